@@ -61,7 +61,7 @@ function tableText(document) {
       const names = (location) =>
         parameters.filter((each) => each.in === location).map(({ name }) => name);
       const info = {
-        ...{ method, path: route, tag: tags[0] },
+        ...{ method, path: route, tag: tags[0], summary: operation.summary },
         ...(operation['x-permission'] && { permission: operation['x-permission'] }),
         ...(names('query').length && { query: names('query') }),
         ...(names('header').includes('Idempotency-Key') && { takesKey: true }),
@@ -75,6 +75,8 @@ export interface OperationInfo {
   method: string;
   path: string;
   tag: string;
+  /** What it does, for people. */
+  summary: string;
   /** Undefined: every session may call it. */
   permission?: string;
   query?: readonly string[];

@@ -40,10 +40,12 @@ const queues = () => import('./screens/money/queues.tsx');
 const people = () => import('./screens/people/lists.tsx');
 const customer = () => import('./screens/people/customer.tsx');
 const verification = () => import('./screens/people/verification.tsx');
+const wallets = () => import('./screens/accounts/wallets.tsx');
 const accounts = () => import('./screens/accounts/accounts.tsx');
 const ledger = () => import('./screens/accounts/ledger.tsx');
 const developers = () => import('./screens/developers/webhooks.tsx');
 const platform = () => import('./screens/developers/platform.tsx');
+const approvals = () => import('./screens/office/approvals.tsx');
 const office = () => import('./screens/office/office.tsx');
 
 const routeTree = root.addChildren([
@@ -69,8 +71,8 @@ const routeTree = root.addChildren([
   page('/accounts/$id', accounts, 'Account'),
   page('/cards', accounts, 'Cards'),
   page('/cards/$id', accounts, 'Card'),
-  page('/wallets', accounts, 'Wallets'),
-  page('/wallets/$id', accounts, 'Wallet'),
+  page('/wallets', wallets, 'Wallets'),
+  page('/wallets/$id', wallets, 'Wallet'),
   page('/agents', accounts, 'Agents'),
   page('/agents/$id', accounts, 'Agent'),
   page('/ledger', ledger, 'Ledger'),
@@ -89,8 +91,8 @@ const routeTree = root.addChildren([
   page('/imports/$id', developers, 'Import'),
   page('/jobs', developers, 'Jobs'),
   page('/jobs/$id', developers, 'JobScreen'),
-  page('/approvals', office, 'Approvals'),
-  page('/approvals/$id', office, 'Approval'),
+  page('/approvals', approvals, 'Approvals'),
+  page('/approvals/$id', approvals, 'Approval'),
   page('/policies', office, 'Policies'),
   page('/platforms', office, 'Platforms'),
   page('/platforms/$id', office, 'Platform'),

@@ -71,6 +71,7 @@ describe.runIf(isTestable)('a change', () => {
       ] as const) {
         await person.signIn(pathOf('verifications', id));
         await button(person.page, action).click();
+        await dialogOf(person.page).getByLabel('Reason').fill('Seen the document');
         submits.push(button(dialogOf(person.page), action));
       }
       await Promise.all(submits.map((submit) => submit.click()));
@@ -206,8 +207,12 @@ describe.runIf(isTestable)('a change', () => {
       await dialogOf(page).waitFor({ state: 'detached' });
       // The focus returns to the button that opened the form.
       await button(page, 'Freeze').and(page.locator(':focus')).waitFor();
-      await button(page, 'Unfreeze').click();
-      await button(dialogOf(page), 'Unfreeze').click();
+      await button(page, 'Freeze').click();
+      // Another operator freezes it meanwhile.
+      const body = { reason: 'Faster' };
+      ok(await opened.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
+      await dialogOf(page).getByLabel('Reason').fill('Slower');
+      await button(dialogOf(page), 'Freeze').click();
       await dialogOf(page)
         .getByRole('alert')
         .getByText(/Request ID/)

@@ -90,6 +90,23 @@ describe.runIf(isTestable)('the console', () => {
   );
 
   it(
+    'shows the names of the customers of a list on request, which is recorded once',
+    async () => {
+      const { page } = clara;
+      await customer(opened.app, {}, { fullName: 'Nora Named' });
+      await clara.go('/customers');
+      await titled(page, 'Customers');
+      await complete(page);
+      expect(await page.content()).not.toContain('Nora Named');
+      await button(page, 'Show names').click();
+      await rowOf(page, 'Nora Named').waitFor();
+      const path = '/audit-records?operationId=revealCustomerNames';
+      expect(ok(await opened.client.call('GET', path), 200).data).toHaveLength(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'shows a name with HTML as text',
     async () => {
       const { page } = clara;

@@ -180,15 +180,34 @@ describe.runIf(isTestable)('in the console', () => {
       await titled(tom.page, 'Approval');
       await tom.page.getByText('Statement of today').waitFor();
       await expect.poll(() => button(tom.page, 'Approve').count()).toBe(0);
+      // The queue and the payment show that it waits, instead of a second request.
+      await tom.go('/payouts');
+      await titled(tom.page, 'Payouts');
+      await tom.page.getByRole('link', { name: 'Settle: waits for approval' }).waitFor();
+      expect(await button(tom.page, 'Settle').count()).toBe(0);
+      await tom.go(`/payments/${encodeURIComponent(id)}`);
+      await titled(tom.page, 'Payment');
+      await tom.page
+        .getByRole('status')
+        .filter({ hasText: 'Record a settled transfer, requested by Tom Treasury' })
+        .waitFor();
 
       const uma = await opened.operator('Uma Treasury', 'treasury');
       await uma.signIn('/approvals');
-      await rowOf(uma.page, 'settleTransfer').getByRole('link').first().click();
+      await rowOf(uma.page, 'Record a settled transfer').getByRole('link').first().click();
       await titled(uma.page, 'Approval');
-      await uma.page
-        .getByRole('region', { name: 'What changes' })
-        .getByText('transactions')
-        .waitFor();
+      expect(await uma.page.locator('.lead').textContent()).toMatch(
+        /^Tom Treasury asks to record a settled transfer: payment \S+ of [\d,.]+ EUR\.$/,
+      );
+      await uma.page.getByText('BANK-77').first().waitFor();
+      const changes = uma.page.getByRole('region', { name: 'What changes' });
+      const status = changes.getByRole('row').filter({ hasText: 'Status' }).first();
+      expect(await status.getByRole('cell').allTextContents()).toEqual(['Processing', 'Completed']);
+      // The exact rows are shown on request.
+      const rows = changes.getByText('transactions', { exact: true }).first();
+      expect(await rows.isVisible()).toBe(false);
+      await changes.getByText('Details: exact rows and postings').click();
+      await rows.waitFor();
       await button(uma.page, 'Approve').click();
       await send(uma.page, 'Approve', { Reason: 'Seen on the statement' });
       await dialogOf(uma.page).getByText('Completed').first().waitFor();

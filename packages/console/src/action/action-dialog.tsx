@@ -10,6 +10,7 @@ import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { Facts } from '../parts/facts.tsx';
 import { CopyButton } from '../parts/identifier.tsx';
 import { TEXTS } from '../texts/texts.ts';
+import { FormPlatform } from './endpoint-choice.tsx';
 import { Fields } from './fields.tsx';
 import { changeOf, presentIn, type Values } from './schema.ts';
 import type { Action } from './types.ts';
@@ -182,19 +183,26 @@ export function ActionDialog({ action, close }: DialogProps) {
                 )}
                 {schema && (
                   <fieldset disabled={isLocked} className="plain">
-                    <Fields
-                      schema={schema}
-                      values={values}
-                      errors={errors}
-                      fixed={Object.keys(action.fixed ?? {})}
-                      set={setValues}
-                    />
+                    <FormPlatform value={action.platformId}>
+                      <Fields
+                        schema={schema}
+                        values={values}
+                        errors={errors}
+                        fixed={Object.keys(action.fixed ?? {})}
+                        set={setValues}
+                      />
+                    </FormPlatform>
                   </fieldset>
                 )}
                 {state.name === 'unknown' && <p role="alert">{TEXTS.action.unknown}</p>}
                 {error && (
                   <div role="alert" className="problem">
                     <p>{error.message}</p>
+                    {error.approvalId && (
+                      <Link to={`/approvals/${encodeURIComponent(error.approvalId)}`}>
+                        {TEXTS.action.openApproval}
+                      </Link>
+                    )}
                     {error.requestId && (
                       <p className="soft">
                         {TEXTS.errors.requestId} <span className="code">{error.requestId}</span>{' '}

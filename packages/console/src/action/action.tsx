@@ -2,6 +2,7 @@
 // first needed, and remains when the change removes its button.
 import { createContext, lazy, type ReactNode, Suspense, use, useState } from 'react';
 import { usePermits } from '../api/session.tsx';
+import { useWaiting, WaitingLink } from '../parts/waiting.tsx';
 import type { Action } from './types.ts';
 
 const ActionDialog = lazy(() =>
@@ -25,9 +26,16 @@ export function ActionHost({ children }: { children: ReactNode }) {
   );
 }
 
+/** Each request of these is another change, although all of them are about the same resource. */
+const REPEATED: readonly string[] = ['createPlatformToken'];
+
+/** A change that waits for an approval is a link to it, for everyone who may read approvals. */
 export function ActionButton(action: Action) {
   const permits = usePermits();
   const open = use(OpenContext);
+  const waiting = useWaiting(action.id, Object.values(action.path ?? {}).at(-1));
+  if (waiting && !REPEATED.includes(action.id))
+    return <WaitingLink id={waiting.id} label={action.label} />;
   if (!permits(action.id)) return null;
   const kind = action.isDangerous ? 'dangerous' : action.isPrimary ? 'primary' : '';
   return (

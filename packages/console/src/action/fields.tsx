@@ -9,6 +9,7 @@ import { statusText } from '../parts/status.tsx';
 import { MAX_PLATFORMS, usePlatform } from '../shell/platform.tsx';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
+import { EndpointChoice, useEndpointChoice } from './endpoint-choice.tsx';
 import { type FieldSchema, kindOf, type Values } from './schema.ts';
 import { SUGGESTED, useSuggestions } from './suggestions.ts';
 
@@ -223,6 +224,19 @@ function YesOrNo({ value, set }: InputProps) {
   );
 }
 
+/** By name where the endpoints of the platform are known, otherwise by ID. */
+function Endpoint(props: InputProps) {
+  const { schema, value, set } = props;
+  if (useEndpointChoice()) return <EndpointChoice value={text(value)} set={set} />;
+  return (
+    <Field.Control
+      maxLength={schema.maxLength}
+      value={text(value)}
+      onChange={({ target }) => set(target.value)}
+    />
+  );
+}
+
 function control(props: InputProps): ReactNode {
   const { name, schema, value, set } = props;
   switch (kindOf(name, schema)) {
@@ -272,6 +286,7 @@ function control(props: InputProps): ReactNode {
         />
       );
     default:
+      if (name === 'endpointId') return <Endpoint {...props} />;
       if (SUGGESTED.includes(name)) return <SuggestedText {...props} />;
       return (
         <Field.Control

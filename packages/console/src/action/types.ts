@@ -3,6 +3,12 @@ import type { ReactNode } from 'react';
 import type { OperationId } from '../generated/operations.ts';
 import type { Values } from './schema.ts';
 
+/** The actions that are possible in a state, from a table of states. */
+export const actionsIn = <A>(
+  table: Readonly<Record<string, readonly A[]>>,
+  state: string | null | undefined,
+): readonly A[] => (state && table[state]) || [];
+
 export interface Action {
   id: OperationId;
   label: string;
@@ -10,6 +16,8 @@ export interface Action {
   accessibleLabel?: string;
   /** What the reply does not say. */
   doneText?: string;
+  /** Platform of the changed resource, for choices of the form. */
+  platformId?: string | undefined;
   path?: Readonly<Record<string, string>>;
   /** Initial values of the form. */
   initial?: Values;

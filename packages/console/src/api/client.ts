@@ -15,19 +15,22 @@ export class ApiError extends Error {
   readonly code: string;
   readonly fields: readonly FieldError[];
   readonly requestId: string | undefined;
+  /** The approval for which the same change already waits. */
+  readonly approvalId: string | undefined;
 
   constructor(
     status: number,
     code: string,
     reason: string,
     fields: readonly FieldError[],
-    requestId?: string,
+    ids: { requestId?: string | undefined; approvalId?: string | undefined } = {},
   ) {
     super(reason);
     this.status = status;
     this.code = code;
     this.fields = fields;
-    this.requestId = requestId;
+    this.requestId = ids.requestId;
+    this.approvalId = ids.approvalId;
   }
 }
 
@@ -86,7 +89,7 @@ const client = createClient<paths>({
 interface ErrorBody {
   code?: string;
   reason?: string;
-  details?: { errors?: FieldError[] };
+  details?: { errors?: FieldError[]; approvalId?: string };
 }
 
 function errorOf(response: Response, body: ErrorBody | undefined): ApiError {
@@ -98,7 +101,10 @@ function errorOf(response: Response, body: ErrorBody | undefined): ApiError {
     body?.code ?? 'INTERNAL_ERROR',
     reason ?? TEXTS.errors.failed,
     body?.details?.errors ?? [],
-    response.headers.get('x-request-id') ?? undefined,
+    {
+      requestId: response.headers.get('x-request-id') ?? undefined,
+      approvalId: body?.details?.approvalId,
+    },
   );
 }
 

@@ -4,7 +4,11 @@ import type { Item } from '../api/client.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { TEXTS } from '../texts/texts.ts';
 import type { Column } from './column.ts';
+import { IdText } from './identifier.tsx';
 import { Amount, moneyText } from './money.tsx';
+
+/** The column of buttons, which remains visible at the right. */
+export const ACTIONS = 'actions';
 
 type Name<Row> = keyof Row & string;
 
@@ -43,9 +47,15 @@ export function columnsOf<Id extends OperationId>() {
       cell,
       ...(text && { text }),
     }),
+    /** The ID by which a row is found, as the text of its link. */
+    key: (name: Name<Row>): Column<Row> => ({
+      name,
+      cell: (row) => <IdText id={String(row[name])} />,
+      text: (row) => String(row[name]),
+    }),
     /** Buttons of a row. */
     actions: (cell: (row: Row) => ReactNode): Column<Row> => ({
-      name: 'actions',
+      name: ACTIONS,
       label: TEXTS.actions,
       cell,
       text: () => '',

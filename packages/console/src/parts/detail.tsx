@@ -56,6 +56,7 @@ export function Detail<Id extends OperationId>(props: DetailProps<Id>) {
           title={title}
           mark={status && <Status value={status(reply)} />}
           platformId={platformOf(reply)}
+          subject={resourceId}
           actions={actions && <ActionButtons actions={actions(reply)} />}
         >
           <p className="sub">

@@ -6,6 +6,7 @@ import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { CopyButton, Identifier } from './identifier.tsx';
 import { Amount, type Money } from './money.tsx';
+import { OperationName } from './operation-name.tsx';
 import { OperatorName } from './operator-name.tsx';
 import { Scroll } from './scroll.tsx';
 import { Code, Status } from './status.tsx';
@@ -37,6 +38,11 @@ function PlatformName({ id }: { id: string }) {
   return <Link to={`/platforms/${encodeURIComponent(id)}`}>{platform.name}</Link>;
 }
 
+/** Values whose code is not what it means to people. */
+const VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  railMode: { AUTO: TEXTS.automatically, MANUAL: TEXTS.byRequest },
+};
+
 /** Shown once, and needed elsewhere. */
 const COPIED = /(?:secret|publicKey)$/i;
 
@@ -49,6 +55,9 @@ function textValue(name: string, value: string): ReactNode {
       </>
     );
   if (name === 'platformId') return <PlatformName id={value} />;
+  const named = VALUES[name]?.[value];
+  if (named) return named;
+  if (name === 'operationId') return <OperationName id={value} />;
   if (OPERATOR.test(value)) return <OperatorName id={value} />;
   if (TIME.test(value)) return <Time value={value} />;
   if (ID.test(value)) return <Identifier id={value} />;

@@ -2,7 +2,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useId } from 'react';
 import { CHOICES } from '../generated/choices.ts';
-import type { OperationId } from '../generated/operations.ts';
+import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { statusText } from './status.tsx';
@@ -13,10 +13,25 @@ export interface Filter {
   label?: string;
   /** Values; default: the values of the operation. Without values, a text field. */
   values?: readonly string[];
-  kind?: 'day';
+  kind?: 'day' | 'operation';
 }
 
 const toDay = (time: string | undefined) => (time ? time.slice(0, 10) : '');
+
+const OPERATION_LIST = 'operations';
+
+/** The recorded operations by their labels, for an input with suggestions. */
+const OperationList = () => (
+  <datalist id={OPERATION_LIST}>
+    {Object.entries(OPERATIONS)
+      .filter(([, { method, reveals }]) => method !== 'GET' || reveals)
+      .map(([id, { summary }]) => (
+        <option key={id} value={id}>
+          {summary}
+        </option>
+      ))}
+  </datalist>
+);
 
 interface InputProps {
   filter: Filter;
@@ -49,6 +64,7 @@ function Input({ filter: { name, label, values, kind }, id, value, set }: InputP
     <input
       id={inputId}
       key={value}
+      {...(kind === 'operation' && { list: OPERATION_LIST, placeholder: TEXTS.list.operation })}
       defaultValue={value ?? ''}
       onBlur={({ target }) => set(target.value.trim())}
       onKeyDown={({ key, currentTarget }) => key === 'Enter' && set(currentTarget.value.trim())}
@@ -84,6 +100,7 @@ export function Filters({ filters, id }: { filters: readonly Filter[]; id: Opera
           }}
         />
       ))}
+      {filters.some(({ kind }) => kind === 'operation') && <OperationList />}
       {isSet && (
         <button type="button" className="button quiet" onClick={() => change({})}>
           {TEXTS.list.clear}

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';
+import { useName } from './names.tsx';
 import { placeOf } from './places.ts';
 
 const HEAD = 4;
@@ -31,10 +32,24 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
+/** A customer by name where it was requested, otherwise the shortened ID. */
+export function IdText({ id }: { id: string }) {
+  const name = useName(id);
+  if (name) return <span title={id}>{name}</span>;
+  const short = shortId(id);
+  const start = placeOf(id) ? short.indexOf(':') + 1 : 0;
+  return (
+    <span className="code" title={id}>
+      {start > 0 && <span className="id-kind">{short.slice(0, start)}</span>}
+      {short.slice(start)}
+    </span>
+  );
+}
+
 export function Identifier({ id, kind }: { id: string | null | undefined; kind?: string }) {
   if (!id) return <span className="none">{TEXTS.none}</span>;
   const link = placeOf(id, kind);
-  const text = <span className="code">{shortId(id)}</span>;
+  const text = <IdText id={id} />;
   return (
     <span className="identifier">
       <Hint text={id}>{link ? <Link to={link}>{text}</Link> : text}</Hint>

@@ -12,10 +12,12 @@ import { usePlatform } from '../shell/platform.tsx';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import type { Column } from './column.ts';
+import { ACTIONS } from './columns.tsx';
 import { Value } from './facts.tsx';
 import { Empty, Problem, Skeleton } from './feedback.tsx';
 import { type Filter, Filters } from './filters.tsx';
 import { ListMenu } from './list-menu.tsx';
+import { customersIn, NamesButton, NamesContext, useNames } from './names.tsx';
 import { readStored, store } from './stored.ts';
 
 export interface ListProps<Id extends OperationId> {
@@ -59,6 +61,7 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
     query: { ...query, ...queryOf(id, search, platformId) },
   };
   const pages = usePages(id, input);
+  const names = useNames();
   const rows = useMemo(
     () => (pages.data?.pages ?? []).flatMap(({ data }) => data) as Item<Id>[],
     [pages.data],
@@ -95,13 +98,16 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
     <div className="list">
       <div className="list-bar">
         <Filters filters={filters} id={id} />
+        <NamesButton {...names} ids={customersIn(rows)} />
         <ListMenu id={id} input={input} columns={columns} table={table as never} />
       </div>
-      <Rows
-        {...{ pages, rows, columns: shown, placeOf, isFiltered: Object.keys(search).length > 0 }}
-        name={fieldLabel(id.replace(/^(?:list|search)/, ''))}
-        empty={empty ?? TEXTS.list.empty}
-      />
+      <NamesContext value={names.names}>
+        <Rows
+          {...{ pages, rows, columns: shown, placeOf, isFiltered: Object.keys(search).length > 0 }}
+          name={fieldLabel(id.replace(/^(?:list|search)/, ''))}
+          empty={empty ?? TEXTS.list.empty}
+        />
+      </NamesContext>
     </div>
   );
 }
@@ -163,7 +169,7 @@ function Rows<Row>(props: RowsProps<Row>) {
           <thead>
             <tr>
               {columns.map(({ name: field, label, isNumber }) => (
-                <th key={field} scope="col" className={isNumber ? 'number' : undefined}>
+                <th key={field} scope="col" className={classOf(field, isNumber)}>
                   {label ?? fieldLabel(field)}
                 </th>
               ))}
@@ -192,7 +198,7 @@ function Rows<Row>(props: RowsProps<Row>) {
                       <Value name={field} value={fieldOf(row, field)} />
                     );
                     return (
-                      <td key={field} className={isNumber ? 'number' : undefined}>
+                      <td key={field} className={classOf(field, isNumber)}>
                         {columnIndex === 0 && link ? (
                           <Link to={link} className="row-link">
                             {content}
@@ -217,6 +223,18 @@ function Rows<Row>(props: RowsProps<Row>) {
     </>
   );
 }
+
+/** Columns with IDs of several kinds; the others are named by the kind of theirs. */
+const ANY_KIND: readonly string[] = ['subject', 'resourceId', 'counterAccountId', 'about'];
+
+const classOf = (name: string, isNumber: boolean | undefined) =>
+  name === ACTIONS
+    ? 'row-actions'
+    : isNumber
+      ? 'number'
+      : ANY_KIND.includes(name)
+        ? 'any-kind'
+        : undefined;
 
 const Gap = ({ height, span }: { height: number; span: number }) => (
   <tr>

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useId } from 'react';
 import { useShownPlatform } from '../shell/platform.tsx';
 import { TEXTS } from '../texts/texts.ts';
 import { ModeMark } from './status.tsx';
+import { WaitingNotice } from './waiting.tsx';
 
 interface ScreenProps {
   title: string;
@@ -10,11 +11,13 @@ interface ScreenProps {
   mark?: ReactNode;
   /** The platform of the resource that the screen shows. */
   platformId?: string | null | undefined;
+  /** The resource: changes of it that wait for an approval are shown. */
+  subject?: string;
   actions?: ReactNode;
   children: ReactNode;
 }
 
-export function Screen({ title, mark, platformId, actions, children }: ScreenProps) {
+export function Screen({ title, mark, platformId, subject, actions, children }: ScreenProps) {
   const platform = useShownPlatform(platformId ?? undefined);
   useEffect(() => {
     document.title = `${title} – ${TEXTS.product}`;
@@ -27,6 +30,7 @@ export function Screen({ title, mark, platformId, actions, children }: ScreenPro
         {platform && <ModeMark mode={platform.mode} />}
         <div className="actions">{actions}</div>
       </header>
+      {subject && <WaitingNotice subject={subject} />}
       {children}
     </>
   );
@@ -34,14 +38,16 @@ export function Screen({ title, mark, platformId, actions, children }: ScreenPro
 
 interface PanelProps {
   title: string;
+  /** Place on the page, for links. */
+  id?: string;
   actions?: ReactNode;
   children: ReactNode;
 }
 
-export function Panel({ title, actions, children }: PanelProps) {
+export function Panel({ title, id: place, actions, children }: PanelProps) {
   const id = useId();
   return (
-    <section className="panel" aria-labelledby={id}>
+    <section id={place} className="panel" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         {actions && <div className="actions">{actions}</div>}

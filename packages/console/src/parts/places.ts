@@ -1,4 +1,5 @@
-// Maps resources to the screens that show them.
+// Maps resources to the screens that show them, and to their names.
+import { sentence } from '../texts/fields.ts';
 
 /** Prefix of an ID, or kind of a search hit → path of its screen. */
 const SCREENS: Readonly<Record<string, string>> = {
@@ -31,3 +32,32 @@ export function placeOf(id: string, kind?: string): string | undefined {
   const screen = SCREENS[kind ?? id.split(':', 1)[0] ?? ''];
   return screen && `${screen}/${encodeURIComponent(id)}`;
 }
+
+/** Prefixes of IDs whose words are not the name of the resource. */
+const KINDS: Readonly<Record<string, string>> = {
+  Transaction: 'payment',
+  InternalAccount: 'account',
+  PlatformConfig: 'platform',
+  OperatorUser: 'user',
+  OperatorToken: 'operator token',
+  OperatorSession: 'session',
+};
+
+/** What an ID is about, in words: `WebhookEndpoint:…` → `webhook endpoint`. */
+export function kindOf(id: string): string {
+  const [kind = '', rest] = id.split(':', 2);
+  if (!rest) return '';
+  return KINDS[kind] ?? kind.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+}
+
+/** Tables whose rows have another name than the table. */
+const TABLES: Readonly<Record<string, string>> = {
+  transactions: 'Payment',
+  internal_accounts: 'Account',
+  operator_tokens: 'Operator token',
+  operator_users: 'User',
+};
+
+/** `external_accounts` → `External account`. */
+export const tableName = (table: string): string =>
+  TABLES[table] ?? sentence(table.replaceAll('_', ' ').replace(/ies$/, 'y').replace(/s$/, ''));

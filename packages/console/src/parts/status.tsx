@@ -6,11 +6,11 @@ import { decimalsOf } from './money.tsx';
 type Tone = 'good' | 'bad' | 'caution' | 'neutral';
 
 const GOOD =
-  /^(?:COMPLETED|APPROVED|ACTIVE|DELIVERED|SETTLED|VERIFIED|settled|delivered|done|ok|closed|GRANTED|SENT|READY|SUCCEEDED|PASSED|live)$/;
+  /^(?:COMPLETED|APPROVED|ACTIVE|DELIVERED|SETTLED|VERIFIED|settled|delivered|done|ok|closed|GRANTED|SENT|READY|SUCCEEDED|PASSED|ENABLED|live)$/;
 const BAD =
   /^(?:FAILED|REJECTED|DECLINED|DISABLED|BLOCKED|dead|failed|FROZEN|RETURNED|EXPIRED|REVOKED|DEAD|UNDELIVERED|CANCELLED|CANCELED|LOCKED|open)$/;
 const CAUTION =
-  /^(?:PENDING.*|HELD|PROCESSING|AWAITING.*|IN_REVIEW|RESOLVE_ERRORS|PAUSED|queued|running|QUEUED|RUNNING|UNDER_REVIEW|RETRYING|AUTHORIZED|INVITED|interrupted|half-open)$/;
+  /^(?:PENDING.*|WAITING.*|HELD|PROCESSING|AWAITING.*|IN_REVIEW|RESOLVE_ERRORS|PAUSED|queued|running|QUEUED|RUNNING|UNDER_REVIEW|RETRYING|AUTHORIZED|INVITED|interrupted|half-open)$/;
 
 function toneOf(status: string): Tone {
   if (GOOD.test(status)) return 'good';

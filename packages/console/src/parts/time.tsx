@@ -13,7 +13,9 @@ const RELATIVE_SECONDS = 2 * 86_400;
 const SOON_SECONDS = 3_600;
 
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
-const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const MINUTES = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+const ofThisYear = new Intl.DateTimeFormat(undefined, MINUTES);
+const ofAnyYear = new Intl.DateTimeFormat(undefined, { ...MINUTES, year: 'numeric' });
 const exact = new Intl.DateTimeFormat(undefined, {
   ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
   ...{ second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' },
@@ -24,7 +26,12 @@ const clock = new Intl.DateTimeFormat(undefined, {
   ...{ second: '2-digit', timeZoneName: 'short' },
 });
 
-const dateTimeText = (time: string): string => short.format(new Date(time));
+/** The year is shown if it is not the present one. */
+function dateTimeText(time: string): string {
+  const date = new Date(time);
+  const isOfThisYear = date.getFullYear() === new Date().getFullYear();
+  return (isOfThisYear ? ofThisYear : ofAnyYear).format(date);
+}
 
 function timeText(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1_000;

@@ -2,6 +2,10 @@
 
 const LABELS: Readonly<Record<string, string>> = {
   id: 'ID',
+  railMode: 'Rail selected',
+  awaitedTransfer: 'Transfer to send',
+  sendingAmount: 'Sent',
+  receivingAmount: 'Received',
   platformId: 'Platform',
   customerId: 'Customer',
   transactionId: 'Payment',
@@ -50,6 +54,8 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** `failureReason` → `Failure reason`. */
 export const fieldLabel = (name: string): string =>

@@ -2,6 +2,12 @@
 
 export const OVERVIEW_TEXTS = {
   range: 'Period',
+  mode: 'Environment',
+  availability: {
+    closed: 'Available',
+    'half-open': 'Unavailable, tried again',
+    open: 'Unavailable',
+  },
   ranges: { day: '24 h', week: '7 days', month: '30 days', quarter: '90 days', year: '1 year' },
   currency: 'Currency',
   payments: 'Payments',

@@ -12,6 +12,7 @@ export const PAYMENT_TEXTS = {
   amount: 'amount',
   deliveryId: 'ID of the delivery',
   receives: 'received as',
+  notReceived: 'not received as',
   to: 'to',
   settle: 'Record settlement',
   fail: 'Record failure',

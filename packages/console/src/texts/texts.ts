@@ -10,6 +10,8 @@ export const TEXTS = {
   verifying: 'Verifying …',
   onePerLine: 'One in each line.',
   none: '–',
+  automatically: 'Automatically',
+  byRequest: 'By the request',
   yes: 'Yes',
   no: 'No',
   copy: 'Copy',
@@ -50,6 +52,7 @@ export const TEXTS = {
   },
   list: {
     all: 'All',
+    operation: 'Name or ID',
     clear: 'Clear filters',
     empty: 'No entries.',
     noMatch: 'No entries match these filters.',
@@ -67,6 +70,7 @@ export const TEXTS = {
   action: {
     sending: 'Sending …',
     sendAgain: 'Send again',
+    allEndpoints: 'All endpoints that receive this type of event',
     unknown:
       'The connection was lost before the result arrived, so the change may have been made. ' +
       'Sending it again does not make it twice.',
@@ -74,6 +78,29 @@ export const TEXTS = {
     waitsForApproval: 'This change waits for the approval of another operator.',
     enrollmentLink: 'Link with which the person registers a sign-in method:',
     openApproval: 'Open the approval',
+  },
+  change: {
+    field: 'Field',
+    before: 'Before',
+    after: 'After',
+    added: (what: string) => `New: ${what}`,
+    removed: (what: string) => `Removed: ${what}`,
+    postings: 'Postings',
+    step: 'Step',
+    from: 'From',
+    to: 'To',
+    amount: 'Amount',
+  },
+  waiting: {
+    title: 'Waits for approval:',
+    of: (action: string) => `${action}: waits for approval`,
+    text: (change: string, person: string) => `${change}, requested by ${person}`,
+    open: 'Open the approval',
+  },
+  names: {
+    show: 'Show names',
+    none: 'No name',
+    failed: 'Show names: try again',
   },
   reveal: {
     hide: 'Hide',
@@ -104,12 +131,12 @@ export const TEXTS = {
     matchedBy: (field: string) => `found by ${field}`,
   },
   groups: {
-    overview: 'Overview',
+    work: 'To do',
     money: 'Money',
     people: 'Customers',
-    accounts: 'Accounts',
     developers: 'Developers',
     office: 'Administration',
+    system: 'Operations',
   },
   pages: {
     overview: 'Overview',

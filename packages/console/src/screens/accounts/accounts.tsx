@@ -1,9 +1,10 @@
-// Internal accounts, external accounts, cards, wallets and agents.
-import { useParams } from '@tanstack/react-router';
-import { ActionButton, ActionButtons } from '../../action/action.tsx';
-import type { Action } from '../../action/types.ts';
+// Internal accounts, external accounts, cards and agents.
+import { Link, useParams } from '@tanstack/react-router';
+import { ActionButtons } from '../../action/action.tsx';
+import { type Action, actionsIn } from '../../action/types.ts';
 import type { Item } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
+import { usePermits } from '../../api/session.tsx';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -11,17 +12,16 @@ import { Empty, Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
+import { Status } from '../../parts/status.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
-const listWalletRecoveriesColumns = columnsOf<'listWalletRecoveries'>();
 const searchCardsColumns = columnsOf<'searchCards'>();
 
 const listAccountsColumns = columnsOf<'listAccounts'>();
 const listAccountHistoryColumns = columnsOf<'listAccountHistory'>();
 const listExternalAccountActionsColumns = columnsOf<'listExternalAccountActions'>();
 const listCardDecisionsColumns = columnsOf<'listCardDecisions'>();
-const listWalletAuthorizationsColumns = columnsOf<'listWalletAuthorizations'>();
 const searchAgentsColumns = columnsOf<'searchAgents'>();
 const paymentColumns = columnsOf<'listPayments'>();
 const listAgentAuditEntriesColumns = columnsOf<'listAgentAuditEntries'>();
@@ -31,9 +31,11 @@ export const Accounts = () => (
     <List
       id="listAccounts"
       columns={[
-        ...listAccountsColumns.fields('updatedAt', 'status', 'currency'),
-        ...listAccountsColumns.amounts('balance', 'held', 'owed'),
-        ...listAccountsColumns.fields('platformId', 'customerId', 'accountId'),
+        ...listAccountsColumns.amounts('balance'),
+        ...listAccountsColumns.fields('status', 'updatedAt'),
+        ...listAccountsColumns.amounts('held', 'owed'),
+        ...listAccountsColumns.fields('customerId', 'platformId', 'accountId'),
+        ...listAccountsColumns.hidden('currency'),
       ]}
       filters={[{ name: 'status' }, { name: 'owing', values: ['true', 'false'] }]}
       placeOf={placeIn('/accounts', 'accountId')}
@@ -48,8 +50,9 @@ const PaymentsOf = ({ accountId }: { accountId: string }) => (
       id="listPayments"
       query={{ accountId }}
       columns={[
-        ...paymentColumns.fields('createdAt', 'status', 'type'),
-        ...paymentColumns.numbers('sentAmount', 'receivedAmount'),
+        ...paymentColumns.numbers('sentAmount'),
+        ...paymentColumns.fields('status', 'createdAt', 'type'),
+        ...paymentColumns.numbers('receivedAmount'),
         ...paymentColumns.fields('sourceAccountId', 'destinationAccountId', 'id'),
       ]}
       placeOf={placeIn('/payments', 'id')}
@@ -64,32 +67,46 @@ function AccountFacts({ account }: { account: Item<'listAccounts'> }) {
   return <Facts value={{ ...facts, ...amounts }} />;
 }
 
+type StateActions = Readonly<
+  Record<string, readonly Pick<Action, 'id' | 'label' | 'isPrimary' | 'isDangerous'>[]>
+>;
+
+const CLOSE = { id: 'closeAccount', label: T.close, isDangerous: true } as const;
+const REFRESH = { id: 'refreshAccountFunding', label: T.refresh } as const;
+
+/** Actions that are possible in each status. */
+const ACCOUNT_ACTIONS: StateActions = {
+  PENDING: [{ id: 'failAccount', label: T.failOpening, isDangerous: true }],
+  FAILED: [{ id: 'retryAccount', label: T.retryOpening, isPrimary: true }],
+  ACTIVE: [{ id: 'freezeAccount', label: T.freeze, isDangerous: true }, REFRESH, CLOSE],
+  FROZEN: [{ id: 'unfreezeAccount', label: T.unfreeze, isPrimary: true }, REFRESH, CLOSE],
+};
+
 export function Account() {
   const { id } = useParams({ strict: false }) as { id: string };
+  const permits = usePermits();
   const query = useReply('listAccounts', { query: { accountId: id } });
-  const base = { path: { accountId: id }, about: <Facts value={{ accountId: id }} /> };
+  const account = query.data?.data.find(({ accountId }) => accountId === id);
+  const about = account && <Facts value={{ accountId: id, status: account.status }} />;
+  const base = { path: { accountId: id }, about };
+  const possible = actionsIn(ACCOUNT_ACTIONS, account?.status);
   return (
     <Screen
       title={T.account}
-      actions={
-        <ActionButtons
-          actions={[
-            { ...base, id: 'freezeAccount', label: T.freeze, isDangerous: true },
-            { ...base, id: 'unfreezeAccount', label: T.unfreeze },
-            { ...base, id: 'closeAccount', label: T.close, isDangerous: true },
-            { ...base, id: 'refreshAccountFunding', label: T.refresh },
-          ]}
-        />
-      }
+      subject={id}
+      mark={account && <Status value={account.status} />}
+      platformId={account?.platformId}
+      actions={<ActionButtons actions={possible.map((action) => ({ ...base, ...action }))} />}
     >
       <p className="sub">
-        <Identifier id={id} />
+        <Identifier id={id} />{' '}
+        {permits('listLedgerAccountPostings') && (
+          <Link to={`/ledger/${encodeURIComponent(id)}`}>{T.ledgerAccount}</Link>
+        )}
       </p>
       <Panel title={T.details}>
         <Loaded query={query}>
-          {({ data: [found] }) =>
-            found ? <AccountFacts account={found} /> : <Empty>{TEXTS.notFound}</Empty>
-          }
+          {() => (account ? <AccountFacts account={account} /> : <Empty>{TEXTS.notFound}</Empty>)}
         </Loaded>
       </Panel>
       <Panel title={T.history}>
@@ -104,10 +121,7 @@ export function Account() {
   );
 }
 
-/** Actions that are possible in each status. */
-const EXTERNAL_ACCOUNT_ACTIONS: Readonly<
-  Record<string, readonly Pick<Action, 'id' | 'label' | 'isPrimary' | 'isDangerous'>[]>
-> = {
+const EXTERNAL_ACCOUNT_ACTIONS: StateActions = {
   PENDING: [
     { id: 'clearExternalAccount', label: T.clear, isPrimary: true },
     { id: 'rejectExternalAccount', label: T.reject, isDangerous: true },
@@ -129,10 +143,11 @@ export function ExternalAccount() {
   const query = useReply('listExternalAccounts', { query: { accountId: id } });
   const base = { path: { accountId: id }, about: <Facts value={{ accountId: id }} /> };
   const [account] = query.data?.data ?? [];
-  const possibleActions = (account && EXTERNAL_ACCOUNT_ACTIONS[account.status]) ?? [];
+  const possibleActions = actionsIn(EXTERNAL_ACCOUNT_ACTIONS, account?.status);
   return (
     <Screen
       title={T.externalAccount}
+      subject={id}
       platformId={account?.platformId}
       actions={
         <ActionButtons actions={possibleActions.map((action) => ({ ...base, ...action }))} />
@@ -174,15 +189,8 @@ export const Cards = () => (
     <List
       id="searchCards"
       columns={[
-        ...searchCardsColumns.fields(
-          'createdAt',
-          'state',
-          'stateReason',
-          'last4',
-          'platformId',
-          'customerId',
-        ),
-        ...searchCardsColumns.fields('cardId'),
+        ...searchCardsColumns.fields('last4', 'state', 'createdAt', 'stateReason'),
+        ...searchCardsColumns.fields('customerId', 'platformId', 'cardId'),
         ...searchCardsColumns.hidden('platformCardId'),
       ]}
       filters={[{ name: 'state' }, { name: 'customerId' }]}
@@ -198,15 +206,19 @@ export const Card = () => (
     title={T.card}
     panel={T.details}
     status={({ state }) => state}
-    actions={({ id: cardId }) => [
-      {
-        id: 'closeCard',
-        label: T.close,
-        isDangerous: true,
-        path: { cardId },
-        about: <Facts value={{ cardId }} />,
-      },
-    ]}
+    actions={({ id: cardId, state, last4 }) =>
+      state === 'CLOSED'
+        ? []
+        : [
+            {
+              id: 'closeCard',
+              label: T.close,
+              isDangerous: true,
+              path: { cardId },
+              about: <Facts value={{ cardId, last4, state }} />,
+            },
+          ]
+    }
   >
     {({ id: cardId }) => (
       <Panel title={T.decisions}>
@@ -214,8 +226,8 @@ export const Card = () => (
           id="listCardDecisions"
           query={{ cardId }}
           columns={[
-            ...listCardDecisionsColumns.fields('at', 'kind', 'approved', 'reason'),
             ...listCardDecisionsColumns.amounts('amount'),
+            ...listCardDecisionsColumns.fields('approved', 'reason', 'at', 'kind'),
             ...listCardDecisionsColumns.fields('transactionId'),
           ]}
         />
@@ -224,90 +236,16 @@ export const Card = () => (
   </Detail>
 );
 
-export const Wallets = () => (
-  <Screen title={TEXTS.pages.wallets}>
-    <h2>{T.recoveries}</h2>
-    <List
-      id="listWalletRecoveries"
-      columns={[
-        ...listWalletRecoveriesColumns.fields(
-          'createdAt',
-          'status',
-          'type',
-          'dueAt',
-          'platformId',
-          'customerId',
-          'accountId',
-        ),
-        ...listWalletRecoveriesColumns.fields('actor', 'reason'),
-        listWalletRecoveriesColumns.actions(({ recoveryId, accountId }) => (
-          <ActionButton
-            id="cancelWalletRecovery"
-            label={T.cancel}
-            path={{ recoveryId }}
-            about={<Facts value={{ recoveryId, accountId }} />}
-          />
-        )),
-      ]}
-      filters={[{ name: 'status' }]}
-      placeOf={placeIn('/wallets', 'accountId')}
-      empty={T.noRecoveries}
-    />
-  </Screen>
-);
-
-export const Wallet = () => (
-  <Detail
-    id="getWalletDetails"
-    parameter="accountId"
-    title={T.wallet}
-    panel={T.details}
-    actions={() => []}
-  >
-    {() => <WalletAuthorizations />}
-  </Detail>
-);
-
-function WalletAuthorizations() {
-  const { id } = useParams({ strict: false }) as { id: string };
-  return (
-    <Panel
-      title={T.authorizations}
-      actions={
-        <ActionButton
-          id="startWalletRecovery"
-          label={T.recover}
-          path={{ accountId: id }}
-          about={<Facts value={{ accountId: id }} />}
-          isDangerous
-        />
-      }
-    >
-      <List
-        id="listWalletAuthorizations"
-        path={{ accountId: id }}
-        columns={listWalletAuthorizationsColumns.fields(
-          'createdAt',
-          'operation',
-          'subject',
-          'sessionId',
-          'publicKey',
-        )}
-      />
-    </Panel>
-  );
-}
-
 export const Agents = () => (
   <Screen title={TEXTS.pages.agents}>
     <List
       id="searchAgents"
       columns={searchAgentsColumns.fields(
-        'createdAt',
         'name',
         'state',
-        'platformId',
+        'createdAt',
         'customerId',
+        'platformId',
         'agentId',
       )}
       filters={[{ name: 'customerId' }]}
@@ -322,12 +260,13 @@ export const Agent = () => (
     parameter="agentId"
     title={T.agent}
     panel={T.details}
-    actions={({ id: agentId }) => {
-      const base = { path: { agentId }, about: <Facts value={{ agentId }} /> };
-      return [
-        { ...base, id: 'pauseAgent', label: T.pause, isDangerous: true },
-        { ...base, id: 'resumeAgent', label: T.resume },
-      ];
+    status={({ state }) => state}
+    actions={({ id: agentId, name, state }) => {
+      const base = { path: { agentId }, about: <Facts value={{ name, state, agentId }} /> };
+      if (state === 'deleted') return [];
+      return state === 'paused'
+        ? [{ ...base, id: 'resumeAgent', label: T.resume, isPrimary: true }]
+        : [{ ...base, id: 'pauseAgent', label: T.pause, isDangerous: true }];
     }}
   >
     {({ id: agentId }) => (

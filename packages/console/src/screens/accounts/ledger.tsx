@@ -1,12 +1,13 @@
 // The ledger: trial balance, chart of accounts, the postings of an account, verification of the books.
-import { useParams } from '@tanstack/react-router';
-import type { Item } from '../../api/client.ts';
+import { Link, useParams } from '@tanstack/react-router';
+import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { IntegrityCheck } from '../../parts/integrity-check.tsx';
+import { stepText } from '../../parts/ledger-name.ts';
 import { List } from '../../parts/list.tsx';
 import { Amount } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -15,6 +16,29 @@ import { ModeMark, Status, statusText } from '../../parts/status.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
 import { TEXTS } from '../../texts/texts.ts';
+
+/** Types with many accounts. All others are one system account in each environment and currency. */
+const MANY: readonly string[] = ['CUSTOMER', 'PLATFORM'];
+
+type Line = Reply<'getTrialBalance'>['data'][number];
+
+/** From a line of the trial balance to the postings behind it: of its account, or of its accounts. */
+function TypeLink({ mode, currency, type }: Pick<Line, 'mode' | 'currency' | 'type'>) {
+  const text = statusText(type);
+  if (!MANY.includes(type)) {
+    const id = ['system', mode, type.toLowerCase(), currency].join(':');
+    return <Link to={`/ledger/${encodeURIComponent(id)}`}>{text}</Link>;
+  }
+  const search = { type, currency, mode, hasBalance: 'true' };
+  return (
+    <Link to="/ledger" search={search as never} hash={CHART}>
+      {text}
+    </Link>
+  );
+}
+
+/** Place of the chart of accounts on the page. */
+const CHART = 'chart';
 
 function TrialBalance() {
   const { platformId } = usePlatform();
@@ -45,7 +69,9 @@ function TrialBalance() {
                       <td>
                         <ModeMark mode={mode} />
                       </td>
-                      <td>{statusText(type)}</td>
+                      <td>
+                        <TypeLink {...{ mode, currency, type }} />
+                      </td>
                       {[debit, credit, net].map((amount, index) => (
                         <td key={['debit', 'credit', 'net'][index]} className="number">
                           <Amount value={{ amount, currency }} />
@@ -82,16 +108,15 @@ const accountColumns = columnsOf<'listLedgerAccounts'>();
 
 const ACCOUNT_COLUMNS = [
   accountColumns.column('type', ({ type }) => statusText(type)),
-  ...accountColumns.fields('name', 'mode', 'currency', 'status'),
   ...accountColumns.amounts('balance', 'held'),
-  ...accountColumns.fields('platformId', 'customerId', 'id'),
-  ...accountColumns.hidden('createdAt'),
+  ...accountColumns.fields('status', 'mode', 'customerId', 'platformId', 'id'),
+  ...accountColumns.hidden('name', 'currency', 'createdAt'),
 ];
 
 export const Ledger = () => (
   <Screen title={TEXTS.pages.ledger}>
     <TrialBalance />
-    <Panel title={T.chart}>
+    <Panel title={T.chart} id={CHART}>
       <List
         id="listLedgerAccounts"
         columns={ACCOUNT_COLUMNS}
@@ -110,18 +135,21 @@ type Posting = Item<'listLedgerAccountPostings'>;
 
 const postingColumns = columnsOf<'listLedgerAccountPostings'>();
 
+const amountColumn = (name: 'amount' | 'balanceAfter' | 'heldAfter', currency: string) => ({
+  ...{ name, isNumber: true },
+  cell: (row: Posting) => <Amount value={{ amount: row[name], currency }} />,
+});
+
 /** The columns of the postings of an account in this currency. */
 const postingsIn = (currency: string) => [
-  ...postingColumns.fields('createdAt', 'transactionId'),
-  postingColumns.column('step', ({ step, phase }: Posting) => `${statusText(step)}, ${phase}`),
+  ...(['amount', 'balanceAfter'] as const).map((name) => amountColumn(name, currency)),
   postingColumns.column('direction', ({ direction }) => <Status value={direction} />),
+  ...postingColumns.fields('createdAt', 'transactionId'),
+  postingColumns.column('step', ({ step, phase }: Posting) => `${stepText(step)}, ${phase}`),
   postingColumns.column('counterAccountId', ({ counterAccountId }) => (
     <Identifier id={counterAccountId} kind="LEDGER_ACCOUNT" />
   )),
-  ...(['amount', 'balanceAfter', 'heldAfter'] as const).map((name) => ({
-    ...{ name, isNumber: true },
-    cell: (row: Posting) => <Amount value={{ amount: row[name], currency }} />,
-  })),
+  amountColumn('heldAfter', currency),
 ];
 
 export function LedgerAccount() {

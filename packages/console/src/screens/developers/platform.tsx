@@ -1,5 +1,5 @@
 // Webhook endpoints of a platform, its sandbox, and the state of the installation.
-import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import { ActionButton } from '../../action/action.tsx';
 import { useReply } from '../../api/queries.ts';
 import { columnsOf } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -15,17 +15,15 @@ import { TEXTS } from '../../texts/texts.ts';
 const endpoints = columnsOf<'listWebhookEndpointsOfPlatform'>();
 
 const ENDPOINT_COLUMNS = [
-  ...endpoints.fields('url', 'status', 'pending', 'failed', 'lastSuccessAt', 'failingSince'),
-  ...endpoints.fields('oldestPendingAt', 'eventTypes', 'description', 'id'),
+  ...endpoints.fields('status', 'url', 'failed', 'pending', 'failingSince', 'lastSuccessAt'),
+  ...endpoints.fields('oldestPendingAt'),
+  ...endpoints.hidden('eventTypes', 'description', 'id'),
   endpoints.actions(({ id, url, status }) => {
     const base = { path: { webhookEndpointId: id }, about: <Facts value={{ url, status }} /> };
-    return (
-      <ActionButtons
-        actions={[
-          { ...base, id: 'pauseWebhookEndpoint', label: T.pause, isDangerous: true },
-          { ...base, id: 'resumeWebhookEndpoint', label: T.resume },
-        ]}
-      />
+    return status === 'PAUSED' ? (
+      <ActionButton {...base} id="resumeWebhookEndpoint" label={T.resume} />
+    ) : (
+      <ActionButton {...base} id="pauseWebhookEndpoint" label={T.pause} isDangerous />
     );
   }),
 ];

@@ -2,7 +2,7 @@
 import { useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
-import type { Item } from '../../api/client.ts';
+import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
@@ -29,8 +29,8 @@ export const Events = () => (
     <List
       id="listEventsOfPlatforms"
       columns={listEventsOfPlatformsColumns.fields(
-        'createdAt',
         'type',
+        'createdAt',
         'resourceId',
         'platformId',
         'id',
@@ -48,51 +48,57 @@ export const Events = () => (
 );
 
 /** To each endpoint, with every attempt. */
-function DeliveriesOfEvent({ id }: { id: string }) {
-  const query = useReply('listDeliveriesOfEvent', { path: { eventId: id } });
-  return (
-    <Loaded query={query}>
-      {({ deliveries }) =>
-        deliveries.length === 0 ? (
-          <Empty>{T.noDeliveries}</Empty>
-        ) : (
-          deliveries.map((delivery) => (
-            <section key={delivery.id} className="record">
-              <Facts value={delivery} without={['id', 'eventId']} />
-            </section>
-          ))
-        )
-      }
-    </Loaded>
+const DeliveriesOfEvent = ({ deliveries }: Reply<'listDeliveriesOfEvent'>) =>
+  deliveries.length === 0 ? (
+    <Empty>{T.noDeliveries}</Empty>
+  ) : (
+    deliveries.map((delivery) => (
+      <section key={delivery.id} className="record">
+        <Facts value={delivery} without={['id', 'eventId', 'eventType', 'resourceId']} />
+      </section>
+    ))
   );
-}
 
 export function Event() {
   const { id } = useParams({ strict: false }) as { id: string };
+  const query = useReply('listDeliveriesOfEvent', { path: { eventId: id } });
   return (
-    <Screen
-      title={T.event}
-      actions={
-        <ActionButton
-          id="resendEventOfPlatform"
-          label={T.resend}
-          path={{ eventId: id }}
-          about={<Facts value={{ eventId: id }} />}
-        />
-      }
-    >
-      <p className="sub">
-        <Identifier id={id} />
-      </p>
-      <Panel title={T.deliveries}>
-        <DeliveriesOfEvent id={id} />
-      </Panel>
-      <Panel title={T.data}>
-        <Reveal id="getEventOfPlatform" input={{ path: { eventId: id } }} label={T.showData}>
-          {(reply) => <pre className="code block">{JSON.stringify(reply, null, 2)}</pre>}
-        </Reveal>
-      </Panel>
-    </Screen>
+    <Loaded query={query} title={T.event} lines={8}>
+      {(event) => {
+        const { platformId, type: eventType, resourceId } = event;
+        const facts = { eventType, resourceId, platformId };
+        return (
+          <Screen
+            title={T.event}
+            platformId={platformId}
+            actions={
+              <ActionButton
+                id="resendEventOfPlatform"
+                label={T.resend}
+                path={{ eventId: id }}
+                platformId={platformId}
+                about={<Facts value={{ eventType, resourceId, eventId: id }} />}
+              />
+            }
+          >
+            <p className="sub">
+              <Identifier id={id} />
+            </p>
+            <Panel title={T.details}>
+              <Facts value={facts} />
+            </Panel>
+            <Panel title={T.deliveries}>
+              <DeliveriesOfEvent {...event} />
+            </Panel>
+            <Panel title={T.data}>
+              <Reveal id="getEventOfPlatform" input={{ path: { eventId: id } }} label={T.showData}>
+                {(reply) => <pre className="code block">{JSON.stringify(reply, null, 2)}</pre>}
+              </Reveal>
+            </Panel>
+          </Screen>
+        );
+      }}
+    </Loaded>
   );
 }
 
@@ -103,13 +109,14 @@ const attemptText = (attempt: Delivery['lastAttempt']): string =>
   attempt?.error ?? (attempt?.responseStatus ? `HTTP ${attempt.responseStatus}` : TEXTS.none);
 
 const DELIVERY_COLUMNS = [
-  ...deliveryColumns.fields('eventCreatedAt', 'status', 'eventType', 'resourceId', 'attemptCount'),
+  ...deliveryColumns.fields('eventType', 'status'),
   {
     name: 'lastAttempt',
     cell: ({ lastAttempt }: Delivery) => attemptText(lastAttempt),
     text: ({ lastAttempt }: Delivery) => attemptText(lastAttempt),
   },
-  ...deliveryColumns.fields('nextAttemptAt', 'endpointId', 'eventId'),
+  ...deliveryColumns.fields('eventCreatedAt', 'attemptCount', 'nextAttemptAt', 'resourceId'),
+  ...deliveryColumns.fields('endpointId', 'eventId'),
   ...deliveryColumns.hidden('id'),
 ];
 
@@ -132,7 +139,6 @@ export function Deliveries() {
 type ApiRequest = Item<'listRequestsOfPlatforms'>;
 
 const REQUEST_COLUMNS = [
-  ...requestColumns.fields('createdAt', 'method', 'path'),
   {
     name: 'status',
     cell: ({ status, errorCode }: ApiRequest) => (
@@ -142,6 +148,7 @@ const REQUEST_COLUMNS = [
       </>
     ),
   },
+  ...requestColumns.fields('path', 'createdAt', 'method'),
   ...requestColumns.fields('durationMs', 'callerType', 'resourceId', 'replayed', 'id'),
   ...requestColumns.hidden('operationId', 'address', 'idempotencyKeyHash'),
 ];
@@ -184,23 +191,25 @@ export const Keys = () => (
       id="listSigningKeys"
       columns={[
         ...listSigningKeysColumns.fields(
-          'createdAt',
           'environment',
-          'algorithm',
           'status',
           'activeFrom',
+          'createdAt',
           'retiredAt',
+          'algorithm',
         ),
         ...listSigningKeysColumns.fields('keyId'),
-        listSigningKeysColumns.actions(({ keyId }) => (
-          <ActionButton
-            id="retireSigningKey"
-            label={T.retire}
-            path={{ keyId }}
-            about={<Facts value={{ keyId }} />}
-            isDangerous
-          />
-        )),
+        listSigningKeysColumns.actions(({ keyId, status }) =>
+          status === 'announced' || status === 'superseded' ? (
+            <ActionButton
+              id="retireSigningKey"
+              label={T.retire}
+              path={{ keyId }}
+              about={<Facts value={{ keyId, status }} />}
+              isDangerous
+            />
+          ) : null,
+        ),
       ]}
     />
   </Screen>
@@ -226,11 +235,11 @@ export function Tokens() {
         id="listPlatformTokens"
         columns={[
           ...listPlatformTokensColumns.fields(
-            'createdAt',
             'name',
             'permissions',
-            'clientId',
+            'createdAt',
             'platformId',
+            'clientId',
             'tokenId',
           ),
           listPlatformTokensColumns.actions(({ tokenId, name }) => (
@@ -253,11 +262,11 @@ export const Imports = () => (
     <List
       id="listImports"
       columns={listImportsColumns.fields(
-        'createdAt',
         'status',
-        'total',
-        'successful',
         'failed',
+        'total',
+        'createdAt',
+        'successful',
         'problem',
         'platformId',
         'importId',
@@ -307,10 +316,10 @@ export const Jobs = () => (
         ...listJobsColumns.fields(
           'kind',
           'state',
-          'attempts',
-          'dueAt',
-          'failedAt',
           'lastError',
+          'failedAt',
+          'dueAt',
+          'attempts',
           'platformId',
         ),
         ...listJobsColumns.fields('jobId'),
@@ -335,10 +344,10 @@ export const JobScreen = () => (
     status={({ state }) => state}
     actions={({ jobId, kind, state, undone }) => {
       const base = { path: { jobId }, about: <Facts value={{ jobId, kind, state, undone }} /> };
-      return [
-        { ...base, id: 'retryJob', label: T.retry, isPrimary: true },
-        { ...base, id: 'cancelJob', label: T.cancel, isDangerous: true },
-      ];
+      const retry = { ...base, id: 'retryJob', label: T.retry, isPrimary: true } as const;
+      const cancel = { ...base, id: 'cancelJob', label: T.cancel, isDangerous: true } as const;
+      if (state === 'dead') return [retry, cancel];
+      return state === 'queued' ? [cancel] : [];
     }}
   />
 );

@@ -8,8 +8,9 @@ import { Facts } from '../../parts/facts.tsx';
 import { Empty, Loaded, Skeleton } from '../../parts/feedback.tsx';
 import { decimalsOf, moneyText } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
+import { ModeMark, statusText } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
-import { usePlatform } from '../../shell/platform.tsx';
+import { type Mode, useMode, usePlatform } from '../../shell/platform.tsx';
 import { fieldLabel } from '../../texts/fields.ts';
 import { OVERVIEW_TEXTS as T } from '../../texts/overview.ts';
 import { TEXTS } from '../../texts/texts.ts';
@@ -209,9 +210,36 @@ function WorkItem({ name, count, hasMore }: Reply<'getOverview'>['work'][number]
   );
 }
 
-function State() {
+/** Circuits as people see them: whether calls to the provider are sent. */
+const AVAILABILITY: Readonly<Record<string, string>> = T.availability;
+
+type Circuits = NonNullable<Reply<'getOverview'>['connectors']>['circuits'];
+
+const Providers = ({ circuits }: { circuits: Circuits }) => (
+  <ul className="choices">
+    {circuits.map(({ provider, state }) => (
+      <li key={provider}>
+        <span>{statusText(provider)}</span>
+        <span className={`status ${state === 'closed' ? 'good' : 'bad'}`}>
+          {AVAILABILITY[state] ?? state}
+        </span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** What is read of one environment; sandbox and production are never added. */
+interface ScopeProps {
+  mode: Mode | undefined;
+}
+
+function State({ mode }: ScopeProps) {
   const { platformId } = usePlatform();
-  const query = useReply('getOverview', platformId ? { query: { platformId } } : {});
+  const query = useReply(
+    'getOverview',
+    { query: { ...(mode && { mode }), ...(platformId && { platformId }) } },
+    { enabled: mode !== undefined },
+  );
   return (
     <Loaded query={query}>
       {({ work, jobs, webhooks, balances, connectors }) => (
@@ -228,15 +256,16 @@ function State() {
               <Panel title={T.balances}>
                 <Facts
                   value={{
-                    balances: balances.data.map(({ mode, type, net, currency }) => ({
-                      ...{ mode, type, balance: { amount: net, currency } },
+                    balances: balances.data.map(({ type, net, currency }) => ({
+                      ...{ type, balance: { amount: net, currency } },
                     })),
                   }}
                 />
               </Panel>
             )}
             <Panel title={T.health}>
-              <Facts value={{ jobs, webhooks, providers: connectors?.circuits }} />
+              {connectors && <Providers circuits={connectors.circuits} />}
+              <Facts value={{ jobs, webhooks }} />
             </Panel>
           </div>
         </>
@@ -252,46 +281,96 @@ function periodOf(range: Range): Pick<Query<'getPaymentMetrics'>, 'bucket' | 'fr
   return { bucket, from: new Date(now - hours * HOUR_MS).toISOString() };
 }
 
+const MODES: readonly Mode[] = ['production', 'sandbox'];
+
+interface ModePickerProps extends ScopeProps {
+  select(mode: Mode): void;
+}
+
+/** Only without a selected platform, which has an environment. */
+function ModePicker({ mode, select }: ModePickerProps) {
+  const { platform } = usePlatform();
+  if (platform) return null;
+  return (
+    <fieldset className="segments">
+      <legend className="unseen">{T.mode}</legend>
+      {MODES.map((each) => (
+        <button
+          key={each}
+          type="button"
+          className="button"
+          aria-pressed={each === mode}
+          onClick={() => select(each)}
+        >
+          {TEXTS[each]}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface TotalsProps extends ScopeProps {
+  range: Range;
+  currency: string | undefined;
+  select(currency: string): void;
+}
+
+function Totals({ mode, range, currency, select }: TotalsProps) {
+  const { platformId } = usePlatform();
+  const query = useReply(
+    'getPaymentMetrics',
+    { query: { ...periodOf(range), ...(mode && { mode }), ...(platformId && { platformId }) } },
+    { enabled: mode !== undefined },
+  );
+  return (
+    <Loaded query={query} lines={8}>
+      {(reply) => <Metrics reply={reply} currency={currency} select={select} />}
+    </Loaded>
+  );
+}
+
 export function Overview() {
-  const search = useSearch({ strict: false }) as { range?: string; currency?: string };
+  const search = useSearch({ strict: false }) as Partial<
+    Record<'range' | 'currency' | 'mode', string>
+  >;
   const navigate = useNavigate();
   const { platformId } = usePlatform();
+  const mode = useMode(search.mode);
   const range = isRange(search.range) ? search.range : 'month';
-  const query = useReply('getPaymentMetrics', {
-    query: { ...periodOf(range), ...(platformId && { platformId }) },
-  });
+  // The numbers of one environment are never shown, even briefly, as those of another.
+  const scope = `${mode} ${platformId}`;
   const change = (next: object) =>
     void navigate({ to: '/', search: { ...search, ...next } as never, replace: true });
   return (
     <Screen
       title={TEXTS.pages.overview}
+      mark={mode && <ModeMark mode={mode} />}
       actions={
-        <fieldset className="segments">
-          <legend className="unseen">{T.range}</legend>
-          {(Object.keys(RANGES) as Range[]).map((each) => (
-            <button
-              key={each}
-              type="button"
-              className="button"
-              aria-pressed={each === range}
-              onClick={() => change({ range: each })}
-            >
-              {T.ranges[each]}
-            </button>
-          ))}
-        </fieldset>
+        <>
+          <ModePicker mode={mode} select={(each) => change({ mode: each })} />
+          <fieldset className="segments">
+            <legend className="unseen">{T.range}</legend>
+            {(Object.keys(RANGES) as Range[]).map((each) => (
+              <button
+                key={each}
+                type="button"
+                className="button"
+                aria-pressed={each === range}
+                onClick={() => change({ range: each })}
+              >
+                {T.ranges[each]}
+              </button>
+            ))}
+          </fieldset>
+        </>
       }
     >
-      <Loaded query={query} lines={8}>
-        {(reply) => (
-          <Metrics
-            reply={reply}
-            currency={search.currency}
-            select={(currency) => change({ currency })}
-          />
-        )}
-      </Loaded>
-      <State />
+      <Totals
+        key={`totals ${scope}`}
+        {...{ mode, range, currency: search.currency }}
+        select={(currency) => change({ currency })}
+      />
+      <State key={`state ${scope}`} mode={mode} />
     </Screen>
   );
 }

@@ -8,10 +8,12 @@ import { useReply } from '../../api/queries.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { Empty, Loaded } from '../../parts/feedback.tsx';
 import { CopyButton, Identifier, shortId } from '../../parts/identifier.tsx';
+import { accountName, stepText } from '../../parts/ledger-name.ts';
 import { Amount, decimalText } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { Status, statusText } from '../../parts/status.tsx';
 import { ExactTime } from '../../parts/time.tsx';
+import { usePlatform } from '../../shell/platform.tsx';
 import { PAYMENT_TEXTS as T } from '../../texts/payment.ts';
 
 type Payment = Reply<'getPayment'>;
@@ -35,16 +37,6 @@ const eventEntries = ({ events, failureReason }: Payment): Entry[] =>
       </>
     ),
   }));
-
-/** `system:sandbox:fx_position:USD` → `FX position`; an ID is shortened. */
-function accountName(id: string): string {
-  const [kind, , purpose] = id.split(':');
-  return kind === 'system' && purpose ? statusText(purpose.toUpperCase()) : shortId(id);
-}
-
-/** `fee.service!`, which ends a hold, → `Fee service`. */
-const stepText = (step: string): string =>
-  statusText(step.replace(/!$/, '').replaceAll('.', '_').toUpperCase());
 
 const postingEntries = ({ postings }: Payment): Entry[] =>
   postings.map((posting) => ({
@@ -121,16 +113,20 @@ function Timeline({ payment }: { payment: Payment }) {
 }
 
 /** What an operator can do with a payment in its state. */
-function actionsOf(payment: Payment): Action[] {
+function actionsOf(payment: Payment, isProduction: boolean): Action[] {
   const path = { transactionId: payment.id };
   const facts = (
     <Facts value={{ ID: payment.id, status: payment.status, sentAmount: payment.sentAmount }} />
   );
   const base = { path, about: facts };
-  const isManual = payment.railMode === 'MANUAL' && payment.status === 'PROCESSING';
+  const isAwaited = payment.awaitedTransfer !== null;
+  // Only results of transfers by an operator can be recorded as returned.
+  const isSent = payment.results.some(
+    ({ kind, state }) => kind === 'payout' && state === 'settled',
+  );
   const isHeld = payment.type === 'INCOMING' && payment.funds === 'HELD';
   return [
-    ...(isManual
+    ...(isAwaited
       ? ([
           { ...base, id: 'settleTransfer', label: T.settle, isPrimary: true },
           { ...base, id: 'failTransfer', label: T.fail, isDangerous: true },
@@ -142,19 +138,29 @@ function actionsOf(payment: Payment): Action[] {
           { ...base, id: 'rejectDeposit', label: T.reject, isDangerous: true },
         ] as const)
       : []),
-    ...(payment.status === 'COMPLETED' && payment.railMode === 'MANUAL'
+    ...(payment.status === 'COMPLETED' && isSent && isProduction
       ? ([{ ...base, id: 'returnTransfer', label: T.returned, isDangerous: true }] as const)
       : []),
     ...payment.events.slice(-1).map(
-      ({ id }) =>
+      ({ id, type, createdAt }) =>
         ({
           id: 'resendEventOfPlatform',
           label: T.resend,
           path: { eventId: id },
-          about: <Facts value={{ eventId: id }} />,
+          platformId: payment.platformId,
+          about: (
+            <Facts value={{ eventType: type, transactionId: payment.id, createdAt, eventId: id }} />
+          ),
         }) as const,
     ),
   ];
+}
+
+function PaymentActions({ payment }: { payment: Payment }) {
+  const { platforms } = usePlatform();
+  const platform = platforms.find(({ id }) => id === payment.platformId);
+  const isProduction = platform?.mode.toUpperCase() !== 'SANDBOX';
+  return <ActionButtons actions={actionsOf(payment, isProduction)} />;
 }
 
 const HIDDEN = [
@@ -168,6 +174,9 @@ const HIDDEN = [
   'receivedAmount',
 ];
 
+/** Nothing arrives of these. */
+const ENDED: readonly string[] = ['FAILED', 'EXPIRED'];
+
 function Head({ payment }: { payment: Payment }) {
   const amounts = [payment.sentAmount, payment.receivedAmount].filter((each) => each !== null);
   const [first, second] = amounts;
@@ -178,7 +187,7 @@ function Head({ payment }: { payment: Payment }) {
         second &&
         (first.currency !== second.currency || first.amount !== second.amount) && (
           <p className="soft">
-            {T.receives} <Amount value={second} />
+            {ENDED.includes(payment.status) ? T.notReceived : T.receives} <Amount value={second} />
           </p>
         )}
       {first && <CopyButton text={decimalText(first)} label={T.amount} />}
@@ -202,7 +211,8 @@ export function Payment() {
           title={T.title}
           mark={<Status value={payment.status} />}
           platformId={payment.platformId}
-          actions={<ActionButtons actions={actionsOf(payment)} />}
+          subject={payment.id}
+          actions={<PaymentActions payment={payment} />}
         >
           <p className="sub">
             <Identifier id={payment.id} />

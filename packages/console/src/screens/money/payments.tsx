@@ -1,6 +1,8 @@
 // Lists of payments and quotes.
+import type { Item } from '../../api/client.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { List } from '../../parts/list.tsx';
+import { Amount, moneyText } from '../../parts/money.tsx';
 import { Screen } from '../../parts/panel.tsx';
 import { TEXTS } from '../../texts/texts.ts';
 
@@ -12,17 +14,25 @@ const PERIOD = [
   { name: 'createdBefore', label: 'Until', kind: 'day' },
 ] as const;
 
+type Payment = Item<'listPayments'>;
+
+/** What was sent, or otherwise what was received. */
+const amountOf = ({ sentAmount, receivedAmount }: Payment) => sentAmount ?? receivedAmount;
+
+const amountText = (row: Payment) => {
+  const amount = amountOf(row);
+  return amount ? moneyText(amount) : '';
+};
+
 const PAYMENT_COLUMNS = [
-  ...listPaymentsColumns.fields('createdAt', 'status', 'type'),
-  ...listPaymentsColumns.numbers('sentAmount', 'receivedAmount'),
-  ...listPaymentsColumns.fields(
-    'rail',
-    'platformId',
-    'customerId',
-    'reference',
-    'failureReason',
-    'id',
-  ),
+  {
+    ...{ name: 'sentAmount', label: 'Amount', isNumber: true },
+    cell: (row: Payment) => <Amount value={amountOf(row)} />,
+    text: (row: Payment) => amountText(row),
+  },
+  ...listPaymentsColumns.fields('status', 'createdAt', 'failureReason', 'type'),
+  ...listPaymentsColumns.numbers('receivedAmount'),
+  ...listPaymentsColumns.fields('customerId', 'rail', 'reference', 'platformId', 'id'),
   ...listPaymentsColumns.hidden(
     'direction',
     'funds',
@@ -60,14 +70,15 @@ export const Payments = () => (
 );
 
 const QUOTE_COLUMNS = [
-  ...listQuotesOfPlatformsColumns.fields('createdAt', 'transactionStatus'),
-  ...listQuotesOfPlatformsColumns.numbers('sendingAmount', 'receivingAmount', 'fees'),
+  ...listQuotesOfPlatformsColumns.numbers('sendingAmount'),
+  ...listQuotesOfPlatformsColumns.fields('transactionStatus', 'createdAt'),
+  ...listQuotesOfPlatformsColumns.numbers('receivingAmount', 'fees'),
   ...listQuotesOfPlatformsColumns.fields(
     'exchangeRate',
-    'lockedSide',
     'expiresAt',
-    'platformId',
     'customerId',
+    'lockedSide',
+    'platformId',
     'id',
   ),
   ...listQuotesOfPlatformsColumns.hidden('agentId', 'transactionId'),

@@ -1,5 +1,6 @@
 // Work of treasury: manual payouts, held deposits, suspense, card payments and stablecoins.
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import { type Action, actionsIn } from '../../action/types.ts';
 import type { Item } from '../../api/client.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -31,14 +32,15 @@ const aboutOf = ({ transactionId, amount, currency }: Queued) => (
 );
 
 const PAYOUT_COLUMNS = [
-  ...listAwaitedTransfersColumns.fields('since', 'kind'),
   ...listAwaitedTransfersColumns.amounts('amount'),
   ...listAwaitedTransfersColumns.fields(
-    'rail',
+    'kind',
+    'since',
     'beneficiary',
     'reference',
-    'platformId',
+    'rail',
     'cancelRequestedAt',
+    'platformId',
   ),
   ...listAwaitedTransfersColumns.hidden(
     'accountType',
@@ -77,9 +79,9 @@ export const Payouts = () => (
 );
 
 const DEPOSIT_COLUMNS = [
-  ...listHeldDepositsColumns.fields('since', 'reason'),
   ...listHeldDepositsColumns.amounts('amount'),
-  ...listHeldDepositsColumns.fields('source', 'platformId', 'customerId', 'accountId'),
+  ...listHeldDepositsColumns.fields('reason', 'since', 'source', 'customerId', 'accountId'),
+  ...listHeldDepositsColumns.fields('platformId'),
   ...listHeldDepositsColumns.hidden('transactionId'),
   listHeldDepositsColumns.actions((row) => {
     const base = { path: { transactionId: row.transactionId }, about: aboutOf(row) };
@@ -110,19 +112,17 @@ export const Deposits = () => (
 );
 
 const SUSPENSE_COLUMNS = [
-  ...listSuspenseItemsColumns.fields('since', 'type', 'status'),
   ...listSuspenseItemsColumns.amounts('amount'),
-  ...listSuspenseItemsColumns.fields('failureReason', 'to', 'environment', 'platformId'),
+  ...listSuspenseItemsColumns.fields('failureReason', 'since', 'status', 'type', 'to'),
+  ...listSuspenseItemsColumns.fields('environment', 'platformId'),
   ...listSuspenseItemsColumns.hidden('transactionId', 'outside'),
   listSuspenseItemsColumns.actions((row) => {
     const base = { path: { transactionId: row.transactionId }, about: aboutOf(row) };
-    return (
-      <ActionButtons
-        actions={[
-          { ...base, id: 'returnSuspenseItem', label: T.sendBack },
-          { ...base, id: 'settleShortfall', label: T.settleShortfall },
-        ]}
-      />
+    // A shortfall is a negative amount.
+    return row.amount < 0 ? (
+      <ActionButton {...base} id="settleShortfall" label={T.settleShortfall} />
+    ) : (
+      <ActionButton {...base} id="returnSuspenseItem" label={T.sendBack} />
     );
   }),
 ];
@@ -153,14 +153,24 @@ function unitsText(units: string, decimals: number): string {
   return decimals === 0 ? whole : `${whole}.${fraction}`;
 }
 
+const APPROVE_COIN = { id: 'approveStablecoin', label: T.approve } as const;
+const DISABLE_COIN = { id: 'disableStablecoin', label: T.disable, isDangerous: true } as const;
+const REJECT_COIN = { id: 'rejectStablecoin', label: T.reject, isDangerous: true } as const;
+
+/** Actions that are possible in each status of the service. */
+const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
+  NOT_ENABLED: [APPROVE_COIN],
+  PENDING_APPROVAL: [APPROVE_COIN, REJECT_COIN],
+  ENABLING: [DISABLE_COIN],
+  ENABLED: [DISABLE_COIN],
+  DISABLED: [APPROVE_COIN],
+};
+
+/** Mints and burns with a result. */
+const ENDED: readonly string[] = ['COMPLETED', 'FAILED', 'EXPIRED'];
+
 const COIN_COLUMNS = [
-  ...searchStablecoinsColumns.fields(
-    'symbol',
-    'name',
-    'network',
-    'issuanceStatus',
-    'serviceOperationsStatus',
-  ),
+  ...searchStablecoinsColumns.fields('symbol', 'serviceOperationsStatus'),
   {
     name: 'circulating',
     isNumber: true,
@@ -171,17 +181,15 @@ const COIN_COLUMNS = [
     ),
     text: ({ circulating, decimals }: Coin) => unitsText(circulating, decimals),
   },
-  ...searchStablecoinsColumns.fields('provider', 'providerEnvironment', 'platformId', 'createdAt'),
+  ...searchStablecoinsColumns.fields('issuanceStatus', 'network', 'createdAt', 'name'),
+  ...searchStablecoinsColumns.fields('provider', 'providerEnvironment', 'platformId'),
   ...searchStablecoinsColumns.hidden('id', 'baseCurrency', 'networkTokenIdentifier'),
-  searchStablecoinsColumns.actions(({ id, symbol }) => {
-    const base = { path: { stablecoinId: id }, about: <Facts value={{ id, symbol }} /> };
+  searchStablecoinsColumns.actions(({ id, symbol, serviceOperationsStatus: status }) => {
+    const about = <Facts value={{ id, symbol, serviceOperationsStatus: status }} />;
+    const base = { path: { stablecoinId: id }, about };
     return (
       <ActionButtons
-        actions={[
-          { ...base, id: 'approveStablecoin', label: T.approve },
-          { ...base, id: 'rejectStablecoin', label: T.reject, isDangerous: true },
-          { ...base, id: 'disableStablecoin', label: T.disable, isDangerous: true },
-        ]}
+        actions={actionsIn(COIN_ACTIONS, status).map((action) => ({ ...base, ...action }))}
       />
     );
   }),
@@ -195,7 +203,6 @@ export const Stablecoins = () => (
     <List
       id="searchStablecoinOperations"
       columns={[
-        ...searchStablecoinOperationsColumns.fields('createdAt', 'type', 'status'),
         {
           name: 'amount',
           isNumber: true,
@@ -206,21 +213,19 @@ export const Stablecoins = () => (
           ),
           text: ({ readable, amount }) => readable ?? amount,
         },
+        ...searchStablecoinOperationsColumns.fields('status', 'createdAt', 'failureReason', 'type'),
         ...searchStablecoinOperationsColumns.fields('source', 'rail', 'providerStatus'),
-        ...searchStablecoinOperationsColumns.fields(
-          'failureReason',
-          'uncounted',
-          'platformId',
-          'operationId',
+        ...searchStablecoinOperationsColumns.fields('uncounted', 'platformId', 'operationId'),
+        searchStablecoinOperationsColumns.actions(({ operationId, type, status, readable }) =>
+          ENDED.includes(status) ? null : (
+            <ActionButton
+              id="endStablecoinOperation"
+              label={T.end}
+              path={{ stablecoinOperationId: operationId }}
+              about={<Facts value={{ type, status, amount: readable }} />}
+            />
+          ),
         ),
-        searchStablecoinOperationsColumns.actions(({ operationId, type, status, readable }) => (
-          <ActionButton
-            id="endStablecoinOperation"
-            label={T.end}
-            path={{ stablecoinOperationId: operationId }}
-            about={<Facts value={{ type, status, amount: readable }} />}
-          />
-        )),
       ]}
     />
   </Screen>
@@ -232,12 +237,10 @@ export const CardPayments = () => (
     <List
       id="listCardDecisions"
       columns={[
-        ...listCardDecisionsColumns.fields('at', 'kind'),
-        { name: 'approved' },
-        ...listCardDecisionsColumns.fields('reason'),
         ...listCardDecisionsColumns.amounts('amount'),
+        ...listCardDecisionsColumns.fields('approved', 'reason', 'at'),
         { name: 'merchant', cell: ({ merchant }) => merchant?.descriptor ?? TEXTS.none },
-        ...listCardDecisionsColumns.fields('cardId', 'platformId', 'transactionId'),
+        ...listCardDecisionsColumns.fields('kind', 'cardId', 'platformId', 'transactionId'),
       ]}
       filters={[{ name: 'declined', values: ['true', 'false'] }, { name: 'cardId' }]}
     />
@@ -245,13 +248,9 @@ export const CardPayments = () => (
     <List
       id="listCardExceptions"
       columns={[
-        ...listCardExceptionsColumns.fields('since', 'status', 'merchant'),
-        ...listCardExceptionsColumns.amounts(
-          'settledAmount',
-          'netAmount',
-          'missingAmount',
-          'heldAmount',
-        ),
+        ...listCardExceptionsColumns.amounts('missingAmount'),
+        ...listCardExceptionsColumns.fields('status', 'since', 'merchant'),
+        ...listCardExceptionsColumns.amounts('settledAmount', 'netAmount', 'heldAmount'),
         ...listCardExceptionsColumns.fields('cardId', 'platformId'),
         listCardExceptionsColumns.actions(({ transactionId, merchant }) => (
           <ActionButton
@@ -269,8 +268,8 @@ export const CardPayments = () => (
     <List
       id="listFundingDebits"
       columns={[
-        ...listFundingDebitsColumns.fields('since', 'status', 'merchant', 'attempts'),
         ...listFundingDebitsColumns.amounts('amount'),
+        ...listFundingDebitsColumns.fields('status', 'since', 'merchant', 'attempts'),
         ...listFundingDebitsColumns.fields('cardId', 'customerId', 'platformId'),
         listFundingDebitsColumns.actions(({ transactionId, number, merchant }) => (
           <ActionButton

@@ -1,8 +1,7 @@
-// Approvals, platforms, users, tokens and the audit log.
+// Approval policies, platforms, users, tokens and the audit log.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
 import { useReply } from '../../api/queries.ts';
-import { useSession } from '../../api/session.tsx';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Detail, ReplyFacts } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -10,72 +9,16 @@ import { Loaded } from '../../parts/feedback.tsx';
 import { IntegrityCheck } from '../../parts/integrity-check.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
-import { ModeMark } from '../../parts/status.tsx';
+import { ModeMark, Status, statusText } from '../../parts/status.tsx';
 import { OFFICE_TEXTS as T } from '../../texts/office.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
 const listApprovalPoliciesColumns = columnsOf<'listApprovalPolicies'>();
-const listApprovalsColumns = columnsOf<'listApprovals'>();
 const listAuditRecordsColumns = columnsOf<'listAuditRecords'>();
 const listOperatorSessionsColumns = columnsOf<'listOperatorSessions'>();
 const listOperatorTokensColumns = columnsOf<'listOperatorTokens'>();
 const listOperatorUsersColumns = columnsOf<'listOperatorUsers'>();
 const listPlatformsColumns = columnsOf<'listPlatforms'>();
-
-const nameOf = (person: { name: string } | undefined) => person?.name ?? TEXTS.none;
-
-export const Approvals = () => (
-  <Screen title={TEXTS.pages.approvals}>
-    <p className="sub soft">{T.approvals}</p>
-    <List
-      id="listApprovals"
-      columns={[
-        ...listApprovalsColumns.fields('createdAt', 'status'),
-        { name: 'operationId' },
-        { name: 'requestedBy', cell: ({ requestedBy }) => nameOf(requestedBy) },
-        ...listApprovalsColumns.fields('reason', 'platformId', 'expiresAt'),
-        { name: 'decidedBy', cell: ({ decidedBy }) => nameOf(decidedBy) },
-        ...listApprovalsColumns.hidden('decisionReason', 'customerId', 'id'),
-      ]}
-      filters={[{ name: 'status' }]}
-      placeOf={placeIn('/approvals', 'id')}
-      empty={T.noApprovals}
-    />
-  </Screen>
-);
-
-export function Approval() {
-  const { user } = useSession();
-  return (
-    <Detail
-      id="getApproval"
-      parameter="approvalId"
-      title={T.approval}
-      panel={T.request}
-      status={({ status }) => status}
-      without={['changes']}
-      actions={({ id, status, operationId, requestedBy }) => {
-        const isOwn = requestedBy.id === user.id;
-        if (status !== 'PENDING' || isOwn) return [];
-        const facts = <Facts value={{ operationId, requestedBy: requestedBy.name }} />;
-        const base = { path: { approvalId: id }, about: facts };
-        return [
-          { ...base, id: 'approveChange', label: T.approve, isPrimary: true },
-          { ...base, id: 'rejectChange', label: T.reject, isDangerous: true },
-        ];
-      }}
-    >
-      {(reply) => {
-        const { changes } = reply as { changes?: Record<string, unknown> };
-        return (
-          <Panel title={T.changes}>
-            {changes ? <Facts value={changes} /> : <p className="empty">{T.noChanges}</p>}
-          </Panel>
-        );
-      }}
-    </Detail>
-  );
-}
 
 export const Policies = () => (
   <Screen
@@ -169,7 +112,7 @@ export const Users = () => (
       id="listOperatorUsers"
       columns={[
         { name: 'name' },
-        ...listOperatorUsersColumns.fields('email', 'roles', 'status', 'createdAt'),
+        ...listOperatorUsersColumns.fields('status', 'roles', 'email', 'createdAt'),
         ...listOperatorUsersColumns.hidden(
           'hasPassword',
           'usesIdentityProvider',
@@ -202,10 +145,10 @@ export const Sessions = () => (
       id="listOperatorSessions"
       columns={[
         ...listOperatorSessionsColumns.fields(
-          'usedAt',
           'operatorUserId',
-          'method',
           'status',
+          'usedAt',
+          'method',
           'address',
           'createdAt',
           'expiresAt',
@@ -236,46 +179,62 @@ export const OperatorTokens = () => (
       columns={[
         { name: 'name' },
         ...listOperatorTokensColumns.fields(
-          'roles',
           'status',
+          'expiresAt',
+          'roles',
           'createdBy',
           'createdAt',
-          'expiresAt',
         ),
-        listOperatorTokensColumns.actions(({ id, name }) => (
-          <ActionButton
-            id="revokeOperatorToken"
-            label={T.revoke}
-            path={{ operatorTokenId: id }}
-            about={<Facts value={{ id, name }} />}
-            isDangerous
-          />
-        )),
+        listOperatorTokensColumns.actions(({ id, name, status }) =>
+          status === 'ACTIVE' ? (
+            <ActionButton
+              id="revokeOperatorToken"
+              label={T.revoke}
+              path={{ operatorTokenId: id }}
+              about={<Facts value={{ id, name }} />}
+              isDangerous
+            />
+          ) : null,
+        ),
       ]}
     />
   </Screen>
 );
+
+/** Outcomes that the list can be limited to. */
+const OUTCOMES = [
+  ...['SUCCEEDED', 'WAITING_FOR_APPROVAL', 'CONFLICT', 'FORBIDDEN'],
+  ...['INVALID_INPUT', 'NOT_FOUND', 'UNAUTHORIZED'],
+];
+
+/** What became of a request: an error code is its failure. */
+const Outcome = ({ value }: { value: string }) =>
+  value === 'SUCCEEDED' || value === 'WAITING_FOR_APPROVAL' ? (
+    <Status value={value} />
+  ) : (
+    <span className="status bad" title={value}>
+      {T.failed(statusText(value))}
+    </span>
+  );
 
 export const Audit = () => (
   <Screen title={TEXTS.pages.audit}>
     <List
       id="listAuditRecords"
       columns={[
-        { name: 'number', isNumber: true },
+        ...listAuditRecordsColumns.fields('operationId'),
+        listAuditRecordsColumns.column('outcome', ({ outcome }) => <Outcome value={outcome} />),
         ...listAuditRecordsColumns.fields('createdAt'),
         { name: 'actor', cell: ({ actor }) => actor.name, text: ({ actor }) => actor.name },
-        { name: 'operationId' },
-        ...listAuditRecordsColumns.fields(
-          'subject',
-          'reason',
-          'platformId',
-          'customerId',
-          'address',
-        ),
+        ...listAuditRecordsColumns.fields('reason', 'subject'),
+        ...listAuditRecordsColumns.fields('platformId', 'customerId', 'address'),
+        { name: 'number', isNumber: true },
         ...listAuditRecordsColumns.hidden('requestId', 'hasChanges', 'hash', 'previousHash', 'id'),
       ]}
       filters={[
-        ...[{ name: 'operationId' }, { name: 'subject' }, { name: 'actorId' }],
+        { name: 'operationId', kind: 'operation' },
+        { name: 'outcome', values: OUTCOMES },
+        ...[{ name: 'subject' }, { name: 'actorId' }],
         ...([
           { name: 'createdAfter', label: 'From', kind: 'day' },
           { name: 'createdBefore', label: 'Until', kind: 'day' },

@@ -2,6 +2,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
+import { useReply } from '../../api/queries.ts';
 import { usePermits } from '../../api/session.tsx';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { ReplyFacts } from '../../parts/detail.tsx';
@@ -19,6 +20,8 @@ const searchAgentsColumns = columnsOf<'searchAgents'>();
 const listMessagesColumns = columnsOf<'listMessages'>();
 
 function CustomerActions({ customerId }: { customerId: string }) {
+  const { data } = useReply('getCustomerOfPlatform', { path: { customerId } });
+  if (!data || data.isErased) return null;
   const base = { path: { customerId }, about: <Facts value={{ customerId }} /> };
   return (
     <>
@@ -53,7 +56,7 @@ export function Customer() {
   const { id } = useParams({ strict: false }) as { id: string };
   const permits = usePermits();
   return (
-    <Screen title={T.customer} actions={<CustomerActions customerId={id} />}>
+    <Screen title={T.customer} subject={id} actions={<CustomerActions customerId={id} />}>
       <p className="sub">
         <Identifier id={id} />{' '}
         {permits('getVerificationCase') && (
@@ -107,9 +110,10 @@ export function Customer() {
             id="listPayments"
             query={{ customerId: id }}
             columns={[
-              ...listPaymentsColumns.fields('createdAt', 'status', 'type'),
-              ...listPaymentsColumns.numbers('sentAmount', 'receivedAmount'),
-              ...listPaymentsColumns.fields('rail', 'reference', 'failureReason', 'id'),
+              ...listPaymentsColumns.numbers('sentAmount'),
+              ...listPaymentsColumns.fields('status', 'createdAt', 'failureReason', 'type'),
+              ...listPaymentsColumns.numbers('receivedAmount'),
+              ...listPaymentsColumns.fields('rail', 'reference', 'id'),
             ]}
             placeOf={placeIn('/payments', 'id')}
           />
@@ -121,10 +125,10 @@ export function Customer() {
             id="searchCards"
             query={{ customerId: id }}
             columns={searchCardsColumns.fields(
-              'createdAt',
-              'state',
-              'stateReason',
               'last4',
+              'state',
+              'createdAt',
+              'stateReason',
               'cardId',
             )}
             placeOf={placeIn('/cards', 'cardId')}
@@ -136,7 +140,7 @@ export function Customer() {
           <List
             id="searchAgents"
             query={{ customerId: id }}
-            columns={searchAgentsColumns.fields('createdAt', 'name', 'state', 'agentId')}
+            columns={searchAgentsColumns.fields('name', 'state', 'createdAt', 'agentId')}
             placeOf={placeIn('/agents', 'agentId')}
           />
         </Panel>
@@ -147,11 +151,11 @@ export function Customer() {
             id="listMessages"
             query={{ customerId: id }}
             columns={listMessagesColumns.fields(
-              'createdAt',
-              'channel',
               'kind',
               'status',
+              'createdAt',
               'failure',
+              'channel',
             )}
           />
         </Panel>

@@ -20,13 +20,13 @@ export const Customers = () => (
     <List
       id="listCustomersOfPlatforms"
       columns={[
+        listCustomersOfPlatformsColumns.key('id'),
         ...listCustomersOfPlatformsColumns.fields(
+          'status',
           'createdAt',
           'type',
-          'status',
           'region',
           'platformId',
-          'id',
         ),
         ...listCustomersOfPlatformsColumns.hidden('isErased', 'deletedAt', 'updatedAt'),
       ]}
@@ -51,14 +51,11 @@ export const Verifications = () => (
     <p className="sub soft">{T.verifications}</p>
     <List
       id="listVerificationsForReview"
-      columns={listVerificationsForReviewColumns.fields(
-        'createdAt',
-        'status',
-        'platformId',
-        'customerId',
-        'decidedBy',
-        'updatedAt',
-      )}
+      columns={[
+        listVerificationsForReviewColumns.key('customerId'),
+        ...listVerificationsForReviewColumns.fields('status', 'createdAt', 'updatedAt'),
+        ...listVerificationsForReviewColumns.fields('decidedBy', 'platformId'),
+      ]}
       filters={[{ name: 'status' }]}
       placeOf={placeIn('/verifications', 'customerId')}
       empty={T.noVerifications}
@@ -72,14 +69,14 @@ export const ExternalAccounts = () => (
       id="listExternalAccounts"
       columns={[
         ...listExternalAccountsColumns.fields(
-          'updatedAt',
-          'status',
           'accountType',
+          'status',
+          'updatedAt',
           'currency',
-          'platformId',
           'customerId',
+          'accountId',
         ),
-        ...listExternalAccountsColumns.fields('accountId'),
+        ...listExternalAccountsColumns.fields('platformId'),
         listExternalAccountsColumns.actions(({ accountId, status }) => {
           if (status !== 'PENDING' && status !== 'UNDER_REVIEW') return null;
           const base = { path: { accountId }, about: <Facts value={{ accountId, status }} /> };
@@ -99,6 +96,9 @@ export const ExternalAccounts = () => (
   </Screen>
 );
 
+/** Resets that an operator can decide. */
+const UNDECIDED: readonly string[] = ['INITIATED', 'PENDING_REVIEW'];
+
 export const Resets = () => (
   <Screen title={TEXTS.pages.resets}>
     <p className="sub soft">{T.resets}</p>
@@ -106,14 +106,15 @@ export const Resets = () => (
       id="listFactorResets"
       columns={[
         ...listFactorResetsColumns.fields(
-          'createdAt',
           'factor',
           'status',
-          'platformId',
-          'customerId',
+          'createdAt',
           'expiresAt',
+          'customerId',
+          'platformId',
         ),
-        listFactorResetsColumns.actions(({ resetId, factor, customerId }) => {
+        listFactorResetsColumns.actions(({ resetId, factor, customerId, status }) => {
+          if (!UNDECIDED.includes(status)) return null;
           const facts = <Facts value={{ factor, customerId }} />;
           const base = { path: { resetId }, about: facts };
           return (
@@ -136,12 +137,12 @@ export const Erasures = () => (
     <List
       id="listErasures"
       columns={listErasuresColumns.fields(
+        'customerId',
+        'reason',
         'startedAt',
         'finishedAt',
-        'customerId',
-        'platformId',
         'actor',
-        'reason',
+        'platformId',
       )}
     />
   </Screen>
@@ -153,15 +154,15 @@ export const Messages = () => (
       id="listMessages"
       columns={[
         ...listMessagesColumns.fields(
-          'createdAt',
-          'channel',
           'kind',
           'status',
+          'createdAt',
           'failure',
+          'channel',
           'attempts',
           'sentAt',
         ),
-        ...listMessagesColumns.fields('platformId', 'customerId'),
+        ...listMessagesColumns.fields('customerId', 'platformId'),
         ...listMessagesColumns.hidden('messageId', 'expiresAt'),
       ]}
       filters={[{ name: 'status' }, { name: 'customerId' }]}

@@ -93,6 +93,37 @@ function actionsOf({ customerId, type, status }: Case, onDone: () => void): Acti
   ];
 }
 
+/** A decision about one beneficial owner, which does not decide about the business. */
+function ownerActions({ id, status, roles, personalInfo }: Case['owners'][number]): Action[] {
+  if (status === 'APPROVED' || status === 'REJECTED') return [];
+  const name = ownerName(personalInfo);
+  const about = (
+    <>
+      <p>{T.ownerOnly}</p>
+      <Facts value={{ name, roles, status, ownerId: id }} />
+    </>
+  );
+  const base = { path: { subjectId: id }, about };
+  return [
+    {
+      ...base,
+      id: 'approveVerification',
+      label: T.approveOwner,
+      accessibleLabel: `${T.approveOwner} ${name}`,
+    },
+    {
+      ...base,
+      id: 'rejectVerification',
+      label: T.rejectOwner,
+      accessibleLabel: `${T.rejectOwner} ${name}`,
+      isDangerous: true,
+    },
+  ];
+}
+
+const ownerName = ({ fullName, firstName, lastName }: Readonly<Record<string, unknown>>): string =>
+  [fullName ?? [firstName, lastName]].flat().filter(Boolean).join(' ');
+
 export function Verification() {
   const { id } = useParams({ strict: false }) as { id: string };
   const navigate = useNavigate();
@@ -119,6 +150,7 @@ function Review({ id, go }: { id: string; go(): void }) {
           title={T.customer}
           mark={<Status value={data.verification?.status ?? data.status} />}
           platformId={data.platformId}
+          subject={data.customerId}
           actions={
             <>
               <ActionButtons actions={actionsOf(data, go)} />
@@ -149,7 +181,12 @@ function Review({ id, go }: { id: string; go(): void }) {
               {data.owners.length > 0 && (
                 <Panel title={T.owners}>
                   {data.owners.map((owner) => (
-                    <Facts key={owner.id} value={owner} />
+                    <section key={owner.id} className="record">
+                      <Facts value={owner} />
+                      <div className="actions">
+                        <ActionButtons actions={ownerActions(owner)} />
+                      </div>
+                    </section>
                   ))}
                 </Panel>
               )}

@@ -1,0 +1,187 @@
+// What a change does, for people: the decisive values before and after, and the postings.
+import { fieldLabel } from '../texts/fields.ts';
+import { TEXTS } from '../texts/texts.ts';
+import { Value } from './facts.tsx';
+import { Identifier } from './identifier.tsx';
+import { accountName, stepText } from './ledger-name.ts';
+import { Amount, type Money } from './money.tsx';
+import { placeOf, tableName } from './places.ts';
+import { Scroll } from './scroll.tsx';
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface RowChange {
+  table: string;
+  id: string;
+  before?: Values;
+  after?: Values;
+}
+
+export interface Changes {
+  rows: readonly RowChange[];
+  transfers: readonly Values[];
+  omitted: number;
+}
+
+const T = TEXTS.change;
+
+/** Columns that say nothing to people; the details have them. */
+const TECHNICAL = /^(?:id|version|position|created_at|updated_at|.*_(?:hash|key|digest|position))$/;
+
+/** Decisive fields first. */
+const RANKS = [/status|state$/, /amount|balance|fee/, /reason/, /name|reference/] as const;
+
+const rankOf = (name: string): number => {
+  const rank = RANKS.findIndex((each) => each.test(name));
+  return rank < 0 ? RANKS.length : rank;
+};
+
+const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+
+const AMOUNT = /(?:^|_)(?:amount|balance|held|owed|fee|volume)$/;
+
+/** Minor units of a column, which is a text if it is a bigint. */
+const isUnits = (name: string, value: unknown): value is number | string =>
+  AMOUNT.test(name) && /^-?\d+$/.test(String(value));
+
+interface CellProps {
+  name: string;
+  value: unknown;
+  currency: string | undefined;
+}
+
+function Cell({ name, value, currency }: CellProps) {
+  if (currency && isUnits(name, value)) return <Amount value={{ amount: value, currency }} />;
+  return <Value name={camel(name)} value={value} />;
+}
+
+/** Amounts of the postings whose currency is known. */
+export const amountsOf = ({ transfers }: Pick<Changes, 'transfers'>): Money[] =>
+  transfers.flatMap(({ amount, currency }) =>
+    typeof currency === 'string' ? [{ amount: String(amount), currency }] : [],
+  );
+
+/** The largest posting, which is the amount without fees. */
+export function largestOf(amounts: readonly Money[]): Money | undefined {
+  const [first] = amounts;
+  return amounts
+    .filter(({ currency }) => currency === first?.currency)
+    .reduce<Money | undefined>(
+      (most, each) => (most && BigInt(most.amount) >= BigInt(each.amount) ? most : each),
+      undefined,
+    );
+}
+
+interface RowViewProps {
+  row: RowChange;
+  currency: string | undefined;
+}
+
+function RowView({ row: { table, id, before, after }, currency }: RowViewProps) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+    .filter((name) => !TECHNICAL.test(name))
+    .sort((a, b) => rankOf(a) - rankOf(b));
+  if (names.length === 0) return null;
+  const own = [after, before].map((each) => each?.currency).find((each) => each !== undefined);
+  const unit = typeof own === 'string' ? own : currency;
+  const title =
+    before && after ? tableName(table) : (before ? T.removed : T.added)(tableName(table));
+  return (
+    <section className="record">
+      <h3>
+        {title} {placeOf(id) && <Identifier id={id} />}
+      </h3>
+      <Scroll label={title}>
+        <table className="grid compare">
+          <thead>
+            <tr>
+              <th scope="col">{T.field}</th>
+              {before && <th scope="col">{T.before}</th>}
+              {after && <th scope="col">{T.after}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {names.map((name) => (
+              <tr key={name}>
+                <th scope="row">{fieldLabel(camel(name))}</th>
+                {before && (
+                  <td>
+                    <Cell name={name} value={before[name]} currency={unit} />
+                  </td>
+                )}
+                {after && (
+                  <td>
+                    <Cell name={name} value={after[name]} currency={unit} />
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  );
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+const Postings = ({ transfers }: Pick<Changes, 'transfers'>) => (
+  <section className="record">
+    <h3>{T.postings}</h3>
+    <Scroll label={T.postings}>
+      <table className="grid">
+        <thead>
+          <tr>
+            {[T.step, T.from, T.to].map((each) => (
+              <th key={each} scope="col">
+                {each}
+              </th>
+            ))}
+            <th scope="col" className="number">
+              {T.amount}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {transfers.map(({ step, phase, debit, credit, amount, currency }) => (
+            <tr key={`${textOf(step)} ${textOf(phase)}`}>
+              <td>{stepText(textOf(step))}</td>
+              <td title={textOf(debit)}>{accountName(textOf(debit))}</td>
+              <td title={textOf(credit)}>{accountName(textOf(credit))}</td>
+              <td className="number">
+                {typeof currency === 'string' ? (
+                  <Amount value={{ amount: String(amount), currency }} />
+                ) : (
+                  <Value name="amount" value={amount} />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  </section>
+);
+
+interface ChangeViewProps {
+  changes: Changes;
+  /** The resource that the change is about; its row is first. */
+  subject: string | undefined;
+}
+
+export function ChangeView({ changes, subject }: ChangeViewProps) {
+  const { rows, transfers } = changes;
+  const currencies = new Set(amountsOf(changes).map(({ currency }) => currency));
+  const [only] = currencies.size === 1 ? currencies : [];
+  const isFirst = ({ id }: RowChange) => (id === subject ? 0 : 1);
+  return (
+    <>
+      {rows
+        .toSorted((a, b) => isFirst(a) - isFirst(b))
+        .map((row) => (
+          <RowView key={`${row.table} ${row.id}`} row={row} currency={only} />
+        ))}
+      {transfers.length > 0 && <Postings transfers={transfers} />}
+    </>
+  );
+}

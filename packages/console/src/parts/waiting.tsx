@@ -1,0 +1,53 @@
+// Changes that wait for the approval of another operator, shown where they would take effect.
+import { Link } from '@tanstack/react-router';
+import type { Item, Query } from '../api/client.ts';
+import { useReply } from '../api/queries.ts';
+import { usePermits } from '../api/session.tsx';
+import { usePlatform } from '../shell/platform.tsx';
+import { TEXTS } from '../texts/texts.ts';
+import { operationText } from './operation-name.tsx';
+import { placeOf } from './places.ts';
+import { Time } from './time.tsx';
+
+type Approval = Item<'listApprovals'>;
+
+function usePending(query: Query<'listApprovals'>): readonly Approval[] {
+  const permits = usePermits();
+  const { platformId } = usePlatform();
+  const { data } = useReply(
+    'listApprovals',
+    { query: { status: 'PENDING', ...(platformId && { platformId }), ...query } },
+    { enabled: permits('listApprovals') },
+  );
+  // The status of an expired or invalid request differs from the stored one.
+  return (data?.data ?? []).filter(({ status }) => status === 'PENDING');
+}
+
+/** The newest requests; an older one is found on the screen of its resource. */
+const NEWEST = { limit: 100 };
+
+/** The request of this change that waits, if there is one. */
+export function useWaiting(operationId: string, subject: string | undefined): Approval | undefined {
+  const waiting = usePending(NEWEST);
+  if (subject === undefined) return undefined;
+  return waiting.find((each) => each.subject === subject && each.operationId === operationId);
+}
+
+/** In place of the button of a change that waits. */
+export const WaitingLink = ({ id, label }: { id: string; label: string }) => (
+  <Link to={placeOf(id) ?? '/approvals'} className="status caution">
+    {TEXTS.waiting.of(label)}
+  </Link>
+);
+
+/** At the top of the screen of a resource. */
+export function WaitingNotice({ subject }: { subject: string }) {
+  const waiting = usePending({ subject });
+  return waiting.map(({ id, operationId, requestedBy, createdAt }) => (
+    <p key={id} className="notice" role="status">
+      <strong>{TEXTS.waiting.title}</strong>{' '}
+      {TEXTS.waiting.text(operationText(operationId), requestedBy.name)} <Time value={createdAt} />{' '}
+      <Link to={placeOf(id) ?? '/approvals'}>{TEXTS.waiting.open}</Link>
+    </p>
+  ));
+}
