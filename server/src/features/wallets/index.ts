@@ -18,9 +18,8 @@ export {
 } from './accounts/wallet.ts';
 export { isPhoneUsedForOtp as isPhoneTied } from './credentials/contacts.ts';
 export {
-  listWalletAuthorizations,
   searchWallets,
-  walletAuthorizationDetails,
+  signedAuthorizations,
   walletDetails,
 } from './operator-views.ts';
 export { walletPorts } from './ports.ts';

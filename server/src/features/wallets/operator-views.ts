@@ -158,7 +158,7 @@ async function readCursor(reader: Reads, { accountId, after, cursor }: ListInput
 }
 
 /** A page of the signatures given for a wallet, latest first. Throws NOT_FOUND. */
-export async function listWalletAuthorizations({ db }: Runtime, input: ListInput) {
+async function listWalletAuthorizations({ db }: Runtime, input: ListInput) {
   const { id } = await walletById(db, input.accountId);
   const { rows, ...rest } = await db.page(walletAuthorizations, {
     filters: equals({ account_id: id }),
@@ -170,7 +170,7 @@ export async function listWalletAuthorizations({ db }: Runtime, input: ListInput
 }
 
 /** One authorization with its stamp and the signed text, null after an erasure. Throws NOT_FOUND. */
-export async function walletAuthorizationDetails({ db, vault }: Runtime, authorizationId: string) {
+async function walletAuthorizationDetails({ db, vault }: Runtime, authorizationId: string) {
   const row = await authorizationById(db, authorizationId);
   const customer = await readCustomer(db, row.customer_id);
   const { payload } = authorizationPersonal({ vault, key: customer && dataKeyOf(customer) }, row);
@@ -181,3 +181,9 @@ export async function walletAuthorizationDetails({ db, vault }: Runtime, authori
     payload: typeof payload === 'string' ? payload : null,
   };
 }
+
+/** Signatures for the operator. */
+export const signedAuthorizations = {
+  page: listWalletAuthorizations,
+  details: walletAuthorizationDetails,
+};

@@ -2,11 +2,10 @@
 import { Type } from '@sinclair/typebox';
 import {
   cancelWalletRecovery,
-  listWalletAuthorizations,
   requestWalletRecovery,
   searchWalletRecoveries,
   searchWallets,
-  walletAuthorizationDetails,
+  signedAuthorizations,
   walletDetails,
   walletFeature,
 } from '../../features/wallets/index.ts';
@@ -315,11 +314,11 @@ export const walletOperations = [
   })),
   operatorHandle(listAuthorizations, async ({ installation }, { params, query }) => ({
     status: 200,
-    body: await listWalletAuthorizations(installation.runtime, { ...listInput(query), ...params }),
+    body: await signedAuthorizations.page(installation.runtime, { ...listInput(query), ...params }),
   })),
   operatorHandle(showAuthorization, async ({ installation }, { params: { authorizationId } }) => ({
     status: 200,
-    body: await walletAuthorizationDetails(installation.runtime, authorizationId),
+    body: await signedAuthorizations.details(installation.runtime, authorizationId),
   })),
   operatorHandle(recover, async ({ installation, operator }, { params: { accountId }, body }) => {
     const { runtime, walletRecoveryMs: delayMs } = installation;

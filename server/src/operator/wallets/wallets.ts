@@ -5,10 +5,9 @@
 
 import {
   cancelWalletRecovery,
-  listWalletAuthorizations,
   requestWalletRecovery,
   searchWalletRecoveries,
-  walletAuthorizationDetails,
+  signedAuthorizations,
   walletDetails,
   walletFeature,
 } from '../../features/wallets/index.ts';
@@ -73,7 +72,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
 }
 
 async function authorizations({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const { data: json } = await listWalletAuthorizations(runtime, {
+  const { data: json } = await signedAuthorizations.page(runtime, {
     accountId: args.required('account'),
     after: args.text('after'),
     limit: limitIn(args),
@@ -95,7 +94,7 @@ async function authorizations({ runtime }: System, args: CommandArgs): Promise<O
 
 /** One signature with its full payload, as evidence in a dispute. */
 async function authorization({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const json = await walletAuthorizationDetails(runtime, args.required('authorization'));
+  const json = await signedAuthorizations.details(runtime, args.required('authorization'));
   const text = record([
     ['Authorization', json.authorizationId],
     ['Signed', json.createdAt],
