@@ -93,7 +93,7 @@ describe.runIf(isTestable)('the console', () => {
     'shows the names of the customers of a list on request, which is recorded once',
     async () => {
       const { page } = clara;
-      await customer(opened.app, {}, { fullName: 'Nora Named' });
+      await createCustomer(opened.app, {}, { fullName: 'Nora Named' });
       await clara.go('/customers');
       await titled(page, 'Customers');
       await complete(page);

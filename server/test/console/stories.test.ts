@@ -200,7 +200,7 @@ describe.runIf(isTestable)('in the console', () => {
         /^Tom Treasury asks to record a settled transfer: payment \S+ of [\d,.]+ EUR\.$/,
       );
       await uma.page.getByText('BANK-77').first().waitFor();
-      const changes = uma.page.getByRole('region', { name: 'What changes' });
+      const changes = uma.page.getByRole('region', { name: 'Changed data' });
       const status = changes.getByRole('row').filter({ hasText: 'Status' }).first();
       expect(await status.getByRole('cell').allTextContents()).toEqual(['Processing', 'Completed']);
       // The exact rows are shown on request.

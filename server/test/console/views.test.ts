@@ -2,7 +2,7 @@
 // possible, columns at the widths of a desktop and a phone, the menu, and one record for each search.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { customer, fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { createCustomer, createFundedCustomer, ok } from '../kit/app/fixtures.ts';
 import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../kit/wallets/one-time-codes.ts';
 import {
@@ -73,7 +73,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of numbers shows one environment, production unless another is chosen',
     async () => {
       const { page } = ann;
-      await fundedCustomer(opened.app);
+      await createFundedCustomer(opened.app);
       const totals = requestsOf(page, '/metrics/payments');
       const states = requestsOf(page, '/overview?');
       await ann.go('/audit');
@@ -100,7 +100,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of search makes one record for one search',
     async () => {
       const { page } = ann;
-      const { id } = await customer(opened.app);
+      const { id } = await createCustomer(opened.app);
       const before = (await recordsOf('operationId=searchResources')).length;
       await page.keyboard.press('Control+k');
       await page.locator('[role=dialog] input:focus').waitFor();
@@ -119,7 +119,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of an account offers what its state permits, and the audit log says what failed',
     async () => {
       const { page } = ann;
-      const { account } = await fundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(opened.app);
       await ann.go(pathOf('accounts', account.id));
       await titled(page, 'Account');
       await button(page, 'Freeze').waitFor();
@@ -207,7 +207,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of the ledger leads from the trial balance to postings, and from an account to its own',
     async () => {
       const { page } = ann;
-      const { account } = await fundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(opened.app);
       await ann.go('/ledger');
       await titled(page, 'Ledger');
       const balance = page.getByRole('region', { name: 'Trial balance', exact: true });

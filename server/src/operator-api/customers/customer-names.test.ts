@@ -1,6 +1,6 @@
 // Names of customers: for whom, recorded, and not after an erasure.
 import { afterEach, expect, it } from 'vitest';
-import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -11,7 +11,8 @@ afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
 
-const person = async (fullName: string) => (await customer(app, {}, { fullName })).id as string;
+const person = async (fullName: string) =>
+  (await createCustomer(app, {}, { fullName })).id as string;
 const namesOf = (ids: readonly string[], secret?: string) =>
   client.call('GET', `/customer-names?customerIds=${ids.join(',')}`, secret ? { secret } : {});
 
