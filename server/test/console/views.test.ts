@@ -148,7 +148,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of an identity check asks for the reason of a rejection, and decides about one owner',
+    'of an identity check asks for the reason of a rejection',
     async () => {
       const { page } = ann;
       const { id } = await waitingCheck(opened, 'Mia Meyer');
