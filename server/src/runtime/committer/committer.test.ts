@@ -307,12 +307,14 @@ describe('limits', () => {
   });
 
   it('adds no lane for a few change sets until they have waited', async () => {
-    start({ min: 4, smallBatchDelayMs: 200 });
+    start({ min: 4, smallBatchDelayMs: 500 });
     const row = await sample.thing(newId('thing'));
     await sample.sql('begin');
     await sample.sql('select from things where id = $1 for update', [row.id]);
     const blocked = commit({ updates: [updateThing(row, { rank: 3 })] });
-    await sleep(20);
+    const isWaiting = `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await sample.sql(isWaiting)).length === 0) await sleep(5);
     const commitThing = () => commit({ inserts: [insertThing(thingRow(newId('thing')))] });
     const changeSets = [commitThing()];
     await sleep(20);
