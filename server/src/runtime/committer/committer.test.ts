@@ -312,8 +312,7 @@ describe('limits', () => {
     await sample.sql('begin');
     await sample.sql('select from things where id = $1 for update', [row.id]);
     const blocked = commit({ updates: [updateThing(row, { rank: 3 })] });
-    const isWaiting = `select 1 from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
+    const isWaiting = 'select 1 from pg_locks where not granted';
     while ((await sample.sql(isWaiting)).length === 0) await sleep(5);
     const commitThing = () => commit({ inserts: [insertThing(thingRow(newId('thing')))] });
     const changeSets = [commitThing()];
