@@ -13,6 +13,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
+import { paymentReferenceOf } from '../suspense/index.ts';
 import { payoutJobs } from './payout-jobs.ts';
 
 const app = testApp();
@@ -67,6 +68,7 @@ describe('rail', () => {
       platformId: app.platform.id,
       kind: 'payout',
       origin: 'quote',
+      reference: paymentReferenceOf(id),
       rail: 'SEPA_INSTANT',
       currency: 'EUR',
       amount: 91_54n,
