@@ -1,6 +1,6 @@
 // Lists over several pages, and inputs in path, query and body.
 import { describe, expect, it } from 'vitest';
-import { customer } from '../../../server/test/kit/app/fixtures.ts';
+import { createCustomer } from '../../../server/test/kit/app/fixtures.ts';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
 import { clientOf } from './kit/clients.ts';
 
@@ -9,7 +9,8 @@ const COUNT = 7;
 
 async function customers() {
   const tokenIds = [];
-  for (let index = 0; index < COUNT; index++) tokenIds.push((await customer(app)).id as string);
+  for (let index = 0; index < COUNT; index++)
+    tokenIds.push((await createCustomer(app)).id as string);
   return tokenIds.sort();
 }
 
@@ -62,7 +63,7 @@ describe('a list', () => {
 describe('inputs', () => {
   it('are in the path, the query and the body', async () => {
     const client = await clientOf(app);
-    const { id } = await customer(app);
+    const { id } = await createCustomer(app);
     const changed = await client.customers
       .updateCustomerById({ customerId: id, customerType: 'INDIVIDUAL', fullName: 'Ada King' })
       .withResponse();

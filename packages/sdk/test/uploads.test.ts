@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { customer } from '../../../server/test/kit/app/fixtures.ts';
+import { createCustomer } from '../../../server/test/kit/app/fixtures.ts';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
 import { pdfFile } from '../../../server/test/kit/http/documents.ts';
 import type { FileInput } from '../src/index.ts';
@@ -48,7 +48,7 @@ const contents: Record<string, () => FileInput> = {
 describe('a document', () => {
   it.each(Object.keys(contents))('is uploaded from %s', async (kind) => {
     const client = await clientOf(app);
-    const { id: documentHolder } = await customer(app);
+    const { id: documentHolder } = await createCustomer(app);
     const document = await client.documents.uploadDocument({
       documentHolder,
       ...PASSPORT,
@@ -59,7 +59,7 @@ describe('a document', () => {
 
   it('is stored once if its upload is repeated with the same key', async () => {
     const client = await clientOf(app);
-    const { id: documentHolder } = await customer(app);
+    const { id: documentHolder } = await createCustomer(app);
     const upload = () =>
       client.documents.uploadDocument(
         {

@@ -1,6 +1,6 @@
 // Deliveries of a real server, verified by the SDK with each kind of key.
 import { describe, expect, it } from 'vitest';
-import { customer } from '../../../server/test/kit/app/fixtures.ts';
+import { createCustomer } from '../../../server/test/kit/app/fixtures.ts';
 import { openForFile, testApp } from '../../../server/test/kit/app/test-app.ts';
 import { startReceiver } from '../../../server/test/kit/http/webhook-receiver.ts';
 import { isEvent, verify } from '../src/webhooks.ts';
@@ -16,7 +16,7 @@ const now = () => app.effects.now();
 async function delivery() {
   const client = await clientOf(app);
   await client.config.updatePlatformConfig({ webhookEndpoint: receiver.url });
-  const { id } = await customer(app);
+  const { id } = await createCustomer(app);
   await app.settle();
   const delivery = receiver.arrivals.find(({ body }) => body.includes(id));
   if (!delivery) throw new Error('the webhook did not arrive');
@@ -63,7 +63,7 @@ describe('verify', () => {
     const endpoint = await client.webhookEndpoints.createWebhookEndpoint({ url: second.url });
     const { id: endpointId } = endpoint;
     const rotated = await client.webhookEndpoints.rotateWebhookEndpointKey({ endpointId });
-    await customer(app);
+    await createCustomer(app);
     await app.settle();
     const { body, headers } = second.arrivals.at(-1) ?? { body: '', headers: {} };
     const [old, newSecret] = [endpoint.secret, rotated.secret] as [string, string];
