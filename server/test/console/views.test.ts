@@ -82,9 +82,9 @@ describe.runIf(isTestable)('a screen', () => {
       await titled(page, 'Overview');
       await complete(page);
       const pressed = page.getByRole('button', { pressed: true, name: /^(?:Production|Sandbox)$/ });
-      expect(await pressed.allTextContents()).toEqual(['Production']);
+      await expect.poll(() => pressed.allTextContents()).toEqual(['Production']);
       const ofAll = ({ length }: { length: number }) => length > 0;
-      expect([totals, states].every(ofAll)).toBe(true);
+      await expect.poll(() => [totals, states].every(ofAll)).toBe(true);
       const modes = () =>
         new Set([...totals, ...states].map((each) => new URL(each.url()).searchParams.get('mode')));
       expect([...modes()]).toEqual(['production']);
