@@ -3,18 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorService } from '../kit/operator/production.ts';
 import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
 
-const { service, call, read, rejects } = operatorService();
+const { service, read, rejects, write } = operatorService();
 const BANK = 'acme-bank';
 let adapter: Adapter;
 let account: string;
 let reference: string;
-
-// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
-async function changed(method: string, path: string, body?: object): Promise<any> {
-  const reply = await call(method, path, { body });
-  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
-  return reply.body;
-}
 
 const newProvider = (fields: object = {}) => ({
   ...{ providerId: BANK, environment: 'production', url: adapter.url },
@@ -27,7 +20,7 @@ const balance = async () =>
 
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
-  await changed('POST', '/providers', newProvider());
+  await write('POST', '/providers', newProvider());
   const payer = await service.createPayer();
   account = payer.account;
   const path = `/internal-accounts/${account}`;
@@ -128,7 +121,7 @@ describe('the signature of a message', () => {
     const other = await startAdapter(service.app);
     const { body } = await other.send(BANK, deposit({ bankReference: 'STMT-7' }));
     expect(body.message).toContain('is not known');
-    const added = await changed('POST', `/providers/${BANK}/keys`, {
+    const added = await write('POST', `/providers/${BANK}/keys`, {
       ...{ publicKeyPem: other.publicKeyPem, overlapHours: 1 },
     });
     expect(added.providerKeys).toHaveLength(2);
@@ -144,10 +137,10 @@ describe('the signature of a message', () => {
 
 describe('rotateProviderKey', () => {
   it('signs with the new key after the overlap, and retires the earlier one after it again', async () => {
-    const rotated = await changed('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
+    const rotated = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
     const [first, second] = rotated.ownKeys;
     adapter.accept([first]);
-    const problemOf = async () => (await changed('POST', `/providers/${BANK}/check`)).problem;
+    const problemOf = async () => (await write('POST', `/providers/${BANK}/check`)).problem;
     expect(await problemOf()).toBeNull();
     await service.app.advance(3_600_001);
     expect(await problemOf()).toContain('status 401');
@@ -155,6 +148,10 @@ describe('rotateProviderKey', () => {
     expect(await problemOf()).toBeNull();
     await service.app.advance(3_600_001);
     expect((await read(`/providers/${BANK}`)).ownKeys).toMatchObject([{ keyId: second.keyId }]);
+    const [ending] = (await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 }))
+      .ownKeys;
+    const later = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 9 });
+    expect(later.ownKeys[0]).toEqual(ending);
   });
 });
 
@@ -175,7 +172,9 @@ describe('createProvider', () => {
     await rejectsUrl('https://user:secret@bank.example/', { privateAddressAllowed: true });
     await rejectsUrl('ftp://bank.example/', { privateAddressAllowed: true });
     await rejects(409, 'CONFLICT', 'POST', '/providers', { body: newProvider() });
-    const viewer = await service.app.call('GET', '/config');
-    expect(viewer.status).toBe(200);
+    const two = { body: newProvider({ providerId: 'other', url: 'x', publicKeyPem: 'x' }) };
+    const problems = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', two);
+    const names = problems.details.errors.map((each: { field: string }) => each.field);
+    expect(names).toEqual(['url', 'publicKeyPem']);
   });
 });

@@ -15,7 +15,7 @@ const python = programPath('python3') ?? '';
 const adapter = path.join(projectRoot(), 'examples/provider-python/adapter.py');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'adapter-'));
 const BANK = 'python-bank';
-const { service, call } = operatorService();
+const { service, write } = operatorService();
 let serving: ChildProcess | undefined;
 let origin: string;
 
@@ -54,19 +54,13 @@ async function stop(): Promise<void> {
   if (serving?.exitCode === null && serving.signalCode === null) await once(serving, 'exit');
 }
 
-const requested = async (method: string, url: string, body?: object) => {
-  const reply = await call(method, url, { body });
-  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
-  return reply.body;
-};
-
 describe.skipIf(python === '')('the Python adapter', () => {
   let address: string;
 
   beforeAll(async () => {
     await run('keys', folder);
     const port = 20_000 + Math.floor(Math.random() * 20_000);
-    const provider = await requested('POST', '/providers', {
+    const provider = await write('POST', '/providers', {
       ...{ providerId: BANK, environment: 'production', url: `http://127.0.0.1:${port}` },
       publicKeyPem: readFileSync(path.join(folder, 'adapter.pub.pem'), 'utf8'),
       privateAddressAllowed: true,
@@ -74,7 +68,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     writeFileSync(path.join(folder, 'railhead.pub.pem'), provider.ownKeys[0].publicKeyPem);
     address = await serve(String(port));
     expect(address).toBe(provider.url);
-    await requested('POST', '/provider-routes', {
+    await write('POST', '/provider-routes', {
       ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
     });
     origin = await service.app.server.listen({ host: '127.0.0.1', port: 0 });
@@ -91,7 +85,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     );
 
   it('says what it offers', async () => {
-    const checked = await requested('POST', `/providers/${BANK}/check`);
+    const checked = await write('POST', `/providers/${BANK}/check`);
     expect(checked).toMatchObject({ problem: null, capabilities: { protocol: '1' } });
   });
 

@@ -5,25 +5,18 @@ import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';
 import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
 
-const { service, call, read, rejects } = operatorService();
+const { service, read, rejects, write } = operatorService();
 const BANK = 'acme-bank';
 let adapter: Adapter;
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
-async function changed(method: string, path: string, body?: object): Promise<any> {
-  const reply = await call(method, path, { body });
-  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
-  return reply.body;
-}
-
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
-  const provider = await changed('POST', '/providers', {
+  const provider = await write('POST', '/providers', {
     ...{ providerId: BANK, environment: 'production', url: `${adapter.url}/` },
     ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
   });
   adapter.accept(provider.ownKeys);
-  await changed('POST', '/provider-routes', {
+  await write('POST', '/provider-routes', {
     ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
   });
 });
@@ -37,18 +30,18 @@ const messagesOf = async (transactionId: string) =>
 describe('checkProvider', () => {
   it('stores what the provider offers, and a problem without losing it', async () => {
     expect(await read(`/providers/${BANK}`)).toMatchObject({ capabilities: null, checkedAt: null });
-    const checked = await changed('POST', `/providers/${BANK}/check`);
+    const checked = await write('POST', `/providers/${BANK}/check`);
     expect(checked).toMatchObject({
       ...{ problem: null, url: adapter.url, status: 'ACTIVE', available: true },
       capabilities: { protocol: '1', transfers: [{ rails: ['SEPA', 'SEPA_INSTANT'] }] },
     });
     const offer = adapter.replies['/capabilities'];
     adapter.replies['/capabilities'] = () => ({ body: { protocol: '2', transfers: [{}] } });
-    const failed = await changed('POST', `/providers/${BANK}/check`);
+    const failed = await write('POST', `/providers/${BANK}/check`);
     expect(failed.problem).toMatch(/invalid body: protocol must be .*transfers\.0\.kinds is req/);
     expect(failed.capabilities).toEqual(checked.capabilities);
     if (offer) adapter.replies['/capabilities'] = offer;
-    await changed('POST', `/providers/${BANK}/check`);
+    await write('POST', `/providers/${BANK}/check`);
   });
 });
 
@@ -90,12 +83,12 @@ describe('a payout', () => {
     const { id } = await service.payment();
     expect(adapter.transfers.get(id)).toMatchObject({ count: 1 });
     expect(await service.status(id)).toBe('PROCESSING - -');
-    await changed('POST', `/providers/${BANK}/pause`);
+    await write('POST', `/providers/${BANK}/pause`);
     if (send) adapter.replies['/transfers/send'] = send;
     await service.app.advance(3_600_000);
     expect(adapter.transfers.get(id).count).toBeGreaterThan(1);
     expect(await service.queue(id)).toEqual([]);
-    await changed('POST', `/providers/${BANK}/resume`);
+    await write('POST', `/providers/${BANK}/resume`);
     const state = { state: 'settled', reference: 'BANK-2' };
     adapter.replies['/transfers/state'] = () => ({ body: state });
     await service.app.advance(DAY);
@@ -106,11 +99,11 @@ describe('a payout', () => {
   });
 
   it('goes to the built-in rail while the provider is paused', async () => {
-    await changed('POST', `/providers/${BANK}/pause`);
+    await write('POST', `/providers/${BANK}/pause`);
     const { id } = await service.payment();
     expect(adapter.transfers.has(id)).toBe(false);
     expect(await service.queue(id)).toHaveLength(1);
-    await changed('POST', `/providers/${BANK}/resume`);
+    await write('POST', `/providers/${BANK}/resume`);
     await service.json('payouts', 'settle', id);
     expect(await service.status(id)).toBe('COMPLETED - -');
   });
@@ -150,7 +143,7 @@ describe('a payout', () => {
 
 describe('explainProviderRoute', () => {
   it('names the provider and why each route is selected or not', async () => {
-    const low = await changed('POST', '/provider-routes', {
+    const low = await write('POST', '/provider-routes', {
       ...{ providerId: null, environment: 'production', priority: 20 },
     });
     const explain = (fields: string) =>
@@ -167,7 +160,7 @@ describe('explainProviderRoute', () => {
     expect(verdicts(dollars)).toEqual(['OTHER_TRANSFERS', 'SELECTED']);
     const wire = await explain('currency=EUR&rail=SWIFT&amount=100');
     expect(verdicts(wire)).toEqual(['NOT_OFFERED', 'SELECTED']);
-    await changed('DELETE', `/provider-routes/${low.routeId}`);
+    await write('DELETE', `/provider-routes/${low.routeId}`);
     await rejects(404, 'NOT_FOUND', 'DELETE', `/provider-routes/${low.routeId}`);
   });
 });

@@ -1,7 +1,7 @@
 // The keys of providers: own ones, which sign calls, and those of the providers, which verify messages.
 
 import { createPublicKey } from 'node:crypto';
-import { Fault, invalidField } from '../../kernel/fault.ts';
+import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { keyIdOf, newKey, pemOf } from '../../runtime/security/keys.ts';
 import { type ProviderKeyRow, providerKeys } from './store.ts';
@@ -26,18 +26,16 @@ export function insertOwnKey(ctx: Ctx, providerId: string, activeFrom: number): 
   });
 }
 
-/** A public key as normalized PEM. Throws INVALID_INPUT for anything but an Ed25519 key. */
-export function ed25519Pem(field: string, text: string): string {
-  if (text.includes('PRIVATE')) throw invalidField(field, 'must not be a private key');
-  const key = (() => {
-    try {
-      return createPublicKey(text);
-    } catch {
-      throw invalidField(field, 'must be a public key as PEM');
-    }
-  })();
-  if (key.asymmetricKeyType !== 'ed25519') throw invalidField(field, 'must be an Ed25519 key');
-  return key.export({ type: 'spki', format: 'pem' }).toString();
+/** A public key as normalized PEM, or the error of anything but an Ed25519 key. */
+export function ed25519Key(text: string): { pem: string } | { problem: string } {
+  if (text.includes('PRIVATE')) return { problem: 'must not be a private key' };
+  try {
+    const key = createPublicKey(text);
+    if (key.asymmetricKeyType !== 'ed25519') return { problem: 'must be an Ed25519 key' };
+    return { pem: key.export({ type: 'spki', format: 'pem' }).toString() };
+  } catch {
+    return { problem: 'must be a public key as PEM' };
+  }
 }
 
 /** Stages a key with which a provider signs its messages. */

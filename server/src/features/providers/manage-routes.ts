@@ -5,15 +5,13 @@ import { iso } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { operate } from '../../runtime/operation/operate.ts';
-import { systemCaller } from '../tenancy/platform/index.ts';
+import { INSTALLATION } from '../staff/roles/index.ts';
 import { providerNotFound } from './keys.ts';
 import type { ManagerParts } from './manage.ts';
 import { chooseRoute, type TransferFacts } from './routing.ts';
 import { type ProviderRouteRow, providerRoutes, providers } from './store.ts';
 
 const MAX_ROUTES = 500;
-
-const INSTALLATION = systemCaller('', 'production');
 
 export interface NewRoute {
   environment: Mode;

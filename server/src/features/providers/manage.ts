@@ -2,24 +2,20 @@
 
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
 import { iso, type Time } from '../../kernel/effects.ts';
-import { Fault, invalidField } from '../../kernel/fault.ts';
+import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import { isPublicAddress } from '../../kernel/net/endpoint.ts';
+import { publicUrlProblem } from '../../kernel/net/endpoint.ts';
 import { readUrl } from '../../kernel/net/url.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { systemCaller } from '../tenancy/platform/index.ts';
+import { KEY_NOTICE_MS } from '../../runtime/security/key-rotation.ts';
+import { INSTALLATION } from '../staff/roles/index.ts';
 import type { ProviderDirectory } from './directory.ts';
-import { ed25519Pem, insertOwnKey, insertProviderKey, providerNotFound } from './keys.ts';
+import { ed25519Key, insertOwnKey, insertProviderKey, providerNotFound } from './keys.ts';
 import { type ProviderKeyRow, type ProviderRow, providerKeys, providers } from './store.ts';
 
-/** Time in which every process reads a new own key before any of them signs with it. */
-const NOTICE_MS = 5_000;
 /** Keys of one side that can be valid at the same time. */
 const MAX_KEYS = 4;
-
-/** Changes of the installation belong to no platform. */
-const INSTALLATION = systemCaller('', 'production');
 
 export interface ManagerParts {
   runtime: Runtime;
@@ -70,26 +66,14 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
 
 export type ProviderView = Awaited<ReturnType<typeof present>>;
 
-/** The URL without a trailing slash. Throws INVALID_INPUT. */
-function checkedUrl(text: string, isPrivateAllowed: boolean): string {
-  const url = readUrl(text);
+/** The error of the URL of a provider; names are resolved and checked again at each connection. */
+function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | null {
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
-    throw invalidField('url', 'must be an http or https URL without a query');
+    return 'must be an http or https URL without a query';
   }
-  if (url.username || url.password) throw invalidField('url', 'must not contain credentials');
-  const isPrivate = url.protocol === 'http:' || isLiteralPrivate(url.hostname);
-  if (isPrivate && !isPrivateAllowed) {
-    const rule = 'must use https and a public address, unless privateAddressAllowed is true';
-    throw invalidField('url', rule);
-  }
-  return url.href.replace(/\/+$/, '');
-}
-
-/** Whether the host is an address or a local name that is not public. Names are resolved at each call. */
-function isLiteralPrivate(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const isAddress = /^[\d.]+$/.test(host) || host.includes(':');
-  return isAddress ? !isPublicAddress(host) : !host.includes('.');
+  if (url.username || url.password) return 'must not contain credentials';
+  const problem = isPrivateAllowed ? null : publicUrlProblem(url.href);
+  return problem && `${problem}, unless privateAddressAllowed is true`;
 }
 
 async function changeProvider(
@@ -113,13 +97,18 @@ export async function createProvider(
   input: NewProvider,
 ): Promise<ProviderView> {
   const isPrivateAllowed = input.privateAddressAllowed ?? false;
-  const url = checkedUrl(input.url, isPrivateAllowed);
-  const publicKey = ed25519Pem('publicKeyPem', input.publicKeyPem);
+  const url = readUrl(input.url);
+  const publicKey = ed25519Key(input.publicKeyPem);
+  const errors = [
+    { field: 'url', message: urlProblem(url, isPrivateAllowed) },
+    { field: 'publicKeyPem', message: 'problem' in publicKey ? publicKey.problem : null },
+  ].flatMap(({ field, message }) => (message === null ? [] : [{ field, message }]));
+  if (!url || 'problem' in publicKey || errors.length > 0) throw invalid(errors);
   await operate(parts.runtime, INSTALLATION, async (ctx) => {
     ctx.insert(providers, {
       id: input.providerId,
       environment: input.environment,
-      url,
+      url: url.href.replace(/\/+$/, ''),
       private_address: isPrivateAllowed,
       status: 'ACTIVE',
       capabilities: null,
@@ -129,7 +118,7 @@ export async function createProvider(
       updated_at: ctx.now,
     });
     insertOwnKey(ctx, input.providerId, ctx.now);
-    insertProviderKey(ctx, input.providerId, publicKey);
+    insertProviderKey(ctx, input.providerId, publicKey.pem);
   });
   await parts.directory.refresh();
   return providerById(parts, input.providerId);
@@ -183,6 +172,14 @@ const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['si
     isActive(each, ctx.now),
   );
 
+/** Keys end at this time, or earlier if that was set before. */
+function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
+  for (const key of keys) {
+    const retired_at = Math.min(key.retired_at ?? end, end);
+    ctx.update(providerKeys, key, { retired_at });
+  }
+}
+
 const tooManyKeys = () =>
   new Fault('CONFLICT', `At most ${MAX_KEYS} keys can be active. Retire one, or wait for its end.`);
 
@@ -198,11 +195,9 @@ export const rotateOwnKey = (
   changeProvider(parts, providerId, async (ctx) => {
     const keys = await activeKeys(ctx, providerId, 'OWN');
     if (keys.length >= MAX_KEYS) throw tooManyKeys();
-    const waitMs = Math.max(overlapMs, NOTICE_MS);
+    const waitMs = Math.max(overlapMs, KEY_NOTICE_MS);
     insertOwnKey(ctx, providerId, ctx.now + waitMs);
-    for (const key of keys) {
-      ctx.update(providerKeys, key, { retired_at: ctx.now + 2 * waitMs });
-    }
+    retireBy(ctx, keys, ctx.now + 2 * waitMs);
   });
 
 /** Adds a key of the provider; its earlier keys are accepted for `overlapMs`. */
@@ -212,14 +207,12 @@ export async function addProviderKey(
   publicKeyPem: string,
   overlapMs: number,
 ): Promise<ProviderView> {
-  const publicKey = ed25519Pem('publicKeyPem', publicKeyPem);
+  const publicKey = ed25519Key(publicKeyPem);
+  if ('problem' in publicKey) throw invalidField('publicKeyPem', publicKey.problem);
   return changeProvider(parts, providerId, async (ctx) => {
     const keys = await activeKeys(ctx, providerId, 'PROVIDER');
     if (keys.length >= MAX_KEYS) throw tooManyKeys();
-    insertProviderKey(ctx, providerId, publicKey);
-    for (const key of keys) {
-      const end = Math.min(key.retired_at ?? Number.POSITIVE_INFINITY, ctx.now + overlapMs);
-      ctx.update(providerKeys, key, { retired_at: end });
-    }
+    insertProviderKey(ctx, providerId, publicKey.pem);
+    retireBy(ctx, keys, ctx.now + overlapMs);
   });
 }

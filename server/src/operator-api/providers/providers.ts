@@ -13,32 +13,35 @@ import {
 } from '../../features/providers/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named } from '../../kernel/schema.ts';
+import {
+  DEFAULT_OVERLAP_HOURS,
+  HOUR_MS,
+  MAX_OVERLAP_HOURS,
+} from '../../runtime/security/key-rotation.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
 import { OptionalReason } from '../schemas.ts';
-import { Environment, Provider, ProviderId, PublicKeyPem, providerParams } from './schemas.ts';
-
-const TAG = 'Providers';
-const HOUR_MS = 3_600_000;
-const MAX_OVERLAP_HOURS = 2_160;
+import {
+  CHANGES_PROVIDERS,
+  Environment,
+  Provider,
+  ProviderId,
+  PublicKeyPem,
+  providerParams,
+  READS_PROVIDERS,
+} from './schemas.ts';
 
 const OverlapHours = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_HOURS, default: 24, description }));
-
-const MANAGE = {
-  tag: TAG,
-  auth: 'operator',
-  operatorPermission: 'providers.manage',
-  wholeInstallation: true,
-} as const;
-const READ = {
-  tag: TAG,
-  auth: 'operator',
-  operatorPermission: 'providers.read',
-  wholeInstallation: true,
-} as const;
+  Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_OVERLAP_HOURS,
+      default: DEFAULT_OVERLAP_HOURS,
+      description,
+    }),
+  );
 
 const list = operation({
-  ...READ,
+  ...READS_PROVIDERS,
   operationId: 'listProviders',
   method: 'GET',
   path: '/providers',
@@ -55,7 +58,7 @@ const list = operation({
 });
 
 const get = operation({
-  ...READ,
+  ...READS_PROVIDERS,
   operationId: 'getProvider',
   method: 'GET',
   path: '/providers/{providerId}',
@@ -68,7 +71,7 @@ const get = operation({
 });
 
 const create = operation({
-  ...MANAGE,
+  ...CHANGES_PROVIDERS,
   operationId: 'createProvider',
   method: 'POST',
   path: '/providers',
@@ -99,7 +102,7 @@ const create = operation({
 
 const step = (operationId: string, verb: string, summary: string, description: string) =>
   operation({
-    ...MANAGE,
+    ...CHANGES_PROVIDERS,
     operationId,
     method: 'POST',
     path: `/providers/{providerId}/${verb}`,
@@ -129,7 +132,7 @@ const pause = step(
 const resume = step('resumeProvider', 'resume', 'Resume a provider', 'It gets transfers again.');
 
 const rotate = operation({
-  ...MANAGE,
+  ...CHANGES_PROVIDERS,
   operationId: 'rotateProviderKey',
   method: 'POST',
   path: '/providers/{providerId}/rotate',
@@ -149,7 +152,7 @@ const rotate = operation({
 });
 
 const addKey = operation({
-  ...MANAGE,
+  ...CHANGES_PROVIDERS,
   operationId: 'addProviderKey',
   method: 'POST',
   path: '/providers/{providerId}/keys',
@@ -204,7 +207,7 @@ export const providerOperations = [
     body: await rotateOwnKey(
       await managerOf(call),
       params.providerId,
-      (body?.overlapHours ?? 24) * HOUR_MS,
+      (body?.overlapHours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS,
     ),
   })),
   operatorHandle(addKey, async (call, { params, body }) => ({
@@ -213,7 +216,7 @@ export const providerOperations = [
       await managerOf(call),
       params.providerId,
       body.publicKeyPem,
-      (body.overlapHours ?? 24) * HOUR_MS,
+      (body.overlapHours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS,
     ),
   })),
 ];

@@ -21,21 +21,20 @@ import {
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason } from '../schemas.ts';
 import { managerOf } from './providers.ts';
-import { Environment, NEW_ROUTE, Route, RouteChoice, TRANSFER_FIELDS } from './schemas.ts';
+import {
+  CHANGES_PROVIDERS,
+  Environment,
+  NEW_ROUTE,
+  READS_PROVIDERS,
+  Route,
+  RouteChoice,
+  TRANSFER_FIELDS,
+} from './schemas.ts';
 
-const TAG = 'Providers';
 const optional = Type.Optional;
 
-const READ = {
-  tag: TAG,
-  auth: 'operator',
-  operatorPermission: 'providers.read',
-  wholeInstallation: true,
-} as const;
-const MANAGE = { ...READ, operatorPermission: 'providers.manage' } as const;
-
 const list = operation({
-  ...READ,
+  ...READS_PROVIDERS,
   operationId: 'listProviderRoutes',
   method: 'GET',
   path: '/provider-routes',
@@ -52,7 +51,7 @@ const list = operation({
 });
 
 const create = operation({
-  ...MANAGE,
+  ...CHANGES_PROVIDERS,
   operationId: 'createProviderRoute',
   method: 'POST',
   path: '/provider-routes',
@@ -67,7 +66,7 @@ const create = operation({
 });
 
 const remove = operation({
-  ...MANAGE,
+  ...CHANGES_PROVIDERS,
   operationId: 'deleteProviderRoute',
   method: 'DELETE',
   path: '/provider-routes/{routeId}',
@@ -80,7 +79,7 @@ const remove = operation({
 });
 
 const explain = operation({
-  ...READ,
+  ...READS_PROVIDERS,
   operationId: 'explainProviderRoute',
   method: 'GET',
   path: '/provider-routes/choice',
@@ -101,7 +100,7 @@ const explain = operation({
 });
 
 const messages = operation({
-  ...READ,
+  ...READS_PROVIDERS,
   operationId: 'listProviderMessages',
   method: 'GET',
   path: '/provider-messages',

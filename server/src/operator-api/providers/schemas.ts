@@ -8,13 +8,25 @@ import { named, nullable, oneOf, PositiveAmount, ruled, text, time } from '../..
 
 const optional = Type.Optional;
 
+/** What all operations that read providers share, and those that change them. */
+export const READS_PROVIDERS = {
+  tag: 'Providers',
+  auth: 'operator',
+  operatorPermission: 'providers.read',
+  wholeInstallation: true,
+} as const;
+export const CHANGES_PROVIDERS = {
+  ...READS_PROVIDERS,
+  operatorPermission: 'providers.manage',
+} as const;
+
 export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
 
 export const ProviderId = ruled(
   text('Name of the provider, a part of the address of its messages.', {
-    pattern: '^[a-z][a-z0-9-]{1,39}$',
+    pattern: PROVIDER_CHOICES.name,
   }),
-  'must be 2 to 40 lower-case letters, digits and hyphens, and start with a letter',
+  PROVIDER_CHOICES.nameRule,
 );
 
 export const providerParams = Type.Object({ providerId: text('Name of the provider.') });

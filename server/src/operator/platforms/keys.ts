@@ -43,13 +43,16 @@ function keyTable(views: readonly PublicKeyView[]): Output {
 
 const list = async ({ runtime }: System): Promise<Output> => keyTable(await publicKeys(runtime));
 
-async function rotate({ runtime, masterKey }: System, args: CommandArgs): Promise<Output> {
+/** The overlap of a rotation in milliseconds. */
+export function overlapIn(args: CommandArgs): number {
   const hours = Number(args.text('overlap-hours') ?? DEFAULT_OVERLAP_HOURS);
-  if (!Number.isInteger(hours) || hours < 0 || hours > MAX_OVERLAP_HOURS) {
-    throw usageError(`--overlap-hours must be a number from 0 to ${MAX_OVERLAP_HOURS}`);
-  }
+  if (Number.isInteger(hours) && hours >= 0 && hours <= MAX_OVERLAP_HOURS) return hours * HOUR_MS;
+  throw usageError(`--overlap-hours must be a number from 0 to ${MAX_OVERLAP_HOURS}`);
+}
+
+async function rotate({ runtime, masterKey }: System, args: CommandArgs): Promise<Output> {
   const environment = args.required('environment') as Mode;
-  return keyTable(await rotateSigningKeys(runtime, masterKey(), environment, hours * HOUR_MS));
+  return keyTable(await rotateSigningKeys(runtime, masterKey(), environment, overlapIn(args)));
 }
 
 const retire = async ({ runtime }: System, args: CommandArgs): Promise<Output> =>

@@ -6,6 +6,7 @@ import {
   createProvider,
   listProviders,
   type ManagerParts,
+  PROVIDER_CHOICES,
   pauseProvider,
   providerById,
   resumeProvider,
@@ -15,8 +16,7 @@ import { MODES, type Mode } from '../../kernel/mode.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
-
-const HOUR_MS = 3_600_000;
+import { overlapIn } from '../platforms/keys.ts';
 
 type ProviderView = Awaited<ReturnType<typeof providerById>>;
 
@@ -81,8 +81,8 @@ const pemIn = (args: CommandArgs) => {
 
 async function add(system: System, args: CommandArgs): Promise<Output> {
   const providerId = args.required('provider');
-  if (!/^[a-z][a-z0-9-]{1,39}$/.test(providerId)) {
-    throw usageError('PROVIDER must be 2 to 40 lower-case letters, digits and hyphens');
+  if (!new RegExp(PROVIDER_CHOICES.name).test(providerId)) {
+    throw usageError(`PROVIDER ${PROVIDER_CHOICES.nameRule}`);
   }
   return outputOf(
     await createProvider(await managerOf(system), {
@@ -93,14 +93,6 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
       privateAddressAllowed: args.on('private-address') ?? false,
     }),
   );
-}
-
-function overlapIn(args: CommandArgs): number {
-  const hours = Number(args.text('overlap-hours') ?? 24);
-  if (!Number.isInteger(hours) || hours < 0 || hours > 2_160) {
-    throw usageError('--overlap-hours must be a number from 0 to 2160');
-  }
-  return hours * HOUR_MS;
 }
 
 const PROVIDER: Flags = {

@@ -24,7 +24,7 @@ export const DEFAULT_OVERLAP_HOURS = 24;
 export const MAX_OVERLAP_HOURS = 2_160;
 
 /** Time in which every process reads a new key before any of them signs with it. */
-const NOTICE_MS = 5_000;
+export const KEY_NOTICE_MS = 5_000;
 
 const conflict = (reason: string) => new Fault('CONFLICT', reason);
 
@@ -49,10 +49,10 @@ async function stageRotation(
   if (withStatus('announced').length) {
     throw conflict('A rotation is in progress. Wait until the new key is active, or retire it.');
   }
-  const activeFrom = now + Math.max(overlapMs, NOTICE_MS);
+  const activeFrom = now + Math.max(overlapMs, KEY_NOTICE_MS);
   const number = 1 + Math.max(...rows.map((row) => row.number));
   insertKeys(ctx, masterKey, { environment, number, active_from: activeFrom });
-  setRetirement(ctx, withStatus('active'), activeFrom + Math.max(overlapMs, NOTICE_MS));
+  setRetirement(ctx, withStatus('active'), activeFrom + Math.max(overlapMs, KEY_NOTICE_MS));
 }
 
 /**

@@ -38,6 +38,13 @@ export function operatorService() {
     newOperator: (token: Partial<NewOperatorToken>) => client?.secretOf(token) ?? '',
     /** Reads as an operator of all platforms. */
     read: (path: string) => expectReply(call('GET', path), 200),
+    /** Changes the installation as an operator of all platforms, and returns the reply. */
+    async write(method: string, path: string, body?: object) {
+      const reply = await call(method, path, { body });
+      expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
+      await service.app.call('GET', '/config');
+      return reply.body;
+    },
     /** The request is rejected with this code. */
     async rejects(status: number, code: string, ...input: Parameters<typeof call>) {
       const body = await expectReply(call(...input), status);

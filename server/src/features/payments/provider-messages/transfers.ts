@@ -11,7 +11,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { providerOfTransfer } from '../../providers/index.ts';
 import { onAnyTransaction, providerReports } from '../manual/index.ts';
 import { debitOf, payoutOf, refundOf } from '../payouts/index.ts';
-import { isExpected, type WaitKind } from '../suspense/index.ts';
+import { isExpected, railResultsOf, type WaitKind } from '../suspense/index.ts';
 import { asPayment, type TransactionRow } from '../transactions/index.ts';
 
 export type TransferMessage = Extract<Message, { type: 'transfer.updated' }>;
@@ -69,12 +69,8 @@ function amountProblem({ amount, currency }: TransferMessage, expected: Money) {
 }
 
 /** Whether a result of this state was recorded before: it is then known. */
-const isRecorded = async (ctx: Ctx, { id }: TransactionRow, kind: WaitKind, state: string) => {
-  const rows = await ctx.db.query('select 1 from rail_results where id = $1', [
-    `${id}/${kind}/${state}`,
-  ]);
-  return rows.length > 0;
-};
+const isRecorded = async (ctx: Ctx, { id }: TransactionRow, kind: WaitKind, state: string) =>
+  (await railResultsOf(ctx.db, id)).some((each) => each.kind === kind && each.state === state);
 
 /** Throws NOT_FOUND for a transfer that was not sent to this provider. */
 export async function applyTransferMessage(
