@@ -2,8 +2,6 @@
 // each other by their index.
 const FEATURES = [
   'tenancy/platform',
-  // Also the caller for work of the installation, which needs no platform.
-  'staff/roles',
   'tenancy/operator-lists',
   'tenancy/config',
   'tenancy/administration',
@@ -64,6 +62,7 @@ const FEATURES = [
   'accounting',
   'jobs',
   'sandbox',
+  'staff/roles',
   'staff/audit',
   'staff/approvals',
   'staff/tokens',

@@ -5,7 +5,7 @@ import { iso } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { operate } from '../../runtime/operation/operate.ts';
-import { INSTALLATION } from '../staff/roles/index.ts';
+import { INSTALLATION } from '../tenancy/platform/index.ts';
 import { providerNotFound } from './keys.ts';
 import type { ManagerParts } from './manage.ts';
 import { chooseRoute, type TransferFacts } from './routing.ts';

@@ -9,7 +9,7 @@ import { readUrl } from '../../kernel/net/url.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { KEY_NOTICE_MS } from '../../runtime/security/key-rotation.ts';
-import { INSTALLATION } from '../staff/roles/index.ts';
+import { INSTALLATION } from '../tenancy/platform/index.ts';
 import type { ProviderDirectory } from './directory.ts';
 import { ed25519Key, insertOwnKey, insertProviderKey, providerNotFound } from './keys.ts';
 import { type ProviderKeyRow, type ProviderRow, providerKeys, providers } from './store.ts';

@@ -10,6 +10,7 @@ import type { ChangeSet, Versioned } from '../../../runtime/committer/change-set
 import { equals, type Filter } from '../../../runtime/db/database.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { INSTALLATION } from '../../tenancy/platform/index.ts';
 import {
   type Changes,
   type CommitCheck,
@@ -19,7 +20,6 @@ import {
   ownersOf,
   sealFor,
 } from '../audit/index.ts';
-import { INSTALLATION } from '../roles/index.ts';
 import { digestOf } from './digest.ts';
 import { matchingPolicy } from './policies.ts';
 import { type ApprovalRow, approvalStates, approvals, type PolicyRow } from './store.ts';

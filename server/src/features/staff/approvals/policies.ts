@@ -8,8 +8,8 @@ import type { ChangeSet } from '../../../runtime/committer/change-set.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { INSTALLATION } from '../../tenancy/platform/index.ts';
 import { ownersOf } from '../audit/index.ts';
-import { INSTALLATION } from '../roles/index.ts';
 import { approvalPolicies, type PolicyRow } from './store.ts';
 
 export interface NewPolicy {

@@ -1,2 +1,2 @@
 // Public interface of the roles of operators.
-export { INSTALLATION, permissionsOf, ROLE_NAMES, ROLES, type RoleName } from './roles.ts';
+export { permissionsOf, ROLE_NAMES, ROLES, type RoleName } from './roles.ts';

@@ -5,7 +5,6 @@ import {
   type OperatorPermission,
   type OperatorRole,
 } from '../../../kernel/contract/operator-permissions.ts';
-import { systemCaller } from '../../tenancy/platform/index.ts';
 
 /**
  * Permissions of every role: the user's own sign-in methods, and reads without personal data. Reading
@@ -66,6 +65,3 @@ export const ROLE_NAMES: readonly RoleName[] = OPERATOR_ROLE_NAMES;
 export const permissionsOf = (roles: readonly RoleName[]): OperatorPermission[] => [
   ...new Set(roles.flatMap((role): readonly OperatorPermission[] => ROLES[role])),
 ];
-
-/** Caller of work that belongs to the installation and not to a platform, such as approvals. */
-export const INSTALLATION = systemCaller('', 'production');

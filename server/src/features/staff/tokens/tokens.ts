@@ -6,8 +6,8 @@ import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
-import { platformById } from '../../tenancy/platform/index.ts';
-import { INSTALLATION, permissionsOf, type RoleName } from '../roles/index.ts';
+import { INSTALLATION, platformById } from '../../tenancy/platform/index.ts';
+import { permissionsOf, type RoleName } from '../roles/index.ts';
 import { type OperatorTokenRow, operatorTokens } from './store.ts';
 
 const DAY_MS = 86_400_000;

@@ -7,12 +7,7 @@ import { providerRequiredCustomerFields } from '../../../catalog/currencies/offe
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
 import { type EndpointRule, endpointProblem } from '../../../kernel/net/endpoint.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
-import type {
-  FeeConfig,
-  PlatformChange,
-  PlatformCurrency,
-  PlatformRow,
-} from '../platform/index.ts';
+import type { PlatformChange, PlatformCurrency, PlatformRow } from '../platform/index.ts';
 import type {
   EmbeddedWalletConfig,
   PlatformConfig,
@@ -69,6 +64,8 @@ function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>):
     return errors;
   });
 }
+
+type FeeConfig = PlatformRow['fees'][number];
 
 const feeKey = (fee: Pick<FeeConfig, 'feeType' | 'sourceCurrency'>) =>
   `${fee.feeType} ${fee.sourceCurrency}`;

@@ -34,7 +34,10 @@ export const systemCaller = (platformId: string, environment: Mode): Caller => (
   permissions: PERMISSIONS,
 });
 
-/** The same by platform id. */
+/** Caller of work that belongs to the installation and not to a platform, such as approvals. */
+export const INSTALLATION = systemCaller('', 'production');
+
+/** System caller for a platform, by its id. */
 export async function callerOf(reader: Reader, id: string): Promise<Caller> {
   const platform = await readPlatform(reader, id);
   if (!platform) throw new Error(`no platform ${id}`);

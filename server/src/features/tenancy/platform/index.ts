@@ -1,6 +1,7 @@
 // Platform rows and callers.
 export {
   callerOf,
+  INSTALLATION,
   newPlatformId,
   platformById,
   readOwnPlatform,
@@ -10,7 +11,6 @@ export {
   allPlatforms,
   type CardProgram,
   changePlatform,
-  type FeeConfig,
   insertPlatform,
   type PasskeySite,
   type PaymentLimit,

@@ -17,7 +17,7 @@ export interface PlatformCurrency {
 }
 
 /** A platform fee on payments in the sending currency `sourceCurrency`. */
-export interface FeeConfig {
+interface FeeConfig {
   feeType: 'CROSS_CURRENCY_TRANSACTION';
   sourceCurrency: string;
   variableFeeBps: number;

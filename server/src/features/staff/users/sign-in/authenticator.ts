@@ -5,7 +5,7 @@ import { isId } from '../../../../kernel/id.ts';
 import { readUrl } from '../../../../kernel/net/url.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from '../../../../runtime/security/crypto.ts';
-import { INSTALLATION } from '../../roles/index.ts';
+import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import { operatorTokenAuthenticator } from '../../tokens/index.ts';
 import { presentOperator, restrictToUser } from '../present-operator.ts';
 import { operatorUsers } from '../store.ts';

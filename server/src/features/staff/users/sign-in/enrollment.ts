@@ -4,7 +4,7 @@ import { iso } from '../../../../kernel/effects.ts';
 import { invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
-import { INSTALLATION } from '../../roles/index.ts';
+import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import {
   currentLink,
   endLinks,

@@ -11,7 +11,7 @@ import {
 import { Fault, type FieldError, invalid } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
-import { INSTALLATION } from '../../roles/index.ts';
+import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import {
   addPasskey,
   passkeyByCredential,

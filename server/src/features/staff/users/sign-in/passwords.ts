@@ -7,7 +7,7 @@ import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { matchesPassword, passwordHash } from '../../../../runtime/security/password.ts';
-import { INSTALLATION } from '../../roles/index.ts';
+import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import { passwordColumns, totpSecretOf } from '../methods.ts';
 import { assertStrong } from '../password-rules.ts';
 import { operatorUsers, type UserRow } from '../store.ts';
