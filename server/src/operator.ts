@@ -3,7 +3,7 @@
 // Standard output is the result only; everything else goes to standard error.
 
 import { type Config, readConfig, splitFlags } from './config.ts';
-import { Fault } from './kernel/fault.ts';
+import { Fault, type FieldError } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
 import { cardDecisionVerbs } from './operator/cards/card-decisions.ts';
 import { cardExceptionVerbs } from './operator/cards/card-exceptions.ts';
@@ -209,8 +209,14 @@ function configOf(settings: readonly string[], io: Io): Config {
   return { ...result.config, production };
 }
 
+/** One line for each invalid field of a request. */
+function usageLines(error: Error): string[] {
+  const { errors } = ((error instanceof Fault && error.details) || {}) as { errors?: FieldError[] };
+  return errors?.map(({ field, message }) => `${field}: ${message}`) ?? [error.message];
+}
+
 function reportUsageError(io: Io, error: Error, usage?: string): number {
-  io.err(`${[error.message, ...(usage ? [usage] : [])].join('\n').trimEnd()}\n`);
+  io.err(`${[...usageLines(error), ...(usage ? [usage] : [])].join('\n').trimEnd()}\n`);
   return USAGE_ERROR;
 }
 
