@@ -45,7 +45,7 @@ describe('deposit.received', () => {
     expect(await balance()).toBe(50_00);
   });
 
-  it('without a known target waits for an operator', async () => {
+  it('is stored for an operator if its payment reference is unknown', async () => {
     const unknown = deposit({ paymentReference: 'RF UNKNOWN', bankReference: 'STMT-3' });
     expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
     expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
@@ -56,7 +56,7 @@ describe('deposit.received', () => {
     expect(await balance()).toBe(50_00);
   });
 
-  it('is reversed by deposit.returned, with its amount only', async () => {
+  it('is reversed by a deposit.returned message with the same amount', async () => {
     const returned = { type: 'deposit.returned', bankReference: 'STMT-2', currency: 'USD' };
     expect((await adapter.send(BANK, { ...returned, amount: 1 })).status).toBe(409);
     expect((await adapter.send(BANK, { ...returned, amount: 25_00 })).body).toEqual({
@@ -78,7 +78,7 @@ describe('deposit.received', () => {
 });
 
 describe('an invalid message', () => {
-  it('names every bad field, changes nothing, and is kept sealed', async () => {
+  it('is rejected with every invalid field, changes nothing, and is stored encrypted', async () => {
     const message = deposit({ amount: 0, senderName: 'Grace Hopper' });
     const { status, body } = await adapter.send(BANK, { ...message, currency: 7, id: undefined });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
@@ -97,7 +97,7 @@ describe('an invalid message', () => {
 });
 
 describe('the signature of a message', () => {
-  it('is required, for this body, this address and this time', async () => {
+  it('is required, and covers body, address and time', async () => {
     const entry = deposit({ bankReference: 'STMT-6' });
     // biome-ignore lint/suspicious/noExplicitAny: a changed request.
     const rejected = async (change: (request: any) => void) =>
@@ -117,7 +117,7 @@ describe('the signature of a message', () => {
     expect(await balance()).toBe(25_00);
   });
 
-  it('can be made with a new key at once, and with the earlier key during the overlap', async () => {
+  it('is accepted with a new key immediately, and with the earlier key during the overlap', async () => {
     const other = await startAdapter(service.app);
     const { body } = await other.send(BANK, deposit({ bankReference: 'STMT-7' }));
     expect(body.message).toContain('is not known');
@@ -136,7 +136,7 @@ describe('the signature of a message', () => {
 });
 
 describe('rotateProviderKey', () => {
-  it('signs with the new key after the overlap, and retires the earlier one after it again', async () => {
+  it('signs with the new key after the overlap, and retires the earlier key after twice the overlap', async () => {
     const rotated = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
     const [first, second] = rotated.ownKeys;
     adapter.accept([first]);
@@ -156,7 +156,7 @@ describe('rotateProviderKey', () => {
 });
 
 describe('createProvider', () => {
-  it('names every invalid field, and rejects private addresses unless they are allowed', async () => {
+  it('reports every invalid field, and rejects private addresses unless allowed', async () => {
     const invalid = { providerId: 'Acme', environment: 'test', url: 'x', publicKeyPem: 'x' };
     const body = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', { body: invalid });
     const fields = body.details.errors.map((each: { field: string }) => each.field);

@@ -1,4 +1,4 @@
-// The adapter of examples/provider-python executes payouts of a production platform.
+// The example adapter (examples/provider-python) executes payouts of a production platform.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ function argumentsOf(...argv: string[]): string[] {
   return ['-c', program.join('\n'), ...argv];
 }
 
-/** Its output. The server under test runs in this process, so it must not block. */
+/** Runs the adapter to its end and returns the output. Asynchronous, because it calls the server of this process. */
 const run = async (...argv: string[]) =>
   (await promisify(execFile)(python, argumentsOf(...argv), { timeout: 30_000 })).stdout;
 
@@ -84,12 +84,12 @@ describe.skipIf(python === '')('the Python adapter', () => {
       ...['--message', JSON.stringify({ occurredAt: '2026-01-05T09:00:00Z', ...message })],
     );
 
-  it('says what it offers', async () => {
+  it('returns its capabilities', async () => {
     const checked = await write('POST', `/providers/${BANK}/check`);
     expect(checked).toMatchObject({ problem: null, capabilities: { protocol: '1' } });
   });
 
-  it('pays once, also if it is killed and started again, and reports the result', async () => {
+  it('executes a transfer once across restarts, and reports the result', async () => {
     const { id } = await service.payment();
     const payments = () =>
       Object.keys(JSON.parse(readFileSync(path.join(folder, 'transfers.json'), 'utf8')));
@@ -111,7 +111,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     }
   }, 60_000);
 
-  it('does not accept calls that are not signed', async () => {
+  it('rejects unsigned calls', async () => {
     const reply = await fetch(`${address}/transfers/send`, { method: 'POST', body: '{}' });
     expect(reply.status).toBe(401);
   });

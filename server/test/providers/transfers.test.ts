@@ -28,7 +28,7 @@ const messagesOf = async (transactionId: string) =>
   );
 
 describe('checkProvider', () => {
-  it('stores what the provider offers, and a problem without losing it', async () => {
+  it('stores the capabilities of the provider, and keeps them if a later check fails', async () => {
     expect(await read(`/providers/${BANK}`)).toMatchObject({ capabilities: null, checkedAt: null });
     const checked = await write('POST', `/providers/${BANK}/check`);
     expect(checked).toMatchObject({
@@ -46,7 +46,7 @@ describe('checkProvider', () => {
 });
 
 describe('a payout', () => {
-  it('is sent once to the routed provider, settled by its message, and returned days later', async () => {
+  it('is sent once to the selected provider, settled by a message, and returned days later', async () => {
     const { id } = await service.payment();
     expect(adapter.transfers.get(id)).toMatchObject({
       ...{ kind: 'payout', currency: 'EUR', count: 1, beneficiaryName: 'Grace Hopper' },
@@ -77,7 +77,7 @@ describe('a payout', () => {
     expect(results.sort()).toEqual(['APPLIED', 'APPLIED', 'IGNORED']);
   });
 
-  it('is sent again with the same ID when the reply is lost, and never to another provider', async () => {
+  it('is retried with the same ID after a lost reply, and never sent to another provider', async () => {
     const send = adapter.replies['/transfers/send'];
     adapter.replies['/transfers/send'] = () => null;
     const { id } = await service.payment();
@@ -98,7 +98,7 @@ describe('a payout', () => {
     });
   });
 
-  it('goes to the built-in rail while the provider is paused', async () => {
+  it('is executed by the built-in rail while the provider is paused', async () => {
     await write('POST', `/providers/${BANK}/pause`);
     const { id } = await service.payment();
     expect(adapter.transfers.has(id)).toBe(false);
@@ -108,7 +108,7 @@ describe('a payout', () => {
     expect(await service.status(id)).toBe('COMPLETED - -');
   });
 
-  it('fails for a reason of the provider, and the payer is refunded', async () => {
+  it('fails with the reason that the provider reports, and the payer is refunded', async () => {
     const { id } = await service.payment();
     const transfer = { state: 'failed', reason: 'ACCOUNT_CANNOT_RECEIVE' };
     const message = { type: 'transfer.updated', transferId: id, transfer };
@@ -117,7 +117,7 @@ describe('a payout', () => {
     expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
   });
 
-  it('is not changed by contradictory facts, which operators see', async () => {
+  it('is unchanged by contradictory messages, which are listed for operators', async () => {
     const { id } = await service.payment();
     const settle = (fields: object) => ({
       ...{ type: 'transfer.updated', transferId: id, ...fields },
@@ -125,7 +125,7 @@ describe('a payout', () => {
     });
     const wrong = await adapter.send(BANK, settle({ amount: 1, currency: 'EUR' }));
     expect(wrong).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    expect(wrong.body.message).toContain('The message has 1 EUR, the transfer');
+    expect(wrong.body.message).toContain('The message has 1 EUR, the transfer has');
     expect(await service.status(id)).toBe('PROCESSING - -');
     expect((await adapter.send(BANK, settle({}))).status).toBe(200);
     const late = { ...settle({}), transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' } };
@@ -136,13 +136,13 @@ describe('a payout', () => {
     // Both were received in the same millisecond.
     expect(problems.slice(0, 2).sort()).toEqual([
       wrong.body.message,
-      'failed, but the payment is COMPLETED.',
+      'The reported state is failed, but the payment is COMPLETED.',
     ]);
   });
 });
 
 describe('explainProviderRoute', () => {
-  it('names the provider and why each route is selected or not', async () => {
+  it('returns the provider and the verdict of each route', async () => {
     const low = await write('POST', '/provider-routes', {
       ...{ providerId: null, environment: 'production', priority: 20 },
     });

@@ -1,6 +1,5 @@
-// Calls to a provider over the protocol: signed, with a deadline, and with validated responses. Every
-// call is a POST whose repetition has no further effect, so a call without a valid response is
-// repeated later and its result is unknown until then.
+// Calls to a provider: signed, with a timeout, and with validated responses. Every call is an idempotent
+// POST. Without a valid response the result is unknown, and the caller retries later.
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
@@ -11,7 +10,7 @@ import type { ProviderAddress } from '../ports/providers/port.ts';
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 1_048_576;
 
-/** A call that the provider does not know the subject of: HTTP status 404. */
+/** Result of a call that the provider answered with HTTP status 404. */
 export const NOT_FOUND = Symbol('not found');
 
 export interface ProviderClient {
@@ -26,7 +25,7 @@ export interface ProviderClient {
   ): Promise<Static<S> | typeof NOT_FOUND>;
 }
 
-/** `name` is for messages of errors. */
+/** `name` appears in error messages. */
 export function providerClient(
   effects: Effects,
   name: string,

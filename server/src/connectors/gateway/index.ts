@@ -1,5 +1,5 @@
-// The protocol for providers over HTTP. A provider is a row and not a setting, so this connector is not
-// in the registry: `features/providers` connects each row.
+// The provider protocol over HTTP. Providers are rows and not settings, so this connector is not in the
+// registry: `features/providers` connects each row.
 
 import type { ProviderProtocol } from '../ports/providers/port.ts';
 import { Capabilities } from '../ports/providers/protocol.ts';

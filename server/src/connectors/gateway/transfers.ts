@@ -1,4 +1,4 @@
-// The rail of a provider: sends transfers over the protocol, requests their states and cancellations.
+// The rail of a provider: sends transfers, requests their states, and cancels them.
 
 import type { Static } from '@sinclair/typebox';
 import { isRail } from '../../catalog/rails/rails.ts';
@@ -9,9 +9,9 @@ import type { ProviderPort } from '../ports/providers/port.ts';
 import { CancelResult, type Transfer, TransferState } from '../ports/providers/protocol.ts';
 import { NOT_FOUND, type ProviderClient } from './client.ts';
 
-/** Interval of status requests if the provider names none. Its messages usually arrive earlier. */
+/** Default interval of state requests. Messages of the provider usually arrive earlier. */
 const CHECK_AFTER_S = 900;
-/** Interval if it does not know a transfer that was sent. */
+/** Interval after a 404 about a transfer that was sent. */
 const UNKNOWN_AFTER_S = 60;
 
 const FAILURES: Record<Extract<TransferState, { state: 'failed' }>['reason'], FailureReason> = {
@@ -22,7 +22,7 @@ const FAILURES: Record<Extract<TransferState, { state: 'failed' }>['reason'], Fa
   PROVIDER_REJECTED: 'QUOTE_EXECUTION_FAILED',
 };
 
-/** A reported state as the progress of an instruction. */
+/** Converts a reported state to the progress of an instruction. */
 export function progressOf(reported: TransferState): Progress {
   const checkAfterMs = (after: number | undefined) => (after ?? CHECK_AFTER_S) * 1_000;
   switch (reported.state) {

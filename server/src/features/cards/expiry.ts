@@ -1,4 +1,4 @@
-// Closes card payments without further messages of their network. Networks drop uncleared
+// Closes card payments that receive no further network messages. Networks drop uncleared
 // authorizations after days or weeks, and not all of them report it. A sweep finds such payments by
 // real time; on a platform with its own clock a job closes each.
 import { defineJob } from '../../kernel/contract/job.ts';

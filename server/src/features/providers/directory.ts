@@ -1,5 +1,5 @@
-// The providers and routes of a running server. They are read from the database twice a second, so a
-// change takes effect in every process within a second, without a restart.
+// Cache of providers and routes. Each process reads them from the database twice a second, so a change
+// takes effect everywhere within a second, without a restart.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { ProviderPort, ProviderProtocol } from '../../connectors/ports/providers/port.ts';
@@ -21,22 +21,22 @@ export interface Provider {
   /** Null until the first check. */
   capabilities: Capabilities | null;
   port: ProviderPort;
-  /** The keys that verify its messages at this time, by ID. */
+  /** Keys that are valid for its messages at `now`, by ID. */
   publicKeys(now: Time): ReadonlyMap<string, KeyObject>;
 }
 
-/** The state of all providers at one time. */
+/** Providers and routes as last read. */
 interface ProviderSnapshot {
   providers: ReadonlyMap<string, Provider>;
-  /** In the order of their priority. */
+  /** In order of priority. */
   routes: readonly ProviderRouteRow[];
 }
 
 export interface ProviderDirectory {
   current(): ProviderSnapshot;
-  /** Reads at once, after a change by this process. */
+  /** Reads immediately, after a change by this process. */
   refresh(): Promise<void>;
-  /** Whether calls to a provider currently fail without being sent. */
+  /** Whether the circuit breaker of a provider is open, so that calls fail without being sent. */
   isUnavailable(providerId: string): boolean;
   start(): void;
   stop(): void;
@@ -60,17 +60,17 @@ const ROWS = {
 const isUsable = ({ active_from, retired_at }: ProviderKeyRow, now: Time) =>
   active_from <= now && (retired_at === null || retired_at > now);
 
-/** Capabilities of another version of this server may be invalid in this one. */
+/** Capabilities that another version of this server stored may be invalid in this one. */
 function capabilitiesOf({ capabilities }: ProviderRow): Capabilities | null {
   if (capabilities === null) return null;
   const value = JSON.parse(capabilities) as Capabilities;
   return fieldErrors(Capabilities, value, 'body').length === 0 ? value : null;
 }
 
-/** Name of a provider's circuit. */
+/** Name of the circuit breaker of a provider. */
 const circuitName = (providerId: string) => `provider ${providerId}`;
 
-/** Reads the providers once; `start` keeps them current. */
+/** Reads the providers once; `start` begins to read them periodically. */
 export async function openProviderDirectory(options: DirectoryOptions): Promise<ProviderDirectory> {
   const { db, effects, vault, circuits, protocol, log } = options;
   const openedKeys = new Map<string, KeyObject>();
@@ -94,11 +94,11 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     return key;
   }
 
-  /** The latest own key that is active. */
+  /** The newest active signing key. */
   function signingKeyOf(providerId: string, rows: readonly ProviderKeyRow[]): SignatureKey {
     const now = effects.now();
     const row = rows.findLast((each) => each.side === 'OWN' && isUsable(each, now));
-    if (!row) throw new Error(`the provider ${providerId} has no active key of this installation`);
+    if (!row) throw new Error(`the provider ${providerId} has no active signing key`);
     return { keyId: row.id, privateKey: keyOf(row) };
   }
 
@@ -154,7 +154,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   return {
     current: () => snapshot,
     async refresh() {
-      // A read that is in progress may have started before the change.
+      // A read in progress may have started before the change.
       await reading;
       await refresh();
     },

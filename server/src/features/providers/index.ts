@@ -1,4 +1,4 @@
-// Public interface of providers: their rows, keys and routes, and the rail that they serve.
+// Public interface of providers: management, directory, and the rail that routes transfers to them.
 import type { Feature } from '../../runtime/operation/feature.ts';
 
 export { PROVIDER_CHOICES } from './choices.ts';
@@ -17,7 +17,7 @@ export {
 export { createRoute, deleteRoute, explainRoute, listRoutes } from './manage-routes.ts';
 export { providerOfTransfer, routedRail } from './rail.ts';
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const providerFeature = {
   reset: {
     retained: { providers: 'true', provider_keys: 'true', provider_routes: 'true' },

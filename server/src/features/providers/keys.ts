@@ -1,4 +1,5 @@
-// The keys of providers: own ones, which sign calls, and those of the providers, which verify messages.
+// Keys for providers: signing keys of this installation, which sign calls, and public keys of providers,
+// which verify their messages.
 
 import { createPublicKey } from 'node:crypto';
 import { Fault } from '../../kernel/fault.ts';
@@ -8,7 +9,7 @@ import { type ProviderKeyRow, providerKeys } from './store.ts';
 
 export const keyContext = (keyId: string) => `provider_keys ${keyId}`;
 
-/** Stages a new key of this installation for a provider; it signs from `activeFrom`. */
+/** Stages a new signing key for calls to a provider; it signs from `activeFrom` on. */
 export function insertOwnKey(ctx: Ctx, providerId: string, activeFrom: number): ProviderKeyRow {
   const key = newKey(ctx.effects, 'Ed25519');
   const publicKey = pemOf(key);
@@ -26,7 +27,7 @@ export function insertOwnKey(ctx: Ctx, providerId: string, activeFrom: number): 
   });
 }
 
-/** A public key as normalized PEM, or the error of anything but an Ed25519 key. */
+/** An Ed25519 public key as normalized PEM, or the error if the text is anything else. */
 export function ed25519Key(text: string): { pem: string } | { problem: string } {
   if (text.includes('PRIVATE')) return { problem: 'must not be a private key' };
   try {
@@ -34,11 +35,11 @@ export function ed25519Key(text: string): { pem: string } | { problem: string } 
     if (key.asymmetricKeyType !== 'ed25519') return { problem: 'must be an Ed25519 key' };
     return { pem: key.export({ type: 'spki', format: 'pem' }).toString() };
   } catch {
-    return { problem: 'must be a public key as PEM' };
+    return { problem: 'must be a public key in PEM format' };
   }
 }
 
-/** Stages a key with which a provider signs its messages. */
+/** Stages a public key that verifies messages of a provider. */
 export function insertProviderKey(ctx: Ctx, providerId: string, publicKey: string): ProviderKeyRow {
   return ctx.insert(providerKeys, {
     id: keyIdOf(publicKey),

@@ -1,4 +1,4 @@
-// Routes of transfers by operators, and the explanation of a choice.
+// Management of routes by operators, and simulation of the selection for a transfer.
 
 import type { RailInstruction } from '../../connectors/ports/index.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -50,19 +50,25 @@ export async function createRoute({ runtime, directory }: ManagerParts, route: N
   const { minAmount, maxAmount, currency } = route;
   const hasLimit = minAmount !== undefined || maxAmount !== undefined;
   if (hasLimit && currency === undefined)
-    throw invalidField('currency', 'is required with a limit');
+    throw invalidField('currency', 'is required with minAmount or maxAmount');
   if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount) {
     throw invalidField('maxAmount', 'must not be less than minAmount');
   }
   const row = await operate(runtime, INSTALLATION, async (ctx) => {
     if (directory.current().routes.length >= MAX_ROUTES) {
-      throw new Fault('CONFLICT', `There can be at most ${MAX_ROUTES} routes.`);
+      throw new Fault(
+        'CONFLICT',
+        `There can be at most ${MAX_ROUTES} routes. Delete a route first.`,
+      );
     }
     if (route.providerId !== null) {
       const provider = await ctx.read(providers, route.providerId);
       if (!provider) throw providerNotFound();
       if (provider.environment !== route.environment) {
-        throw invalidField('environment', `must be that of the provider: ${provider.environment}`);
+        throw invalidField(
+          'environment',
+          `must be the environment of the provider: ${provider.environment}`,
+        );
       }
     }
     return ctx.insert(providerRoutes, {
@@ -84,7 +90,7 @@ export async function createRoute({ runtime, directory }: ManagerParts, route: N
   return presentRoute(row);
 }
 
-/** All routes, in the order in which they are tried. */
+/** All routes, in order of evaluation. */
 export const listRoutes = ({ directory }: ManagerParts) =>
   directory.current().routes.map(presentRoute);
 
@@ -100,7 +106,7 @@ export async function deleteRoute({ runtime, directory }: ManagerParts, routeId:
   return presentRoute(row);
 }
 
-/** Explains which provider would execute a transfer now, and why. Nothing is stored. */
+/** Returns the provider that would execute a transfer now, with a verdict per route. Stores nothing. */
 export function explainRoute({ directory }: ManagerParts, facts: TransferFacts) {
   const { selected, verdicts } = chooseRoute(facts, directory);
   return {

@@ -1,4 +1,4 @@
-// Creation, check, pause and keys of providers by operators.
+// Management of providers by operators: creation, capability check, pause, and keys.
 
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
 import { iso, type Time } from '../../kernel/effects.ts';
@@ -14,7 +14,7 @@ import type { ProviderDirectory } from './directory.ts';
 import { ed25519Key, insertOwnKey, insertProviderKey, providerNotFound } from './keys.ts';
 import { type ProviderKeyRow, type ProviderRow, providerKeys, providers } from './store.ts';
 
-/** Keys of one side that can be valid at the same time. */
+/** Maximum number of active keys on each side. */
 const MAX_KEYS = 4;
 
 export interface ManagerParts {
@@ -66,7 +66,7 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
 
 export type ProviderView = Awaited<ReturnType<typeof present>>;
 
-/** The error of the URL of a provider; names are resolved and checked again at each connection. */
+/** Error of a provider URL. Host names are resolved and checked again for each connection. */
 function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | null {
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
     return 'must be an http or https URL without a query';
@@ -91,7 +91,7 @@ async function changeProvider(
   return providerById(parts, providerId);
 }
 
-/** Adds a provider, with a new key of this installation for it. Throws CONFLICT for a used name. */
+/** Adds a provider and generates its signing key. Throws CONFLICT if the name is in use. */
 export async function createProvider(
   parts: ManagerParts,
   input: NewProvider,
@@ -131,13 +131,13 @@ export async function providerById(parts: ManagerParts, providerId: string): Pro
   return present(parts, row);
 }
 
-/** All providers, by name. An installation has a few dozen. */
+/** All providers by name, without pages: an installation has at most a few dozen. */
 export async function listProviders(parts: ManagerParts): Promise<ProviderView[]> {
   const rows = [...parts.directory.current().providers.values()].map(({ row }) => row);
   return Promise.all(rows.map((row) => present(parts, row)));
 }
 
-/** Requests what the provider offers and stores it. A failure is stored and returned, not thrown. */
+/** Requests the capabilities of a provider and stores them. A failure is stored and returned, not thrown. */
 export async function checkProvider(
   parts: ManagerParts,
   providerId: string,
@@ -154,10 +154,10 @@ export async function checkProvider(
   });
 }
 
-/** A paused provider gets no new transfers; those that it has continue. */
+/** A paused provider receives no new transfers; transfers already sent to it continue. */
 export const pauseProvider = (parts: ManagerParts, providerId: string): Promise<ProviderView> =>
   changeProvider(parts, providerId, (ctx, row) => {
-    if (row.status === 'PAUSED') throw new Fault('CONFLICT', 'The provider is paused already.');
+    if (row.status === 'PAUSED') throw new Fault('CONFLICT', 'The provider is already paused.');
     ctx.update(providers, row, { status: 'PAUSED', updated_at: ctx.now });
   });
 
@@ -172,7 +172,7 @@ const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['si
     isActive(each, ctx.now),
   );
 
-/** Keys end at this time, or earlier if that was set before. */
+/** Retires keys at `end`; an earlier retirement is kept. */
 function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
   for (const key of keys) {
     const retired_at = Math.min(key.retired_at ?? end, end);
@@ -181,11 +181,14 @@ function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
 }
 
 const tooManyKeys = () =>
-  new Fault('CONFLICT', `At most ${MAX_KEYS} keys can be active. Retire one, or wait for its end.`);
+  new Fault(
+    'CONFLICT',
+    `At most ${MAX_KEYS} keys can be active. Wait until the oldest key has retired.`,
+  );
 
 /**
- * Adds a key of this installation, which signs from `overlapMs` on; the earlier keys are retired after
- * the same time again, so that the provider can accept both meanwhile.
+ * Adds a signing key that becomes active after `overlapMs`. The earlier keys are retired after twice that
+ * time, so that the provider can install the new key in the meantime.
  */
 export const rotateOwnKey = (
   parts: ManagerParts,
@@ -200,7 +203,7 @@ export const rotateOwnKey = (
     retireBy(ctx, keys, ctx.now + 2 * waitMs);
   });
 
-/** Adds a key of the provider; its earlier keys are accepted for `overlapMs`. */
+/** Adds a public key of the provider; earlier keys are accepted for another `overlapMs`. */
 export async function addProviderKey(
   parts: ManagerParts,
   providerId: string,

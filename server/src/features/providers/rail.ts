@@ -1,6 +1,6 @@
-// The rail of an environment with providers: it selects the provider of a transfer once, before the
-// first call, and sends every call of the transfer to it. Transfers without a route are executed by the
-// built-in rail.
+// The rail of an environment with providers. The provider of a transfer is selected once, before the
+// first call, and receives every call about the transfer. The built-in rail executes transfers without
+// a route.
 import type { RailInstruction, RailPort } from '../../connectors/ports/index.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { isKeyTaken, operate, type Runtime } from '../../runtime/operation/operate.ts';
@@ -13,17 +13,17 @@ interface RoutedRailParts {
   runtime(): Runtime;
   directory: ProviderDirectory;
   environment: Mode;
-  /** The rail of the environment without providers; undefined: none. */
+  /** The rail for transfers without a route; undefined if the environment has none. */
   builtIn: RailPort | undefined;
 }
 
-/** The stored provider of a transfer. An installation without providers has none. */
+/** The stored provider of a transfer. Nothing is read in an installation without providers. */
 const storedProviderOf = async ({ directory, runtime }: RoutedRailParts, transferId: string) =>
   directory.current().providers.size === 0
     ? undefined
     : runtime().db.read(providerTransfers, transferId);
 
-/** The provider that a transfer was sent to; undefined for none. */
+/** Name of the provider that executes a transfer; undefined for the built-in rail. */
 export const providerOfTransfer = async (
   { db }: Pick<Runtime, 'db'>,
   transferId: string,
@@ -34,8 +34,8 @@ const hasRoutes = ({ directory, environment }: RoutedRailParts) =>
   directory.current().routes.some((each) => each.environment === environment);
 
 /**
- * The provider of a transfer that is about to be sent: the stored one, or one that is selected and
- * stored now. Undefined for the built-in rail, which sends nothing outside of this server.
+ * The provider of a transfer that is about to be sent: the stored provider, otherwise a newly selected
+ * one, which is stored. Null or undefined for the built-in rail.
  */
 async function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) {
   const stored = await storedProviderOf(parts, instruction.id);
@@ -62,18 +62,18 @@ async function assignedProvider(parts: RoutedRailParts, instruction: RailInstruc
   }
 }
 
-/** The calls of the rail that executes a transfer. */
+/** The rail that executes a transfer. */
 function railOf({ directory, builtIn }: RoutedRailParts, providerId: string | null | undefined) {
   if (providerId) {
     const provider = directory.current().providers.get(providerId);
-    if (!provider) throw new Error(`the provider ${providerId} is not known`);
+    if (!provider) throw new Error(`unknown provider ${providerId}`);
     return provider.port.transfers;
   }
   if (!builtIn) throw new Error('no built-in rail is connected');
   return builtIn;
 }
 
-/** Whether an active provider offers such transfers in any currency. */
+/** Whether an active provider supports such transfers in any currency. */
 function isOffered(
   { directory, environment }: RoutedRailParts,
   kind: RailInstruction['kind'],

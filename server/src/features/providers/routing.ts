@@ -1,5 +1,5 @@
-// Selects the provider of a transfer. The routes are tried in the order of their priority; the result
-// explains each of them, for a dry run.
+// Selects the provider of a transfer. Routes are evaluated in order of priority, and the result contains
+// a verdict for each of them, so that an operator can simulate the selection.
 
 import type { RailInstruction } from '../../connectors/ports/index.ts';
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
@@ -13,7 +13,7 @@ export interface TransferFacts
   environment: Mode;
 }
 
-/** Why a route is selected or not. */
+/** Results of evaluating a route. */
 export const ROUTE_VERDICTS = [
   'SELECTED',
   'OTHER_TRANSFERS',
@@ -40,7 +40,7 @@ const isIn = (value: bigint, min: bigint | null | undefined, max: bigint | null 
 const accepts = (expected: string | null, value: string | null) =>
   expected === null || expected === value;
 
-/** Whether the route is for such transfers. */
+/** Whether the route applies to the transfer. */
 const matches = (route: ProviderRouteRow, facts: TransferFacts): boolean =>
   route.environment === facts.environment &&
   accepts(route.platform_id, facts.platformId) &&
@@ -76,7 +76,7 @@ function verdictOf(
   return directory.isUnavailable(route.provider_id) ? 'UNAVAILABLE' : 'SELECTED';
 }
 
-/** Chooses a route for a transfer that was not sent yet. */
+/** Selects a route for a transfer that has not been sent yet. */
 export function chooseRoute(facts: TransferFacts, directory: ProviderDirectory): Choice {
   let selected: ProviderRouteRow | undefined;
   const verdicts = directory.current().routes.map((route): RouteVerdict => {

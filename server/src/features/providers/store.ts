@@ -1,4 +1,4 @@
-// Providers, their keys and routes, and the provider of each transfer.
+// Tables of providers, their keys and routes, and the provider of each transfer.
 import type { RailInstruction } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -7,7 +7,7 @@ import { col, type RowOf, table } from '../../runtime/db/table.ts';
 export const PROVIDER_STATUSES = ['ACTIVE', 'PAUSED'] as const;
 type ProviderStatus = (typeof PROVIDER_STATUSES)[number];
 
-/** `id` is the name that the operator chose. */
+/** `id` is the name that the operator assigned. */
 export const providers = table(
   'providers',
   {
@@ -24,7 +24,11 @@ export const providers = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { unique: { providers_pkey: () => new Fault('CONFLICT', 'A provider has this name already.') } },
+  {
+    unique: {
+      providers_pkey: () => new Fault('CONFLICT', 'A provider with this name already exists.'),
+    },
+  },
 );
 export type ProviderRow = RowOf<typeof providers>;
 
@@ -47,17 +51,22 @@ export const providerKeys = table(
     created_at: col.time,
     version: col.int4,
   },
-  { unique: { provider_keys_pkey: () => new Fault('CONFLICT', 'The key is in use already.') } },
+  {
+    unique: {
+      provider_keys_pkey: () =>
+        new Fault('CONFLICT', 'The key is already in use. Generate a new key.'),
+    },
+  },
 );
 export type ProviderKeyRow = RowOf<typeof providerKeys>;
 
-/** A rule that selects a provider. A null field matches everything. */
+/** A rule that selects a provider. A null field matches any value. */
 export const providerRoutes = table('provider_routes', {
   id: col.text,
   /** Null for the built-in rail of the environment. */
   provider_id: col.text.null,
   environment: col.enum<Mode>(),
-  /** The lowest matching one is selected. */
+  /** The matching route with the lowest number is selected. */
   priority: col.int4,
   platform_id: col.text.null,
   kind: col.enum<RailInstruction['kind']>().null,
@@ -71,7 +80,7 @@ export const providerRoutes = table('provider_routes', {
 });
 export type ProviderRouteRow = RowOf<typeof providerRoutes>;
 
-/** The provider of a transfer; `id` is that of the instruction. */
+/** The provider of a transfer; `id` is the ID of the instruction. */
 export const providerTransfers = table(
   'provider_transfers',
   {

@@ -1,6 +1,6 @@
-// The address at which providers send their messages: `POST /connectors/{providerId}`. The body is
-// read as text, because its digest is signed. Each provider has a limit of its own, so that none
-// delays another or the payments of platforms.
+// Endpoint for messages of providers: `POST /connectors/{providerId}`. The body is read as text, because
+// the signature covers its digest. Each provider has its own rate limit, so that it cannot delay other
+// providers or the payments of platforms.
 
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -28,7 +28,7 @@ export interface ProviderMessageOptions {
   naming: Naming;
   limiter: Limiter | undefined;
   now(): Time;
-  /** Base URL of this server for providers, which they sign; absent: the host of the request. */
+  /** Public base URL of this server, which signatures cover; defaults to the host of the request. */
   publicUrl: string | undefined;
   /** Throws NOT_FOUND and UNAUTHORIZED. */
   authenticate(
@@ -39,7 +39,7 @@ export interface ProviderMessageOptions {
   failed(error: unknown): void;
 }
 
-/** Header values as texts; a repeated header is one text. */
+/** Header values as strings; the values of a repeated header are joined. */
 const headersOf = ({ raw }: FastifyRequest): Record<string, string> =>
   Object.fromEntries(
     Object.entries(raw.headers).map(([name, value]) => [
@@ -55,7 +55,7 @@ async function bodyOf(request: FastifyRequest, limiter: Limiter | undefined): Pr
   return readBody(request.raw as Readable, MAX_BYTES, (bytes) => limiter?.takeBytes(key, bytes));
 }
 
-/** Adds the address, outside the versioned base path. */
+/** Adds the endpoint, outside the versioned base path. */
 export function addProviderMessages(
   server: FastifyInstance,
   options: ProviderMessageOptions,
@@ -66,7 +66,8 @@ export function addProviderMessages(
   function admitProvider(providerId: string): void {
     const bucket = messages.of(providerId);
     if (bucket.remaining < 1) {
-      const reason = 'The provider sent too many messages. Wait before retrying.';
+      const reason =
+        'The provider sent too many messages. Wait a second, then send the message again.';
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
     bucket.remaining -= 1;

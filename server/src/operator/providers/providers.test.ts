@@ -1,4 +1,4 @@
-// Providers and routes by command, with an adapter that runs on this machine.
+// The `providers` commands, with a local adapter.
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('providers', () => {
-  it('reject an invalid name, file, key or address, each with its reason', async () => {
+  it('reject an invalid name, file, key or address with a reason', async () => {
     const url = ['--url', adapter.url];
     expect((await add(...url)).err).toContain('url: must be an https URL, unless private');
     const named = await providers(
@@ -53,7 +53,7 @@ describe('providers', () => {
     expect((await providers('check', 'acme-bank')).out).toMatch(/in EUR over SEPA, SEPA_INSTANT/);
     expect((await json('pause', 'acme-bank')).status).toBe('PAUSED');
     await service.expectRejected(
-      'The provider is paused already.',
+      'The provider is already paused.',
       'providers',
       'pause',
       'acme-bank',
@@ -68,7 +68,7 @@ describe('providers', () => {
     await service.expectRejected('Provider not found.', 'providers', 'show', 'other');
   });
 
-  it('are selected by routes, which are explained and deleted', async () => {
+  it('are selected by routes, which can be simulated and deleted', async () => {
     const route = ['add-route', '--environment', 'production', '--provider'];
     expect((await json(...route, 'built-in', '--priority', '200')).providerId).toBeNull();
     const { routeId } = await json(
@@ -89,7 +89,7 @@ describe('providers', () => {
     expect(await json('routes')).toHaveLength(1);
   });
 
-  it('have messages, by provider and result', async () => {
+  it('send messages, which are listed by provider and result', async () => {
     await adapter.send('acme-bank', { type: 'transfer.updated' });
     expect((await providers('messages', '--result', 'REJECTED')).out).toMatch(
       /acme-bank +sha256:\w+ +- +REJECTED +- +Invalid request: transferId, transfer/,

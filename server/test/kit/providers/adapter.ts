@@ -1,5 +1,5 @@
-// An adapter of a provider that speaks the protocol: a real HTTP server that verifies the calls, executes
-// each transfer once, and sends signed messages. The test sets its behavior.
+// Test adapter of a provider: an HTTP server that verifies calls, executes each transfer once, and sends
+// signed messages. Tests set its replies.
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -13,7 +13,7 @@ import type { TestApp } from '../app/harness.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
 type Json = any;
 
-/** The reply to a call; `null` closes the connection after the call had its effect. */
+/** The reply to a call; `null` closes the connection after the call was executed. */
 type Reply = (body: Json) => { status?: number; body: unknown } | null;
 
 const SEPA_PAYOUTS = {
@@ -22,13 +22,13 @@ const SEPA_PAYOUTS = {
   currencies: ['EUR'],
 };
 
-/** Starts an adapter, whose clock is that of the server. */
+/** Starts an adapter that uses the clock of the server. */
 export async function startAdapter(app: TestApp) {
   const { privateKey } = generateKeyPairSync('ed25519');
   const publicKeyPem = pemOf(privateKey);
   const keyId = keyIdOf(publicKeyPem);
   const installationKeys = new Map<string, KeyObject>();
-  /** Transfers by ID, and how often each was sent. */
+  /** Transfers by ID, with the number of times each was sent. */
   const transfers = new Map<string, Json>();
   const calls: string[] = [];
   const rejections: string[] = [];

@@ -1,4 +1,4 @@
-// A provider that speaks the protocol for providers, and how one is connected.
+// Port of a provider: the calls of the provider protocol, and how a provider is connected.
 
 import type { SignatureKey } from '../../../kernel/crypto/http-signatures.ts';
 import type { Effects } from '../../../kernel/effects.ts';
@@ -6,13 +6,13 @@ import type { Progress, RailPort } from '../rail.ts';
 import type { Capabilities, TransferState } from './protocol.ts';
 
 export interface ProviderPort {
-  /** Requests what the provider offers. Rejects with a problem for operators. */
+  /** Requests the capabilities. Rejects with an error message for operators. */
   capabilities(): Promise<Capabilities>;
-  /** The calls for transfers. Which accounts a provider serves is decided by routing. */
+  /** The calls about transfers. Routing decides which transfers a provider receives. */
   transfers: Pick<RailPort, 'send' | 'check'> & Required<Pick<RailPort, 'cancel'>>;
 }
 
-/** How a provider is reached. */
+/** Address of a provider. */
 export interface ProviderAddress {
   /** Base URL without a trailing slash. */
   url: string;
@@ -20,15 +20,15 @@ export interface ProviderAddress {
   isPrivateAllowed: boolean;
 }
 
-/** The protocol for providers, on our side. */
+/** This server's implementation of the provider protocol. */
 export interface ProviderProtocol {
-  /** `name` is for messages of errors; `keyOf` returns the key that signs calls now. */
+  /** `name` appears in error messages; `keyOf` returns the current signing key. */
   connect(
     effects: Effects,
     name: string,
     address: ProviderAddress,
     keyOf: () => SignatureKey,
   ): ProviderPort;
-  /** A reported state as the progress of an instruction. */
+  /** Converts a reported state to the progress of an instruction. */
   progressOf(reported: TransferState): Progress;
 }

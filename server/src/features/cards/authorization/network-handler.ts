@@ -7,8 +7,8 @@
 //   the issuer may repeat it.
 // - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
 // - If the connection is lost before the result of the commit, a decline is written under the same
-//   id. Either it is accepted, and the approval with the same key never will be; or the approval
-//   exists and is returned.
+//   id. If it is committed, the approval under the same id can no longer be committed; otherwise the
+//   approval exists and is returned.
 // - If that cannot be written either, or the process ends between commit and response, the issuer
 //   has no decision: it repeats the request and receives the recorded decision, or its network ends
 //   the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).

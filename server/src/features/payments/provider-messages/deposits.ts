@@ -1,4 +1,4 @@
-// Deposits and their returns that a provider reports. A deposit is posted once for each bank reference.
+// Applies deposits and deposit returns that a provider reports. Each bank reference is posted only once.
 
 import type { Message } from '../../../connectors/ports/providers/protocol.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -27,7 +27,7 @@ export async function applyDepositMessage(
   return { result: recorded === 'now' ? 'APPLIED' : 'IGNORED', platformId, transactionId };
 }
 
-/** Throws NOT_FOUND for a deposit that is not recorded. */
+/** Throws NOT_FOUND if the deposit is not recorded. */
 export async function applyDepositReturn(
   runtime: Runtime,
   reportedBy: DepositReporter,
@@ -38,7 +38,7 @@ export async function applyDepositReturn(
   if (!deposit) throw new Fault('NOT_FOUND', 'No deposit has this bank reference.');
   const subject = { platformId: deposit.platform_id, transactionId: deposit.transaction_id };
   if (deposit.amount !== BigInt(amount)) {
-    const problem = `The message has ${amount} ${currency}, the deposit ${deposit.amount}.`;
+    const problem = `The message has ${amount} ${currency}, the deposit has ${deposit.amount}.`;
     return { result: 'CONTRADICTORY', ...subject, problem };
   }
   try {

@@ -1,4 +1,4 @@
-// Messages of providers, for operators.
+// Lists provider messages for operators.
 import { iso } from '../../../kernel/effects.ts';
 import { equals } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';

@@ -1,6 +1,6 @@
 // Receives a message of a provider: verifies its signature, applies it once, and stores it with its
-// result. A message that is malformed or contradicts what is known changes nothing; it is stored sealed,
-// for operators.
+// result. A message that is malformed or contradicts the recorded state is not applied; it is stored
+// encrypted for operators.
 
 import { createHash } from 'node:crypto';
 import type { ProviderProtocol } from '../../../connectors/ports/providers/port.ts';
@@ -26,7 +26,7 @@ export interface ReceiverParts {
 
 type Result = (typeof MESSAGE_RESULTS)[number];
 
-/** Errors that depend on what a message says, so that repeating it cannot help. */
+/** Errors caused by the content of a message, so that a retry cannot succeed. */
 const FINAL = ['NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY'];
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -69,7 +69,7 @@ function apply(
 type Stored = Pick<ProviderMessageRow, 'result'> &
   Partial<Pick<ProviderMessageRow, 'platform_id' | 'transaction_id' | 'problem' | 'type'>>;
 
-/** Stores a message; `body` is kept if it had no effect. Returns false if it was stored before. */
+/** Stores a message, with its body if it was not applied. Returns false if it was stored before. */
 async function store(
   { runtime }: ReceiverParts,
   { row }: Provider,
@@ -97,7 +97,7 @@ async function store(
   }
 }
 
-/** Errors that name the fields of an invalid message. */
+/** The message, or a fault with every invalid field. */
 function messageOf(value: unknown): { message: Message } | { fault: Fault } {
   const errors = fieldErrors(Message, value, 'body');
   if (errors.length > 0) return { fault: invalid(errors) };
@@ -109,18 +109,21 @@ function messageOf(value: unknown): { message: Message } | { fault: Fault } {
   return { fault: invalid([field]) };
 }
 
-/** The stored result of a message that was received before. Throws CONFLICT for another body. */
+/** Result of a message that was received before. Throws CONFLICT if its body differs. */
 function repeatedResult(stored: ProviderMessageRow, body: string): Result {
   if (stored.digest !== sha256(body)) {
-    throw new Fault('CONFLICT', 'Another message with this ID was received before.');
+    throw new Fault(
+      'CONFLICT',
+      'Another message with this ID was already received. Use a new ID for each message.',
+    );
   }
   if (stored.result === 'APPLIED' || stored.result === 'IGNORED') return 'DUPLICATE';
-  throw new Fault('CONFLICT', stored.problem ?? 'The message was rejected before.');
+  throw new Fault('CONFLICT', stored.problem ?? 'The message was already rejected.');
 }
 
 /**
  * Applies the message of an authenticated provider. Throws INVALID_INPUT with every invalid field, and
- * CONFLICT for a message that contradicts what is known; both are final. After any other error the
+ * CONFLICT for a message that contradicts the recorded state; both are final. After any other error the
  * provider sends the message again.
  */
 export async function receiveMessage(
@@ -133,7 +136,7 @@ export async function receiveMessage(
   const providerId = provider.row.id;
   const read = messageOf(value);
   if ('fault' in read) {
-    // The digest identifies it: its ID may be missing.
+    // Identified by its digest, because its ID may be missing.
     const problem = read.fault.message;
     await store(parts, provider, `sha256:${sha256(body)}`, body, { result: 'REJECTED', problem });
     throw read.fault;
@@ -154,8 +157,8 @@ export async function receiveMessage(
     problem: problem ?? null,
   });
   if (result === 'CONTRADICTORY') {
-    if (isNew) parts.note(`a message of the provider ${providerId} contradicts what is known`);
-    throw new Fault('CONFLICT', problem ?? 'The message contradicts what is known.');
+    if (isNew) parts.note(`a message of the provider ${providerId} contradicts the recorded state`);
+    throw new Fault('CONFLICT', problem ?? 'The message contradicts the recorded state.');
   }
   return result;
 }

@@ -1,10 +1,10 @@
-// Messages received from providers, with their results.
+// Table of messages received from providers, with their results.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
 export const STORED_RESULTS = ['APPLIED', 'IGNORED', 'REJECTED', 'CONTRADICTORY'] as const;
 export type StoredResult = (typeof STORED_RESULTS)[number];
 
-/** `id` is the provider and the ID that it assigned. */
+/** `id` consists of the provider and the message ID that it assigned. */
 export const providerMessages = table(
   'provider_messages',
   {
@@ -13,11 +13,11 @@ export const providerMessages = table(
     platform_id: col.text.null,
     type: col.text.null,
     transaction_id: col.text.null,
-    /** SHA-256 of the body, hex. */
+    /** SHA-256 of the body, hexadecimal. */
     digest: col.text,
     result: col.enum<StoredResult>(),
     problem: col.text.null,
-    /** The body of a message that had no effect; sealed. */
+    /** Body of a rejected or contradictory message, encrypted; otherwise null. */
     body: col.text.null,
     created_at: col.time,
   },

@@ -1,5 +1,5 @@
-// Applies the state of a transfer that a provider reports, by the same steps as a polled state or an
-// operator's result. A known state has no effect, and one that contradicts ours is not applied.
+// Applies a transfer state that a provider reports, by the same steps as a polled state or an operator's
+// result. A state that is already recorded has no effect; a contradictory state is not applied.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import type { Message } from '../../../connectors/ports/providers/protocol.ts';
@@ -16,7 +16,7 @@ import { asPayment, type TransactionRow } from '../transactions/index.ts';
 
 export type TransferMessage = Extract<Message, { type: 'transfer.updated' }>;
 
-/** What a message caused. `problem`: it contradicts what is known, so an operator decides. */
+/** Result of a message. `problem` explains a contradiction, which an operator resolves. */
 export interface Outcome {
   result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
   platformId: string;
@@ -56,7 +56,7 @@ function effectOf(row: TransactionRow, kind: WaitKind, { state }: Progress): Out
   }
 }
 
-/** A difference between the amount of a message and that of the transfer. */
+/** Error if the amount or currency of a message differs from the transfer; otherwise undefined. */
 function amountProblem({ amount, currency }: TransferMessage, expected: Money) {
   const isSame =
     (amount === undefined || BigInt(amount) === expected.amount) &&
@@ -64,11 +64,11 @@ function amountProblem({ amount, currency }: TransferMessage, expected: Money) {
   if (isSame) return undefined;
   return (
     `The message has ${amount ?? 'no amount'} ${currency ?? ''}, ` +
-    `the transfer ${expected.amount} ${expected.currency}.`
+    `the transfer has ${expected.amount} ${expected.currency}.`
   );
 }
 
-/** Whether a result of this state was recorded before: it is then known. */
+/** Whether a result with this state is already recorded. */
 const isRecorded = async (ctx: Ctx, { id }: TransactionRow, kind: WaitKind, state: string) =>
   (await railResultsOf(ctx.db, id)).some((each) => each.kind === kind && each.state === state);
 
@@ -92,7 +92,11 @@ export async function applyTransferMessage(
     const result = effectOf(row, kind, progress);
     if (result === 'CONTRADICTORY') {
       const current = `${row.status}${row.refund ? `, its refund ${row.refund.status}` : ''}`;
-      return { result, ...subject, problem: `${progress.state}, but the payment is ${current}.` };
+      return {
+        result,
+        ...subject,
+        problem: `The reported state is ${progress.state}, but the payment is ${current}.`,
+      };
     }
     const isFinal = progress.state !== 'accepted' && progress.state !== 'unknown';
     if (result === 'IGNORED' || !isFinal) return { result: 'IGNORED', ...subject };
