@@ -6,7 +6,7 @@ import { usageError } from '../exit.ts';
 import { closest } from '../suggest.ts';
 import type { Field, Operation } from './metadata.ts';
 
-/** With more flags the help is unreadable, so it omits the flags of nested objects. */
+/** Above this number the help omits the flags of nested objects. */
 const MAX_SHOWN = 24;
 
 const PLACEHOLDERS: Record<Field['type'], string> = {

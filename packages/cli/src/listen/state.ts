@@ -43,8 +43,8 @@ export function deleteState({ state, journal }: ListenFiles): void {
 }
 
 /**
- * A killed process whose parent has not read its exit code, such as in a container without an init
- * process. It still accepts signals.
+ * Whether a killed process is a zombie: its parent has not read its exit code, for example in a container
+ * without an init process. A zombie still accepts signals.
  */
 export function isZombie(pid: number): boolean {
   try {

@@ -1,5 +1,5 @@
-// The form of an operation: what will change, its fields, and the result that the server reports. A
-// request whose result is unknown is only sent again unchanged, with the same idempotency key.
+// The form of an operation: the resource that changes, the input fields, and the result. A request whose
+// result is unknown can only be retried unchanged, with the same idempotency key.
 import { Dialog } from '@base-ui/react/dialog';
 import { Link, useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
@@ -21,7 +21,7 @@ type State =
   | { name: 'unknown' }
   | { name: 'done'; outcome: Outcome<OperationId> };
 
-/** Whether it is unknown if the change was made: the connection was lost or the server failed. */
+/** Whether the result is unknown, because the connection was lost or the server failed. */
 const isUnknown = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500);
 
@@ -37,7 +37,7 @@ function useAction(action: Action) {
   const [values, setValues] = useState<Values>({ ...current, ...action.initial });
   const [missing, setMissing] = useState<readonly string[]>([]);
   const [state, setState] = useState<State>({ name: 'editing' });
-  // Kept until the form has a definite result.
+  // Unchanged until the result is known.
   const key = useRef<string>(crypto.randomUUID());
   const isSending = useRef(false);
 
@@ -63,7 +63,7 @@ function useAction(action: Action) {
       if (isUnknown(error)) return setState({ name: 'unknown' });
       key.current = crypto.randomUUID();
       setState({ name: 'editing', error });
-      // Another change was faster, or what the form is about no longer exists.
+      // A concurrent change was committed first, or the resource no longer exists.
       if (error.status === 409 || error.status === 404) void queryClient.invalidateQueries();
     } finally {
       isSending.current = false;
@@ -72,7 +72,7 @@ function useAction(action: Action) {
   return { form, schema, values, setValues, missing, state, submit };
 }
 
-/** The link with which a person registers a sign-in method, if the reply has its secret. */
+/** The enrollment link, if the reply contains its secret. */
 function enrollmentLink(body: unknown): string | undefined {
   const { link } = (body ?? {}) as { link?: { secret?: unknown } };
   const secret = link?.secret;
@@ -112,13 +112,13 @@ function Result({ outcome: { approvalId, body }, text }: ResultProps) {
 
 const focus = (element: HTMLElement | null) => element?.focus();
 
-/** The first input, because what a form shows before it has links and buttons. */
+/** The element to focus first: the first input, because links and buttons can precede it. */
 const firstInput = (popup: HTMLElement | null) =>
   popup?.querySelector<HTMLElement>('fieldset :is(input, select, textarea, [role=checkbox])') ??
   popup?.querySelector<HTMLElement>('[type=submit]') ??
   true;
 
-/** Where the focus was; the page, if that is no longer shown. */
+/** Returns the focus to the element that opened the form, or to the page if that element was removed. */
 function useFinalFocus() {
   const [opener] = useState(() => document.activeElement);
   return () =>
@@ -127,7 +127,7 @@ function useFinalFocus() {
       : document.getElementById('main');
 }
 
-/** A link in the form or its result leads to another page, which it does not cover. */
+/** Closes the form when a link in it opens another page. */
 function useEndOnOtherPage(isLocked: boolean, close: () => void) {
   const { pathname } = useLocation();
   const [first] = useState(pathname);

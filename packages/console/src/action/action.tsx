@@ -1,5 +1,5 @@
-// An operation that changes something, as a button that opens its form. The form is loaded when it is
-// first needed, and remains when the change removes its button.
+// A button that opens the form of an operation. The form is loaded on first use, and stays open when the
+// change removes its button.
 import { createContext, lazy, type ReactNode, Suspense, use, useState } from 'react';
 import { usePermits } from '../api/session.tsx';
 import { useWaiting, WaitingLink } from '../parts/waiting.tsx';
@@ -26,10 +26,10 @@ export function ActionHost({ children }: { children: ReactNode }) {
   );
 }
 
-/** Each request of these is another change, although all of them are about the same resource. */
+/** Operations of which each request is a separate change, even of the same resource. */
 const REPEATED: readonly string[] = ['createPlatformToken'];
 
-/** A change that waits for an approval is a link to it, for everyone who may read approvals. */
+/** While an approval is pending, a link to it replaces the button for users who may read approvals. */
 export function ActionButton(action: Action) {
   const permits = usePermits();
   const open = use(OpenContext);

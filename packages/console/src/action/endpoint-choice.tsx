@@ -1,4 +1,4 @@
-// The webhook endpoints of a platform as a list of choices.
+// Select list of the webhook endpoints of a platform.
 import { Field } from '@base-ui/react/field';
 import { createContext, use } from 'react';
 import { useReply } from '../api/queries.ts';

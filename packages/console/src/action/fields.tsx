@@ -45,7 +45,7 @@ function AmountInput({ value, body, set }: InputProps) {
     const units = minorUnits(typed, known);
     set(units === undefined ? undefined : Number(units));
   };
-  // What was typed is the amount, also if the currency is selected afterwards.
+  // The entered text is parsed again when the currency changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the currency changes
   useEffect(() => {
     if (shown) change(shown);
@@ -82,7 +82,7 @@ function JsonInput({ value, set }: InputProps) {
             set(target.value.trim() ? JSON.parse(target.value) : undefined);
             setBroken(false);
           } catch {
-            // Sent as it is, so that the server rejects it and nothing typed is dropped.
+            // Invalid text is sent unchanged, so that the server rejects it and no input is lost.
             set(target.value);
             setBroken(true);
           }
@@ -93,7 +93,7 @@ function JsonInput({ value, set }: InputProps) {
   );
 }
 
-/** Texts of a list, one in each line or separated by commas. */
+/** A list of strings, one per line or separated by commas. */
 function TextsInput({ value, set }: InputProps) {
   const [shown, show] = useState(Array.isArray(value) ? value.map(text).join('\n') : '');
   return (
@@ -112,7 +112,7 @@ function TextsInput({ value, set }: InputProps) {
   );
 }
 
-/** A text with suggestions; other values are possible. */
+/** Text input with suggestions; other values are allowed. */
 function SuggestedText({ name, schema, value, set }: InputProps) {
   const id = useId();
   const suggestions = useSuggestions(name);
@@ -159,7 +159,7 @@ function Choice({ schema, value, set, isRequired }: InputProps) {
 /** The platforms of an operator who does not see all. */
 function Platforms(props: InputProps) {
   const { platforms } = usePlatform();
-  // There can be more.
+  // The list may be incomplete, so the ID is entered.
   if (platforms.length === MAX_PLATFORMS) return <Single {...props} />;
   return (
     <Choices {...props} options={platforms.map(({ id, name }) => ({ value: id, label: name }))} />
@@ -207,7 +207,7 @@ function Choices(props: ChoicesProps) {
   );
 }
 
-/** An unticked box could not show whether the default or `false` is sent. */
+/** Not a checkbox, because an unchecked box could mean either the default or `false`. */
 function YesOrNo({ value, set }: InputProps) {
   return (
     <Field.Control
@@ -224,7 +224,7 @@ function YesOrNo({ value, set }: InputProps) {
   );
 }
 
-/** By name where the endpoints of the platform are known, otherwise by ID. */
+/** A select list if the endpoints of the platform are known, otherwise an input for the ID. */
 function Endpoint(props: InputProps) {
   const { schema, value, set } = props;
   if (useEndpointChoice()) return <EndpointChoice value={text(value)} set={set} />;
@@ -377,7 +377,7 @@ export function Fields({ schema, values, errors, prefix = '', fixed = [], set }:
   const required = schema.required ?? [];
   const rank = (name: string) => {
     if (name === 'reason') return 3;
-    // Before the amount, whose decimals depend on it.
+    // Before the amount, because the number of decimals depends on the currency.
     if (name === 'currency') return required.includes(name) ? 0 : 2;
     return required.includes(name) ? 1 : 2;
   };

@@ -83,7 +83,7 @@ function bodyOf(schema: FieldSchema, values: Values): Values {
   return Object.fromEntries(entries.filter(([, value]) => !isEmpty(value)));
 }
 
-/** The present values of the fields of a form. */
+/** The current values of the fields of a form. */
 export const presentIn = (schema: FieldSchema, current: Values): Values =>
   Object.fromEntries(
     Object.keys(schema.properties ?? {})
@@ -93,13 +93,13 @@ export const presentIn = (schema: FieldSchema, current: Values): Values =>
 
 interface Change {
   body: Values;
-  /** Fields that need a value. */
+  /** Required fields without a value. */
   missing: readonly string[];
 }
 
 /**
- * What a form sends: the values that differ from the present ones, and those that are required. A present
- * value that was emptied is sent as null; it is missing if the field cannot be null.
+ * The values that a form sends: changed values and required values. A current value that was cleared is sent
+ * as null, or reported as missing if the field cannot be null.
  */
 export function changeOf(schema: FieldSchema, values: Values, current: Values): Change {
   const { required = [], properties = {} } = schema;

@@ -1,4 +1,4 @@
-// Values that a form suggests for a field.
+// Suggested values for form fields.
 import { FORMS } from '../generated/forms.ts';
 import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { usePlatform } from '../shell/platform.tsx';

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { OperationId } from '../generated/operations.ts';
 import type { Values } from './schema.ts';
 
-/** The actions that are possible in a state, from a table of states. */
+/** The actions that a state allows, from a table of states. */
 export const actionsIn = <A>(
   table: Readonly<Record<string, readonly A[]>>,
   state: string | null | undefined,
@@ -12,16 +12,16 @@ export const actionsIn = <A>(
 export interface Action {
   id: OperationId;
   label: string;
-  /** Name of the button if several have the same label. */
+  /** Accessible name of the button if several have the same label. */
   accessibleLabel?: string;
-  /** What the reply does not say. */
+  /** Information that the reply does not contain. */
   doneText?: string;
   /** Platform of the changed resource, for choices of the form. */
   platformId?: string | undefined;
   path?: Readonly<Record<string, string>>;
   /** Initial values of the form. */
   initial?: Values;
-  /** Present values: the form shows them, and sends only what differs. */
+  /** Current values: the form shows them and sends only changed values. */
   current?: Values;
   /** Fields that the screen sets; the form shows them without an input. */
   fixed?: Values;

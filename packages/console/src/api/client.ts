@@ -15,7 +15,7 @@ export class ApiError extends Error {
   readonly code: string;
   readonly fields: readonly FieldError[];
   readonly requestId: string | undefined;
-  /** The approval for which the same change already waits. */
+  /** ID of the pending approval of the same change. */
   readonly approvalId: string | undefined;
 
   constructor(
@@ -61,7 +61,7 @@ export interface Input {
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>>;
   body?: unknown;
-  /** Idempotency key of a change that is sent again after a lost connection. */
+  /** Idempotency key, which is reused when a change is retried after a lost connection. */
   key?: string;
   signal?: AbortSignal;
 }

@@ -14,7 +14,7 @@ export const queryClient = new QueryClient({
     queries: {
       retry: (count, error) => count < MAX_RETRIES && isTemporary(error),
       staleTime: 5_000,
-      // The stream of changes reports what is outdated.
+      // The change stream marks outdated data.
       refetchOnWindowFocus: false,
     },
   },
@@ -24,7 +24,7 @@ type ReadInput = Pick<Input, 'path' | 'query'>;
 
 interface ReadOptions<T> {
   enabled?: boolean;
-  /** Milliseconds until the next read of what no event reports; false: none. */
+  /** Polling interval in milliseconds for data without change events; false disables polling. */
   refetchInterval?: (reply: T) => number | false;
 }
 

@@ -1,23 +1,23 @@
-// The stream of changes: one connection, which the browser resumes after an interruption. A change
-// makes the shown data outdated, so that it is read again.
+// The change stream: one connection, which the browser resumes after an interruption. A change marks the
+// displayed data as outdated, so that it is read again.
 import { useEffect, useSyncExternalStore } from 'react';
 import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { queryClient } from './queries.ts';
 
-/** Changes within this period cause one read. */
+/** Changes within this period are combined into one read. */
 const GATHER_MS = 1_000;
 /** Delay before another attempt after a rejection, such as an ended session. */
 const REOPEN_MS = 5_000;
 /** Longer lists are not refreshed automatically. */
 const MAX_PAGES = 3;
-/** Reads that are never outdated by a change. */
+/** Reads that are not repeated after a change. */
 const UNAFFECTED = new Set([
   ...['getOperatorSession', 'listOperatorRoles', 'getSystem'],
-  // A search is recorded, which is a change.
+  // Each search creates an audit record, which is itself a change.
   'searchResources',
 ]);
 
-/** A read that reveals personal data is recorded, which is a change, so it is not repeated. */
+/** Reads of personal data are not repeated: each creates an audit record, which is itself a change. */
 const isAffected = (id: string) => !UNAFFECTED.has(id) && !OPERATIONS[id as OperationId]?.reveals;
 
 export type StreamState = 'connecting' | 'live' | 'interrupted';
@@ -42,7 +42,7 @@ interface Pages {
   pages?: unknown[];
 }
 
-/** Reads the shown data again. */
+/** Reads the displayed data again. */
 function refresh(): void {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [id], state: { data } }) =>

@@ -1,4 +1,4 @@
-// What a change does, for people: the decisive values before and after, and the postings.
+// Effect of a change: the most important values before and after, and the postings.
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { Value } from './facts.tsx';
@@ -25,10 +25,10 @@ export interface Changes {
 
 const T = TEXTS.change;
 
-/** Columns that say nothing to people; the details have them. */
+/** Technical columns, which only the details show. */
 const TECHNICAL = /^(?:id|version|position|created_at|updated_at|.*_(?:hash|key|digest|position))$/;
 
-/** Decisive fields first. */
+/** The most important fields first. */
 const RANKS = [/status|state$/, /amount|balance|fee/, /reason/, /name|reference/] as const;
 
 const rankOf = (name: string): number => {

@@ -15,7 +15,7 @@ import { Time } from './time.tsx';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const OPERATOR = /^OperatorUser:/;
-/** At least three letters: the state of an address is no status. */
+/** At least three letters, to exclude the state of an address. */
 const STATE = /^[A-Z][A-Z0-9]{2,}(?:_[A-Z0-9]+)*$/;
 const STATE_NAME = /(?:status|state|^type|kind|mode|direction|funds|result|outcome|decision)$/i;
 
@@ -38,12 +38,12 @@ function PlatformName({ id }: { id: string }) {
   return <Link to={`/platforms/${encodeURIComponent(id)}`}>{platform.name}</Link>;
 }
 
-/** Values whose code is not what it means to people. */
+/** Labels of values whose code is not self-explanatory. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   railMode: { AUTO: TEXTS.automatically, MANUAL: TEXTS.byRequest },
 };
 
-/** Shown once, and needed elsewhere. */
+/** Secrets and keys, which have a copy button. */
 const COPIED = /(?:secret|publicKey)$/i;
 
 function textValue(name: string, value: string): ReactNode {

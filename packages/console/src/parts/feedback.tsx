@@ -42,7 +42,7 @@ export const Empty = ({ children }: { children: ReactNode }) => <p className="em
 interface LoadedProps<T> {
   query: { data: T | undefined; error: unknown; refetch(): unknown };
   lines?: number;
-  /** Title of the screen, where the data is a screen of its own. */
+  /** Title of the screen, if the data fills a whole screen. */
   title?: string;
   children: (data: T) => ReactNode;
 }

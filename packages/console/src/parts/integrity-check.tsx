@@ -1,4 +1,4 @@
-// A check of all records that runs when it is asked for, because it can take minutes.
+// A check of all records, started by a button because it can take minutes.
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../api/client.ts';
 import { usePermits } from '../api/session.tsx';

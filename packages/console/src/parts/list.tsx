@@ -91,7 +91,7 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       store(visibilityKey, value);
     },
   });
-  // All rows of a selected platform would repeat its name.
+  // With a selected platform every row would show the same name.
   const isRepeated = (name: string) => name === 'platformId' && platformId !== undefined;
   const shown = columns.filter(({ name }) => columnVisibility[name] !== false && !isRepeated(name));
   return (
@@ -127,7 +127,7 @@ function keysOf<Row>(rows: readonly Row[], placeOf: RowsProps<Row>['placeOf']): 
 }
 
 interface RowsProps<Row> {
-  /** What the list contains. */
+  /** Description of the list. */
   name: string;
   pages: ReturnType<typeof usePages>;
   rows: readonly Row[];

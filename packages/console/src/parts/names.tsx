@@ -1,4 +1,4 @@
-// Names of customers beside their IDs: hidden until they are requested, which the server records.
+// Customer names next to their IDs: hidden until requested, because the server records each request.
 import { useMutation } from '@tanstack/react-query';
 import { createContext, use, useState } from 'react';
 import { call } from '../api/client.ts';
@@ -9,15 +9,15 @@ type Names = ReadonlyMap<string, string>;
 
 const NONE: Names = new Map();
 
-/** The names that were requested for a list. */
+/** Customer names by ID, as requested for a list. */
 export const NamesContext = createContext<Names>(NONE);
 
 export const useName = (id: string): string | undefined => use(NamesContext).get(id);
 
-/** Customers of a request at most. */
+/** Maximum number of customers per request. */
 const MAX_CUSTOMERS = 100;
 
-/** The customers that rows are about. */
+/** IDs of the customers of rows. */
 export const customersIn = (rows: readonly unknown[]): string[] => {
   const ids = rows.flatMap((row) => {
     const { customerId, id } = (row ?? {}) as { customerId?: unknown; id?: unknown };
@@ -28,7 +28,7 @@ export const customersIn = (rows: readonly unknown[]): string[] => {
   return [...new Set(ids)];
 };
 
-/** Names that a screen has requested; `request` asks for those that are missing. */
+/** Names that a screen has requested; `request` requests the missing ones. */
 export function useNames() {
   const [names, setNames] = useState(NONE);
   const { mutate, isPending, isError } = useMutation({
@@ -45,7 +45,7 @@ const pairOf = ({ customerId, name }: { customerId: string; name: string | null 
   [customerId, name ?? TEXTS.names.none] as const;
 
 interface NamesButtonProps extends ReturnType<typeof useNames> {
-  /** Customers that are shown. */
+  /** IDs of the displayed customers. */
   ids: readonly string[];
 }
 

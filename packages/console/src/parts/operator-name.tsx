@@ -1,4 +1,4 @@
-// A user who operates the installation, by name where the reader may see the users.
+// An operator by name, if the current user may read users; otherwise by ID.
 import { useReply } from '../api/queries.ts';
 import { usePermits } from '../api/session.tsx';
 import { Hint } from './hint.tsx';

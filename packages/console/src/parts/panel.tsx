@@ -7,11 +7,11 @@ import { WaitingNotice } from './waiting.tsx';
 
 interface ScreenProps {
   title: string;
-  /** Next to the title, such as a state. */
+  /** Content next to the title, such as a status. */
   mark?: ReactNode;
   /** The platform of the resource that the screen shows. */
   platformId?: string | null | undefined;
-  /** The resource: changes of it that wait for an approval are shown. */
+  /** ID of the resource, whose pending approvals are shown. */
   subject?: string;
   actions?: ReactNode;
   children: ReactNode;
@@ -38,7 +38,7 @@ export function Screen({ title, mark, platformId, subject, actions, children }: 
 
 interface PanelProps {
   title: string;
-  /** Place on the page, for links. */
+  /** Anchor of the section, for links. */
   id?: string;
   actions?: ReactNode;
   children: ReactNode;

@@ -33,7 +33,7 @@ export function placeOf(id: string, kind?: string): string | undefined {
   return screen && `${screen}/${encodeURIComponent(id)}`;
 }
 
-/** Prefixes of IDs whose words are not the name of the resource. */
+/** ID prefixes that differ from the name of the resource. */
 const KINDS: Readonly<Record<string, string>> = {
   Transaction: 'payment',
   InternalAccount: 'account',
@@ -43,14 +43,14 @@ const KINDS: Readonly<Record<string, string>> = {
   OperatorSession: 'session',
 };
 
-/** What an ID is about, in words: `WebhookEndpoint:…` → `webhook endpoint`. */
+/** Resource type of an ID in words: `WebhookEndpoint:…` → `webhook endpoint`. */
 export function kindOf(id: string): string {
   const [kind = '', rest] = id.split(':', 2);
   if (!rest) return '';
   return KINDS[kind] ?? kind.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-/** Tables whose rows have another name than the table. */
+/** Tables whose name differs from the resource. */
 const TABLES: Readonly<Record<string, string>> = {
   transactions: 'Payment',
   internal_accounts: 'Account',

@@ -1,4 +1,4 @@
-// States as text, with a color of the same meaning.
+// Statuses as text, with a matching color.
 import { sentence } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { decimalsOf } from './money.tsx';
@@ -18,7 +18,7 @@ function toneOf(status: string): Tone {
   return CAUTION.test(status) ? 'caution' : 'neutral';
 }
 
-/** Words of codes that are written in capitals. */
+/** Abbreviations that keep their capitals. */
 const ACRONYMS =
   /^(?:ACH|API|CLABE|CSV|FX|IBAN|ID|KYB|KYC|NEFT|OTP|PDF|PIX|PNG|RTGS|RTP|SCA|SEPA|SMS|SPEI|SSN|SWIFT|TOTP|TX|UBO|UMA|UPI|URL|US|VPA)$/;
 
@@ -29,7 +29,7 @@ const wordOf = (word: string): string =>
 export const statusText = (status: string): string =>
   sentence(status.split(/[_-]/).map(wordOf).join(' '));
 
-/** A code as words. The code itself is the title, since people search for it. */
+/** A code as words. The title attribute is the code itself, which users search for. */
 export const Code = ({ value }: { value: string }) => (
   <span title={value}>{statusText(value)}</span>
 );

@@ -26,7 +26,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
   ...{ second: '2-digit', timeZoneName: 'short' },
 });
 
-/** The year is shown if it is not the present one. */
+/** The year is shown unless it is the current one. */
 function dateTimeText(time: string): string {
   const date = new Date(time);
   const isOfThisYear = date.getFullYear() === new Date().getFullYear();
@@ -40,7 +40,7 @@ function timeText(time: string, now = Date.now()): string {
   return relative.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
 }
 
-/** The time of a clock, to the second. */
+/** Time of day, to the second. */
 export const ClockTime = ({ value }: { value: string }) => (
   <time dateTime={value}>{clock.format(new Date(value))}</time>
 );

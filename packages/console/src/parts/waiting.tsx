@@ -1,4 +1,4 @@
-// Changes that wait for the approval of another operator, shown where they would take effect.
+// Pending approvals, shown at the resources that they would change.
 import { Link } from '@tanstack/react-router';
 import type { Item, Query } from '../api/client.ts';
 import { useReply } from '../api/queries.ts';
@@ -23,17 +23,17 @@ function usePending(query: Query<'listApprovals'>): readonly Approval[] {
   return (data?.data ?? []).filter(({ status }) => status === 'PENDING');
 }
 
-/** The newest requests; an older one is found on the screen of its resource. */
+/** Only the newest approvals are read; the screen of a resource shows older ones. */
 const NEWEST = { limit: 100 };
 
-/** The request of this change that waits, if there is one. */
+/** The pending approval of a change, if there is one. */
 export function useWaiting(operationId: string, subject: string | undefined): Approval | undefined {
   const waiting = usePending(NEWEST);
   if (subject === undefined) return undefined;
   return waiting.find((each) => each.subject === subject && each.operationId === operationId);
 }
 
-/** In place of the button of a change that waits. */
+/** Link to a pending approval, in place of the button of the change. */
 export const WaitingLink = ({ id, label }: { id: string; label: string }) => (
   <Link to={placeOf(id) ?? '/approvals'} className="status caution">
     {TEXTS.waiting.of(label)}

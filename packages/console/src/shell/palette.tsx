@@ -19,16 +19,16 @@ interface Entry {
   title: string;
   detail: string;
   place: string;
-  /** The customer of a result, whose name can be requested. */
+  /** ID of the customer of a result, for a request of the name. */
   customerId?: string | null;
 }
 
 const MIN_LETTERS = 2;
 
-/** A search is an audit record, so that it begins after a pause or with Enter. */
+/** Each search creates an audit record, so it starts only after a pause or on Enter. */
 const PAUSE_MS = 600;
 
-/** The text of the search: the typed one after a pause. */
+/** The search text: the input after a pause. */
 function useQueryText(text: string) {
   const typed = text.trim();
   const [query, search] = useState('');
@@ -46,7 +46,7 @@ function useEntries(typed: string, query: string) {
     queryKey: ['searchResources', query],
     enabled: isLong && permits('searchResources'),
     queryFn: ({ signal }) => call('searchResources', { body: { query }, signal }),
-    // The same text again, or a return to it, is not another search.
+    // Unchanged text does not start another search.
     staleTime: 60_000,
     retry: false,
   });

@@ -35,7 +35,7 @@ const PlatformContext = createContext<PlatformChoice | undefined>(undefined);
 
 export function usePlatform(): PlatformChoice {
   const choice = use(PlatformContext);
-  if (!choice) throw new Error('there is no choice of platforms');
+  if (!choice) throw new Error('the platform context is missing');
   return choice;
 }
 

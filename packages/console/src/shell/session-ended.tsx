@@ -1,4 +1,4 @@
-// Covers the page when the session has ended, and continues it after a new sign-in by the same user.
+// Overlay after the end of the session. The page continues after a new sign-in by the same user.
 import { Dialog } from '@base-ui/react/dialog';
 import { useEffect, useState } from 'react';
 import { onSessionEnd } from '../api/client.ts';

@@ -1,4 +1,4 @@
-// Texts of administration.
+// Texts of the administration screens.
 
 export const OFFICE_TEXTS = {
   actions: 'Actions',

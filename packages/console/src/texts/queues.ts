@@ -1,4 +1,4 @@
-// Texts of the work of treasury.
+// Texts of the treasury queues.
 
 export const QUEUE_TEXTS = {
   actions: 'Actions',

@@ -73,7 +73,7 @@ export const TEXTS = {
     allEndpoints: 'All endpoints that receive this type of event',
     unknown:
       'The connection was lost before the result arrived, so the change may have been made. ' +
-      'Sending it again does not make it twice.',
+      'Sending it again does not apply it twice.',
     done: 'Done. The server replied:',
     waitsForApproval: 'This change waits for the approval of another operator.',
     enrollmentLink: 'Link with which the person registers a sign-in method:',

@@ -17,12 +17,12 @@ import { usePlatform } from '../../shell/platform.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
-/** Types with many accounts. All others are one system account in each environment and currency. */
+/** Types with many accounts. Every other type has one system account per environment and currency. */
 const MANY: readonly string[] = ['CUSTOMER', 'PLATFORM'];
 
 type Line = Reply<'getTrialBalance'>['data'][number];
 
-/** From a line of the trial balance to the postings behind it: of its account, or of its accounts. */
+/** Link from a line of the trial balance to its account, or to its list of accounts. */
 function TypeLink({ mode, currency, type }: Pick<Line, 'mode' | 'currency' | 'type'>) {
   const text = statusText(type);
   if (!MANY.includes(type)) {
@@ -37,7 +37,7 @@ function TypeLink({ mode, currency, type }: Pick<Line, 'mode' | 'currency' | 'ty
   );
 }
 
-/** Place of the chart of accounts on the page. */
+/** Anchor of the chart of accounts. */
 const CHART = 'chart';
 
 function TrialBalance() {

@@ -1,4 +1,4 @@
-// Events, deliveries, requests, keys and tokens: what engineers look at.
+// Screens for developers: events, deliveries, requests, keys and tokens.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
@@ -47,7 +47,7 @@ export const Events = () => (
   </Screen>
 );
 
-/** To each endpoint, with every attempt. */
+/** Deliveries to each endpoint, with every attempt. */
 const DeliveriesOfEvent = ({ deliveries }: Reply<'listDeliveriesOfEvent'>) =>
   deliveries.length === 0 ? (
     <Empty>{T.noDeliveries}</Empty>

@@ -1,4 +1,4 @@
-// Overview: how much is paid, how well it works, and the open work.
+// Overview: payment volume, success and return rates, and open work.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Query, Reply } from '../../api/client.ts';
@@ -50,7 +50,7 @@ const BUCKET_MS: Readonly<Record<string, number>> = {
   week: 7 * 24 * HOUR_MS,
 };
 
-/** Starts of all buckets of the period, which sums without payments do not have. */
+/** Starts of all buckets of the period, including those without payments, which the metrics omit. */
 function startsOf({ bucket, from, until, data }: Reply<'getPaymentMetrics'>): string[] {
   const step = BUCKET_MS[bucket];
   if (!step) return [...new Set(data.map(({ start }) => start))].sort();
@@ -89,7 +89,7 @@ function countsOf(sums: readonly Sums[], starts: readonly string[]): Series[] {
   ];
 }
 
-/** Currencies by the number of their payments, most first. */
+/** Currencies in descending order of payments. */
 function currenciesOf(sums: readonly Sums[]): string[] {
   const counts = new Map<string, number>();
   for (const { currency, payments } of sums)
@@ -184,7 +184,7 @@ function Metrics({
   );
 }
 
-/** Open work → where it is done. */
+/** Kind of open work → screen of its queue. */
 const PLACES: Readonly<Record<string, { place: string; search?: Record<string, string> }>> = {
   heldDeposits: { place: '/deposits' },
   awaitedTransfers: { place: '/payouts' },
@@ -210,7 +210,7 @@ function WorkItem({ name, count, hasMore }: Reply<'getOverview'>['work'][number]
   );
 }
 
-/** Circuits as people see them: whether calls to the provider are sent. */
+/** Labels of circuit breaker states: whether calls to the provider are sent. */
 const AVAILABILITY: Readonly<Record<string, string>> = T.availability;
 
 type Circuits = NonNullable<Reply<'getOverview'>['connectors']>['circuits'];
@@ -228,7 +228,7 @@ const Providers = ({ circuits }: { circuits: Circuits }) => (
   </ul>
 );
 
-/** What is read of one environment; sandbox and production are never added. */
+/** Selected environment; sandbox and production are never added up. */
 interface ScopeProps {
   mode: Mode | undefined;
 }
@@ -337,7 +337,7 @@ export function Overview() {
   const { platformId } = usePlatform();
   const mode = useMode(search.mode);
   const range = isRange(search.range) ? search.range : 'month';
-  // The numbers of one environment are never shown, even briefly, as those of another.
+  // Remounts when the environment changes, so that its numbers are never shown for the other one.
   const scope = `${mode} ${platformId}`;
   const change = (next: object) =>
     void navigate({ to: '/', search: { ...search, ...next } as never, replace: true });

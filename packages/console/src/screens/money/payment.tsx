@@ -1,4 +1,4 @@
-// One payment: its facts, one timeline of everything that happened to it, and what an operator can do.
+// One payment: its details, one timeline of its history, and the possible actions.
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButtons } from '../../action/action.tsx';
@@ -82,7 +82,7 @@ const deliveryEntries = ({ deliveries }: Payment): Entry[] =>
     }),
   );
 
-/** Order of what happened at the same time, such as in one commit. */
+/** Order of entries with the same time, such as those of one commit. */
 const ORDER: readonly Entry['kind'][] = ['result', 'posting', 'state', 'delivery'];
 
 function Timeline({ payment }: { payment: Payment }) {
@@ -112,7 +112,7 @@ function Timeline({ payment }: { payment: Payment }) {
   );
 }
 
-/** What an operator can do with a payment in its state. */
+/** Actions that the state of a payment allows. */
 function actionsOf(payment: Payment, isProduction: boolean): Action[] {
   const path = { transactionId: payment.id };
   const facts = (
@@ -174,7 +174,7 @@ const HIDDEN = [
   'receivedAmount',
 ];
 
-/** Nothing arrives of these. */
+/** Statuses in which no amount is received. */
 const ENDED: readonly string[] = ['FAILED', 'EXPIRED'];
 
 function Head({ payment }: { payment: Payment }) {

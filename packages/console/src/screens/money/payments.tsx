@@ -16,7 +16,7 @@ const PERIOD = [
 
 type Payment = Item<'listPayments'>;
 
-/** What was sent, or otherwise what was received. */
+/** The sent amount, otherwise the received amount. */
 const amountOf = ({ sentAmount, receivedAmount }: Payment) => sentAmount ?? receivedAmount;
 
 const amountText = (row: Payment) => {

@@ -1,4 +1,4 @@
-// Work of treasury: manual payouts, held deposits, suspense, card payments and stablecoins.
+// Queues of the treasury team: manual payouts, held deposits, suspense, card payments and stablecoins.
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
 import { type Action, actionsIn } from '../../action/types.ts';
 import type { Item } from '../../api/client.ts';
@@ -142,7 +142,7 @@ export const Suspense = () => (
 
 type Coin = Item<'searchStablecoins'>;
 
-/** An exact amount of a token, which is in no catalog. */
+/** Exact amount of a token; tokens are not in the currency catalog. */
 function unitsText(units: string, decimals: number): string {
   const digits = units.padStart(decimals + 1, '0');
   const whole = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString();
@@ -157,7 +157,7 @@ const APPROVE_COIN = { id: 'approveStablecoin', label: T.approve } as const;
 const DISABLE_COIN = { id: 'disableStablecoin', label: T.disable, isDangerous: true } as const;
 const REJECT_COIN = { id: 'rejectStablecoin', label: T.reject, isDangerous: true } as const;
 
-/** Actions that are possible in each status of the service. */
+/** Actions that each `serviceOperationsStatus` allows. */
 const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   NOT_ENABLED: [APPROVE_COIN],
   PENDING_APPROVAL: [APPROVE_COIN, REJECT_COIN],
@@ -166,7 +166,7 @@ const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   DISABLED: [APPROVE_COIN],
 };
 
-/** Mints and burns with a result. */
+/** Final statuses of mints and burns. */
 const ENDED: readonly string[] = ['COMPLETED', 'FAILED', 'EXPIRED'];
 
 const COIN_COLUMNS = [

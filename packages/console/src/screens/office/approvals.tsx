@@ -1,4 +1,4 @@
-// Changes that a second operator decides: the queue, and one change in words with its values.
+// Approvals: the queue, and one requested change with its description and values.
 import { Link, useParams } from '@tanstack/react-router';
 import { ActionButtons } from '../../action/action.tsx';
 import type { Action } from '../../action/types.ts';
@@ -59,7 +59,7 @@ export const Approvals = () => (
 
 type Approval = Reply<'getApproval'>;
 
-/** The amount of the payment that a change is about. */
+/** Amount of the payment that a change concerns. */
 function usePaymentAmount(subject: string | undefined): Money | undefined {
   const permits = usePermits();
   const isPayment = subject?.startsWith('Transaction:') ?? false;
@@ -71,14 +71,14 @@ function usePaymentAmount(subject: string | undefined): Money | undefined {
   return isPayment ? (data?.sentAmount ?? data?.receivedAmount ?? undefined) : undefined;
 }
 
-/** The amount that was typed, or otherwise that of the largest posting. */
+/** The entered amount, otherwise the amount of the largest posting. */
 function amountOf({ input, changes }: Approval): Money | undefined {
   const { amount, currency } = input ?? {};
   if (typeof amount === 'number' && typeof currency === 'string') return { amount, currency };
   return changes && largestOf(amountsOf(changes));
 }
 
-/** What a change is about, with a link to its screen. */
+/** Resource of a change, with a link to its screen. */
 function Subject({ id }: { id: string }) {
   const place = placeOf(id);
   const text = `${kindOf(id)} ${shortId(id).split(':').at(-1)}`.trim();
@@ -91,7 +91,7 @@ function Subject({ id }: { id: string }) {
   );
 }
 
-/** One sentence: who asks for what. */
+/** One sentence with the requester and the change. */
 function Request({ approval }: { approval: Approval }) {
   const { operationId, subject, status, requestedBy } = approval;
   const paymentAmount = usePaymentAmount(subject);
@@ -116,7 +116,7 @@ function Request({ approval }: { approval: Approval }) {
   );
 }
 
-/** What was decided, by whom and why. */
+/** The decision, with its operator and reason. */
 const Decision = ({ decidedBy, decisionReason, status, updatedAt }: Approval) =>
   decidedBy && (
     <p>
@@ -126,7 +126,7 @@ const Decision = ({ decidedBy, decisionReason, status, updatedAt }: Approval) =>
     </p>
   );
 
-/** What was typed, without the resource that the sentence names. */
+/** The entered values, without the resource that the sentence already names. */
 const typedIn = ({ input = {}, subject }: Approval) =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== subject));
 

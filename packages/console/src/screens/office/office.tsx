@@ -201,13 +201,13 @@ export const OperatorTokens = () => (
   </Screen>
 );
 
-/** Outcomes that the list can be limited to. */
+/** Outcomes by which the list can be filtered. */
 const OUTCOMES = [
   ...['SUCCEEDED', 'WAITING_FOR_APPROVAL', 'CONFLICT', 'FORBIDDEN'],
   ...['INVALID_INPUT', 'NOT_FOUND', 'UNAUTHORIZED'],
 ];
 
-/** What became of a request: an error code is its failure. */
+/** Label of the outcome of a request; every other code is an error. */
 const Outcome = ({ value }: { value: string }) =>
   value === 'SUCCEEDED' || value === 'WAITING_FOR_APPROVAL' ? (
     <Status value={value} />

@@ -1,4 +1,4 @@
-// One customer: state, accounts, payments and factors. Personal data is shown on request.
+// One customer: status, accounts, payments and factors. Personal data is shown on request.
 import { Link, useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';

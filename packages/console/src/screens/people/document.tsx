@@ -1,4 +1,4 @@
-// A document of a customer. It is shown as pictures, and never runs.
+// A document of a customer, rendered as images so that scripts in the file are never executed.
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Reveal } from '../../action/reveal.tsx';
 import { Skeleton } from '../../parts/feedback.tsx';

@@ -1,4 +1,4 @@
-// Customers and what concerns them: lists.
+// Lists of customers, identity checks, resets and other resources of customers.
 import { ActionButtons } from '../../action/action.tsx';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';

@@ -1,5 +1,5 @@
-// The pages of a PDF file as pictures. The viewer of a browser would run the scripts of the file; this one
-// has no part that could.
+// Renders the pages of a PDF file as images. The built-in viewer of a browser would execute scripts in the
+// file; this renderer has no script engine.
 import { GlobalWorkerOptions, getDocument } from 'pdfjs-dist';
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url';
 import { useEffect, useRef, useState } from 'react';
@@ -8,12 +8,16 @@ import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
 GlobalWorkerOptions.workerSrc = workerUrl;
 
 const MAX_PAGES = 30;
-/** Pixels of a page per CSS pixel at most, so that a large page does not fill the memory. */
+/** Maximum width of a rendered page in pixels, to limit memory. */
 const MAX_WIDTH = 1_600;
 
-/** Draws the pages below each other. */
-async function draw(bytes: Uint8Array, into: HTMLElement, signal: AbortSignal): Promise<void> {
-  // The document takes the buffer, so it gets a copy.
+/** Renders the pages one below the other. */
+async function renderPages(
+  bytes: Uint8Array,
+  into: HTMLElement,
+  signal: AbortSignal,
+): Promise<void> {
+  // The library takes ownership of the buffer, so it receives a copy.
   const task = getDocument({ data: bytes.slice(), useWasm: false, stopAtErrors: false });
   signal.addEventListener('abort', () => void task.destroy());
   const file = await task.promise;
@@ -39,7 +43,7 @@ export function Pdf({ bytes, title }: { bytes: Uint8Array; title: string }) {
     if (!into) return;
     const controller = new AbortController();
     into.replaceChildren();
-    draw(bytes, into, controller.signal).catch(() => {
+    renderPages(bytes, into, controller.signal).catch(() => {
       if (!controller.signal.aborted) setBroken(true);
     });
     return () => controller.abort();

@@ -1,5 +1,5 @@
-// One identity check: the submitted data next to the documents, and the decision. The keys decide and
-// go to the next check.
+// One identity check: the submitted data next to the documents, and the decision. Keyboard shortcuts decide
+// and open the next check.
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ActionButtons } from '../../action/action.tsx';
@@ -23,7 +23,7 @@ function useNeighbors(id: string) {
     (page.data as Item<'listVerificationsForReview'>[]).map(({ customerId }) => customerId),
   );
   const currentIndex = ids.indexOf(id);
-  // A decided check leaves the queue; the one after it then has its place.
+  // A decided check leaves the queue, and the next check takes its index.
   const [place, setPlace] = useState(0);
   if (currentIndex >= 0 && currentIndex !== place) setPlace(currentIndex);
   return {
@@ -35,8 +35,7 @@ function useNeighbors(id: string) {
 const isTyping = ({ target }: KeyboardEvent) =>
   target instanceof Element && target.closest('input, textarea, select, [role=dialog]') !== null;
 
-/** A key presses the button with this label. */
-function useKeys(keys: Readonly<Record<string, () => void>>): void {
+function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
@@ -93,7 +92,7 @@ function actionsOf({ customerId, type, status }: Case, onDone: () => void): Acti
   ];
 }
 
-/** A decision about one beneficial owner, which does not decide about the business. */
+/** Decision about one beneficial owner, without effect on the status of the business. */
 function ownerActions({ id, status, roles, personalInfo }: Case['owners'][number]): Action[] {
   if (status === 'APPROVED' || status === 'REJECTED') return [];
   const name = ownerName(personalInfo);
@@ -131,7 +130,7 @@ export function Verification() {
   const go = (to: string | undefined) => {
     void navigate(to ? { to: '/verifications/$id', params: { id: to } } : { to: '/verifications' });
   };
-  useKeys({
+  useShortcuts({
     a: () => pressButton(T.approve),
     r: () => pressButton(T.reject),
     c: () => pressButton(T.hold),
