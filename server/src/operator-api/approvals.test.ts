@@ -56,7 +56,7 @@ beforeEach(async () => {
 });
 
 describe('a change with a policy', () => {
-  it('waits, is shown, and is executed once by another operator', async () => {
+  it('is pending, is shown, and is executed once by another operator', async () => {
     const { token, approval, reply } = await requestRevocation();
     expect(reply.status).toBe(202);
     expect(approval).toMatchObject({ status: 'PENDING', requestedBy: { name: 'Requester' } });
@@ -89,7 +89,7 @@ describe('a change with a policy', () => {
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
   });
 
-  it('is not decided by its requester, nor without the permission of the operation', async () => {
+  it('cannot be decided by its requester or without the permission of the operation', async () => {
     const { approval, token } = await requestRevocation();
     expect((await decide(approval.id, 'approve', 'Requester')).status).toBe(403);
     expect((await decide(approval.id, 'reject', 'Requester')).status).toBe(403);
@@ -107,7 +107,7 @@ describe('a change with a policy', () => {
     expect(await statusOfToken(token.secret)).toBe('active');
   });
 
-  it('is executed once if two operators approve at the same time', async () => {
+  it('is executed once if two operators approve concurrently', async () => {
     const { approval } = await requestRevocation();
     const names = ['Approver', 'Second', 'Third', 'Fourth'];
     await Promise.all(names.map((name) => asPerson(name)));
@@ -128,7 +128,7 @@ describe('a change with a policy', () => {
     expect(await statusOfToken(token.secret)).toBe(isApproved ? 'revoked' : 'active');
   });
 
-  it('is requested again if the state has changed since', async () => {
+  it('must be requested again if the data has changed', async () => {
     const policy = { operationId: 'setPaymentLimit', hours: 24 };
     const { body } = await client.call('POST', '/approval-policies', { body: policy });
     const platform = `/platforms/${app.platform.id}`;
@@ -154,7 +154,7 @@ describe('a change with a policy', () => {
     expect((await client.call('DELETE', `/approval-policies/${body.id}`)).status).toBe(200);
   });
 
-  it('is not executed after its time', async () => {
+  it('is not executed after its expiry', async () => {
     const { approval, token } = await requestRevocation();
     await app.advance(24 * 3_600_000);
     const expired = await decide(approval.id, 'approve');
@@ -164,7 +164,7 @@ describe('a change with a policy', () => {
     expect(await statusOfToken(token.secret)).toBe('active');
   });
 
-  it('is requested once under an idempotency key', async () => {
+  it('is requested once per idempotency key', async () => {
     const headers = { 'Idempotency-Key': 'policy' };
     const body = { operationId: 'createApprovalPolicy', hours: 1 };
     const secret = await asPerson('Requester');
@@ -182,8 +182,8 @@ describe('a change with a policy', () => {
   });
 });
 
-describe('a change that waits', () => {
-  it('is found by its resource, and shows the request', async () => {
+describe('a pending change', () => {
+  it('is listed by its resource with its requester', async () => {
     const { token, approval } = await requestRevocation();
     expect(approval.subject).toBe(token.id);
     const { body: page } = await client.call('GET', `/approvals?subject=${token.id}`);
@@ -192,7 +192,7 @@ describe('a change that waits', () => {
     expect(details.input).toEqual({ operatorTokenId: token.id });
   });
 
-  it('is not requested again, until it is decided', async () => {
+  it('cannot be requested again until it is decided', async () => {
     const { approval, path } = await requestRevocation();
     const request = async (name: string) =>
       client.call('DELETE', path, { secret: await asPerson(name) });
@@ -202,7 +202,7 @@ describe('a change that waits', () => {
       code: 'CONFLICT',
       details: { approvalId: approval.id },
       reason:
-        `Approval ${approval.id}, requested by Requester, already waits for the same change. ` +
+        `Approval ${approval.id}, requested by Requester, is already pending for the same change. ` +
         'Approve or reject it first.',
     });
     // Another token is another change.
@@ -211,7 +211,7 @@ describe('a change that waits', () => {
     expect((await request('Second')).status).toBe(202);
   });
 
-  it('is requested once by several operators at the same time', async () => {
+  it('is requested once if several operators request it concurrently', async () => {
     const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
     const secrets = await Promise.all(['A', 'B', 'C', 'D'].map((name) => asPerson(name)));
     const replies = await Promise.all(
@@ -220,14 +220,14 @@ describe('a change that waits', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409]);
   });
 
-  it('is requested again when its time has ended', async () => {
+  it('can be requested again after its expiry', async () => {
     const { path } = await requestRevocation();
     await app.advance(24 * 3_600_000);
     const again = await client.call('DELETE', path, { secret: await asPerson('Second') });
     expect([again.status, again.body.status]).toEqual([202, 'PENDING']);
   });
 
-  it('differs from another one with the same operation and another input', async () => {
+  it('differs from a change with the same operation and another input', async () => {
     const create = async (operationId: string, hours: number) =>
       (await client.call('POST', '/approval-policies', { body: { operationId, hours } })).status;
     await create('createApprovalPolicy', 24);
@@ -237,7 +237,7 @@ describe('a change that waits', () => {
   });
 });
 
-describe('a change whose requester has changed since', () => {
+describe('a change whose requester has lost rights', () => {
   const asUser = async () => {
     const { user, secretOf } = await newOperatorUser(app);
     const secret = await secretOf();
@@ -262,7 +262,7 @@ describe('a change whose requester has changed since', () => {
   async function isInvalid({ id, token }: { id: string; token: { secret: string } }) {
     const refused = await decide(id, 'approve');
     expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
-    expect(refused.body.reason).toContain('its requester may no longer make this change');
+    expect(refused.body.reason).toContain('its requester has lost the permission');
     expect(await statusOfToken(token.secret)).toBe('active');
     const { body: details } = await client.call('GET', `/approvals/${id}`);
     const { body: page } = await client.call('GET', '/approvals?status=PENDING&limit=100');
@@ -318,7 +318,7 @@ describe('a change whose requester has changed since', () => {
 });
 
 describe('a policy', () => {
-  it('names an operation that changes something', async () => {
+  it('must name an operation that changes data', async () => {
     const secret = await asPerson('Requester');
     for (const operationId of [
       'listOperatorTokens',
@@ -333,7 +333,7 @@ describe('a policy', () => {
     }
   });
 
-  it('could apply: every field with which it could not is named', async () => {
+  it('is rejected with every field that prevents it from applying', async () => {
     const problems = async (body: object) => {
       const policy = { operationId: 'settleTransfer', hours: 1, ...body };
       const reply = await client.call('POST', '/approval-policies', { body: policy });
@@ -352,7 +352,7 @@ describe('a policy', () => {
     }
   });
 
-  it('of one platform applies to a change of that platform and others', async () => {
+  it('of one platform applies to changes that include that platform', async () => {
     const ofPlatform = {
       operationId: 'settleTransfer',
       platformId: app.platform.id,

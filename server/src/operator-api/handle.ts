@@ -1,7 +1,7 @@
 // Binds handlers of the operator API. A handler receives the operator, and the installation with a runtime
-// whose commits contain audit records. An operator with certain platforms only cannot read or change
-// others: a list requires one of the permitted platforms, a resource of another platform is not found, and
-// the commit of such a change is rejected.
+// whose commits contain audit records. An operator who is restricted to some platforms cannot read or change
+// others: lists require a permitted platform, resources of other platforms are not found, and the commit of
+// such a change is rejected.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
@@ -41,16 +41,16 @@ export interface OperatorCall {
   /** Its runtime writes audit records. */
   installation: Installation;
   provisioning: Provisioning;
-  /** Changes for operators who follow them. */
+  /** Feed of the change stream. */
   changes: ChangeFeed;
   process: ProcessState;
-  /** Operations of platforms, to call them on behalf of one. */
+  /** Operations of the platform API, to call them on behalf of a platform. */
   world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
   /** The runtime without audit records. */
   unaudited: Runtime;
   /** Another operation of the operator API. */
   operationOf(operationId: string): OperatorOperation | undefined;
-  /** The configured address of operators. */
+  /** Configured base URL of the operator pages. */
   operatorUrl: string | undefined;
   /** Undefined if no identity provider is configured. */
   identityProvider: IdentityProvider | undefined;
@@ -58,7 +58,7 @@ export interface OperatorCall {
   request: RequestHeaders;
 }
 
-/** Headers of a request that identify the site and the session. */
+/** Request headers that identify the site and the session. */
 interface RequestHeaders {
   host?: string | undefined;
   cookie?: string | undefined;
@@ -85,8 +85,8 @@ export const withoutUnknownQuery = (contract: Contract): Contract => ({
 });
 
 /**
- * The contract as it is served: the reply of a change may be an approval by another operator, or CONFLICT
- * while the same change waits for one.
+ * The contract as served: the reply to a change may be an approval, or CONFLICT while an approval of the same
+ * change is pending.
  */
 const servedContract = (contract: Contract): Contract => ({
   ...withoutUnknownQuery(contract),
@@ -120,7 +120,7 @@ function* platformIdsIn(value: unknown): Generator<string> {
   }
 }
 
-/** The query of an operator with certain platforms only, which must select one of them. */
+/** The query of an operator who is restricted to some platforms; it must select one of them. */
 function scopedQuery(
   contract: Contract,
   { platformIds }: Operator,

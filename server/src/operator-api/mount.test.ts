@@ -7,7 +7,7 @@ const DOCUMENT = '/operator/v1/openapi.json';
 const REFERENCE = '/operator/v1/reference';
 const PAGE = '/operator/sign-in';
 
-it('is absent if it is off', async () => {
+it('is not served if it is off', async () => {
   const app = await startApp({ operatorApi: 'off' });
   const client = operatorClient(app);
   expect((await client.call('GET', '/roles')).status).toBe(404);
@@ -17,7 +17,7 @@ it('is absent if it is off', async () => {
   await app.close();
 });
 
-it('has a reference page, which loads its document and nothing from elsewhere', async () => {
+it('serves a reference page that loads only from this server', async () => {
   const app = await startApp();
   const page = await app.server.inject(REFERENCE);
   expect([page.statusCode, page.headers['content-type']]).toEqual([
@@ -31,7 +31,7 @@ it('has a reference page, which loads its document and nothing from elsewhere', 
   await app.close();
 });
 
-it('is served on a separate port, which ends with the server', async () => {
+it('is served on a separate port until the server stops', async () => {
   const { port: free } = await (async () => {
     const probe = await startApp();
     const listening = await probe.app.listen({ host: '127.0.0.1', port: 0 });

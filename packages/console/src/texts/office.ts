@@ -26,7 +26,7 @@ export const OFFICE_TEXTS = {
   cardProgram: 'Card program',
   changeCardProgram: 'Change card program',
   keepBodies: 'Retain request bodies',
-  recount: 'Count payments again',
+  recount: 'Recount payments',
   verification: 'Verification of the audit log',
   verify: 'Verify the audit log now',
   verifyText: 'Detects records that were changed or removed. This can take several minutes.',

@@ -40,7 +40,7 @@ it('lists and shows agents', async () => {
   });
 });
 
-it('pauses and resumes an agent, which its audit log and a record show', async () => {
+it('pauses and resumes an agent, with entries in its audit log and audit records', async () => {
   const change = (action: string, secret?: string) =>
     client.call('POST', `/agents/${firstAgent.id}/${action}`, {
       body: { reason: 'Unusual payments' },

@@ -58,7 +58,7 @@ it('lists, shows and closes cards', async () => {
   expect(ok(await client.call('GET', '/cards', { secret }), 200).data).toEqual([]);
 });
 
-it('lists decisions and requests to show a number', async () => {
+it('lists decisions and reveals of card numbers', async () => {
   const network = cardNetwork(app);
   const { id } = await fixture.card(await fixture.holder({ funds: 50_00 }));
   await network.request(id, 12_34);

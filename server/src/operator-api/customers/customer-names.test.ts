@@ -16,7 +16,7 @@ const person = async (fullName: string) =>
 const namesOf = (ids: readonly string[], secret?: string) =>
   client.call('GET', `/customer-names?customerIds=${ids.join(',')}`, secret ? { secret } : {});
 
-it('are shown together, and each request is recorded once', async () => {
+it('are returned for several customers, with one audit record per request', async () => {
   const [ada, bea] = [await person('Ada Abel'), await person('Bea Berg')];
   const unknown = 'Customer:01890000-0000-7000-8000-000000000000';
   const { data } = ok(await namesOf([ada, unknown, bea, ada, 'none']), 200);
@@ -28,7 +28,7 @@ it('are shown together, and each request is recorded once', async () => {
   expect(records).toMatchObject([{ hasChanges: false }]);
 });
 
-it('are hidden without the permission, and of other platforms', async () => {
+it('are hidden without the permission and for other platforms', async () => {
   const id = await person('Cleo Conrad');
   const viewer = await client.secretOf({ roles: ['viewer'] });
   expect((await namesOf([id], viewer)).status).toBe(403);

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const get = async (id: string) => ok(await client.call('GET', `/customers/${id}`), 200);
 
-it('has accounts, cards, agents, checks and limits, and no personal data', async () => {
+it('contains accounts, cards, agents, checks and limits, but no personal data', async () => {
   const { person, account } = await createFundedCustomer(app, 700_00);
   const payee = await createExternalAccount(app, person.id, 'USD');
   const platform = `/platforms/${app.platform.id}`;
@@ -42,7 +42,7 @@ it('has accounts, cards, agents, checks and limits, and no personal data', async
   }
 });
 
-it('is also read for a deleted customer', async () => {
+it('is available for a deleted customer', async () => {
   const { id } = ok(
     await app.call('POST', '/customers', {
       customerType: 'INDIVIDUAL',

@@ -42,7 +42,7 @@ it('finds customers by personal data, in pages', async () => {
   expect((await search('', secret)).data).toEqual([]);
 });
 
-it('exports all data in pages, which is recorded', async () => {
+it('exports all data in pages and records each request', async () => {
   const id = await person({ email: 'export@vandermolen.example' });
   const rows: { table: string; row: Record<string, unknown> }[] = [];
   let cursor = '';
@@ -97,7 +97,7 @@ it('hides customers of other platforms', async () => {
   expect(JSON.stringify(exported)).toContain('Quintessa');
 });
 
-it('erases after the approval of a second person, and changes nothing before', async () => {
+it('erases only after an approval if a policy requires it', async () => {
   const policy = { operationId: 'eraseCustomer', hours: 24, reason: 'Second operator' };
   const { id: policyId } = ok(
     await client.call('POST', '/approval-policies', { body: policy }),

@@ -35,7 +35,7 @@ it('lists accounts in pages', async () => {
   expect(single).toMatchObject({ totalCount: 1, data: [{ accountId: ids[1] }] });
 });
 
-it('makes each transition and lists it with its reason', async () => {
+it('performs each transition and lists it with its reason', async () => {
   const { id } = await createExternalAccount(app, (await createCustomer(app)).id, 'USD');
   for (const [action, status] of [
     ['check', 'PENDING'],

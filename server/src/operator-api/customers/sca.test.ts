@@ -108,7 +108,7 @@ it('hides customers of other platforms', async () => {
   expect((await get(`/customers/${id}/authentication`)).openResets).toMatchObject([{ resetId }]);
 });
 
-it('passes a reset after the approval of a second person, if a policy requires it', async () => {
+it('passes a reset only after an approval if a policy requires it', async () => {
   const policy = { operationId: 'passFactorReset', hours: 24 };
   const { body: created } = await client.call('POST', '/approval-policies', { body: policy });
   const customerId = await verifiedCustomer();

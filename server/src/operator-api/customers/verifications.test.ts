@@ -30,7 +30,7 @@ async function recordsOf(subject: string) {
   return ok(reply, 200).data as Record<string, unknown>[];
 }
 
-it('lists the queue in pages and shows a case, which is recorded', async () => {
+it('lists the queue in pages, shows a case, and records the access', async () => {
   const [first, second] = [await person(), await person()];
   const path = `/verifications?platformId=${as.id}&limit=1`;
   const firstPage = ok(await client.call('GET', path), 200);
@@ -57,7 +57,7 @@ it('lists the queue in pages and shows a case, which is recorded', async () => {
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
-it('approves, rejects and requests corrections, with one record each', async () => {
+it('approves, rejects and requests corrections, with one audit record each', async () => {
   const [first, second, third] = [await person(), await person(), await person()];
   const approved = ok(await post(first.id, 'approve', { reason: 'Passport seen' }), 200);
   expect(approved).toMatchObject({ status: 'APPROVED', decidedBy: 'operator' });

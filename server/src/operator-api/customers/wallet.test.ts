@@ -81,7 +81,7 @@ it('starts, lists and cancels recoveries', async () => {
   ).toMatchObject([{ operationId: 'cancelWalletRecovery', customerId: customer.id }]);
 });
 
-it('rejects a recovery if the installation sets no waiting period', async () => {
+it('rejects a recovery unless the installation sets a waiting period', async () => {
   const other = await startApp();
   const { accountId } = await walletFixture(other).customerWithWallet();
   const reply = await operatorClient(other).call('POST', `/wallets/${accountId}/recoveries`, {
@@ -91,7 +91,7 @@ it('rejects a recovery if the installation sets no waiting period', async () => 
   await other.close();
 });
 
-it('lists authorizations and shows one, which is recorded', async () => {
+it('lists authorizations, shows one, and records the access', async () => {
   const { accountId } = await fixture.walletWithEmailAndSms();
   const list = `/wallets/${accountId}/authorizations?limit=1`;
   const firstPage = await get(list);

@@ -121,7 +121,7 @@ it('shows a payment with its history', async () => {
   expect((await client.call('GET', '/payments/Transaction:x')).status).toBe(404);
 });
 
-it('lists events, and shows one, which is recorded', async () => {
+it('lists events, shows one, and records the access', async () => {
   const { person, quote } = await createQuote(30_00);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   const { data } = await get(`/events?${PAGE}`);
@@ -208,7 +208,7 @@ it('lists the deliveries of a platform', async () => {
   expect((await client.call('GET', path('PlatformConfig:x'))).status).toBe(404);
 });
 
-it('shows an operator of one platform nothing of others', async () => {
+it('hides other platforms from an operator of one platform', async () => {
   await createQuote(5_00);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   for (const path of [

@@ -53,7 +53,7 @@ interface Sums {
 
 const outgoing = (data: readonly Sums[]) => data.find(({ type }) => type === 'OUTGOING');
 
-it('counts payments by their outcome, which may change later', async () => {
+it('counts payments by result, including later changes', async () => {
   const before = outgoing((await readMetrics()).data)?.payments ?? 0;
   await pay(10_00);
   const id = await pay(25_00);
@@ -76,7 +76,7 @@ it('counts payments by their outcome, which may change later', async () => {
   expect(ok(await client.call('POST', '/search', { body: dated }), 200).data).toEqual([]);
 });
 
-it('finds payments by amount and day together', async () => {
+it('finds payments by amount and day', async () => {
   const search = async (body: object, secret?: string) => {
     const options = secret === undefined ? { body } : { body, secret };
     const reply = ok(await client.call('POST', '/search', options), 200);
@@ -128,7 +128,7 @@ it('counts a late return in the bucket of the payment', async () => {
   expect(after.returnRate).toBeGreaterThan(0);
 });
 
-it('has exact amounts above 2^53', async () => {
+it('returns exact amounts above 2^53', async () => {
   const amount = 2n ** 53n + 1n;
   await app.runtime.db.query(
     `insert into payment_metrics (platform_id, grain, bucket, type, currency, rail, payments, completed,
@@ -160,7 +160,7 @@ it('groups and filters', async () => {
   expect((await client.call('GET', `/metrics/payments${long}`)).status).toBe(400);
 });
 
-it('counts a platform again', async () => {
+it('recounts the payments of a platform', async () => {
   const { data } = await readMetrics();
   const path = `/platforms/${app.platform.id}/payment-metrics/recount`;
   ok(await client.call('POST', path, { body: { reason: 'Check' } }), 200);
@@ -169,7 +169,7 @@ it('counts a platform again', async () => {
   expect((await client.call('POST', path, { secret })).status).toBe(404);
 });
 
-it('contains nothing of a sandbox platform after its reset', async () => {
+it('contains no payments of a sandbox platform after its reset', async () => {
   await pay(12_00);
   expect(outgoing((await readMetrics()).data)).toBeDefined();
   ok(await app.call('POST', '/sandbox/reset'), 200);

@@ -1,6 +1,6 @@
-// The numbers of the overview. Each is read with a limit from an index, or by the first page of the list
-// that it counts, so the cost does not depend on how many there are. All numbers are kept for a second, so
-// that many open consoles cost as much as one.
+// The numbers of the overview. Each is read from an index with a limit, or from the first page of a list,
+// so the cost is bounded. All numbers are cached for a second, so that many open consoles cost as much as
+// one.
 import { trialBalance } from '../../features/accounting/index.ts';
 import { listCardExceptions } from '../../features/cards/index.ts';
 import { listVerifications } from '../../features/customers/verifications/index.ts';
@@ -56,7 +56,7 @@ interface WorkQuery {
 
 type ReadItems = (runtime: Runtime, query: WorkQuery, call: OperatorCall) => Promise<Items>;
 
-/** Work that waits for people: the permission to see it, and its list. */
+/** Kinds of open work: the permission to read them, and the list that is counted. */
 const WORK = {
   heldDeposits: ['payments.read', listHeldFunds],
   awaitedTransfers: ['payments.read', listAwaitedTransfers],
@@ -84,7 +84,7 @@ const WORK = {
     async (runtime, query, call) => {
       const pending = { ...query, status: 'PENDING' } as const;
       const page = await listApprovals(runtime, rightsIn(call), call.operator, pending);
-      // Expired ones are stored as pending.
+      // Expired approvals are stored as pending.
       return { ...page, data: page.data.filter(({ status }) => status === 'PENDING') };
     },
   ],

@@ -57,7 +57,7 @@ it('counts open work, jobs, deliveries and balances', async () => {
   expect((await get('?mode=production')).balances.data).toEqual([]);
 });
 
-it('counts accounts that wait for a review', async () => {
+it('counts accounts in review', async () => {
   const person = await createCustomer(app);
   await nextSecond();
   const before = workOf(await get(), 'externalAccounts')?.count ?? 0;
@@ -75,7 +75,7 @@ it('counts accounts that wait for a review', async () => {
   expect(workOf(await get('?mode=production'), 'externalAccounts')).toMatchObject({ count: 0 });
 });
 
-it('keeps its numbers for a second, for the same rights only', async () => {
+it('caches its numbers for a second, separately for different rights', async () => {
   const first = await get();
   expect(await get()).toEqual(first);
   const secret = await client.secretOf({ platformIds: [app.other.id] });

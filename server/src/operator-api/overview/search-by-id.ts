@@ -27,7 +27,7 @@ interface Owned {
 
 type Found = (Owned & { title: string }) | undefined;
 
-/** Undefined for a resource that does not exist. */
+/** Undefined if the resource does not exist. */
 async function orUndefined<R>(reading: Promise<R>): Promise<R | undefined> {
   try {
     return await reading;
@@ -44,7 +44,7 @@ const payment =
     return row && { ...row, title: `${row.type} payment, ${row.status}` };
   };
 
-/** Resource in an id → its kind, and how it is read. */
+/** Readers by ID prefix. */
 const RESOURCES: Readonly<
   Record<string, { kind: HitKind; read(runtime: Runtime, id: string): Promise<Found> }>
 > = {
@@ -143,7 +143,7 @@ async function requestHit(runtime: Runtime, id: string): Promise<Hit[]> {
   return [{ kind: 'REQUEST', id, platformId, customerId: null, title, matchedBy: 'ID' }];
 }
 
-/** Resources with this id, or with this uuid after their name. */
+/** Resources with this ID, or with this UUID after the prefix. */
 export async function hitsById(runtime: Runtime, text: string): Promise<Hit[]> {
   const uuid = text.slice(text.indexOf(':') + 1).toLowerCase();
   if (!UUID.test(uuid)) return [];

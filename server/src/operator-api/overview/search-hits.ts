@@ -1,4 +1,4 @@
-// Kinds of search results, the permission that shows each, and what an operator may see of them.
+// Kinds of search results, with the permission that each requires, and the filter by permission.
 import type { Operator } from '../../kernel/caller.ts';
 import type { OperatorPermission } from '../../kernel/contract/operator-permissions.ts';
 
@@ -49,7 +49,7 @@ export interface Hit {
 
 export const MAX_HITS = 50;
 
-/** The hits that the operator may see, each resource once, in their order. */
+/** The hits that the operator may read, in order and without duplicates. */
 export function visibleHits(
   { permissions, platformIds }: Operator,
   platformId: string | undefined,

@@ -91,7 +91,7 @@ describe('by identifiers', () => {
     expect(await search(endToEndId, { secret })).toEqual([]);
   });
 
-  it('finds customers by the ID of the platform, on all platforms', async () => {
+  it('finds customers of all platforms by platformCustomerId', async () => {
     const platformCustomerId = 'order-form 17/b';
     const own = await createCustomer(app, {}, { platformCustomerId });
     const other = await createCustomer(app, { as: app.other }, { platformCustomerId });
@@ -103,7 +103,7 @@ describe('by identifiers', () => {
     expect(await searchFor('order-form 17')).toEqual([]);
   });
 
-  it('finds external accounts by the whole name of their beneficiary, until it is erased', async () => {
+  it('finds external accounts by the full name of their beneficiary until the erasure', async () => {
     const { person } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'USD');
     const { beneficiary } = payee.accountInfo;
@@ -160,7 +160,7 @@ describe('by personal data', () => {
     expect(await searchFor('Ottoline Vanterpool')).toEqual([`FULL_NAME ${company.id}`]);
   });
 
-  it('follows changes and erasures', async () => {
+  it('reflects changes and erasures', async () => {
     const { id } = await createCustomer(app, {}, { fullName: 'Perpetua Wrigglesworth' });
     const change = { customerType: 'INDIVIDUAL', fullName: 'Perpetua Fotheringay' };
     ok(await app.call('PATCH', `/customers/${id}`, change), 200);
@@ -177,7 +177,7 @@ describe('by personal data', () => {
     expect(row?.n).toBeNull();
   });
 
-  it('indexes rows of an earlier version in the background', async () => {
+  it('indexes rows that an earlier version stored', async () => {
     const { id } = await createCustomer(app, {}, { fullName: 'Hephzibah Quillfeather' });
     const { id: ownerId } = await owners.create(
       {},
@@ -196,7 +196,7 @@ describe('by personal data', () => {
   });
 });
 
-describe('what an operator may see', () => {
+describe('access', () => {
   it('omits other platforms, and records each search without its text', async () => {
     const { id } = await createCustomer(app, {}, { fullName: 'Sophronia Blatherwick' });
     const secret = await client.secretOf({ platformIds: [app.other.id] });

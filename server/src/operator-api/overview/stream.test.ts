@@ -73,7 +73,7 @@ it('sends events of all processes and of every platform', async () => {
   await second.close();
 });
 
-it('sends changes by operators, to others without their content', async () => {
+it('sends changes by operators, without their content unless permitted', async () => {
   const [administrator, viewer] = [await follow(), await follow({ roles: ['viewer'] })];
   await Promise.all([administrator.waitFor(isReady), viewer.waitFor(isReady)]);
   const body = { hourlyPayments: 500 };
@@ -92,7 +92,7 @@ it('sends changes by operators, to others without their content', async () => {
   expect(data).toEqual({ type: 'OPERATOR.CHANGE', createdAt: expect.any(String) });
 });
 
-it('sends an operator of one platform nothing of others', async () => {
+it('omits other platforms for an operator of one platform', async () => {
   const stream = await follow({ platformIds: [app.other.id] });
   await stream.waitFor(isReady);
   await createFundedCustomer(app);
@@ -133,7 +133,7 @@ const manyEvents = (count: number, start: number) =>
     [app.platform.id, count],
   );
 
-it('replaces too many changes by a reset', async () => {
+it('replaces too many changes with a reset', async () => {
   const stream = await follow();
   const ready = await stream.waitFor(isReady);
   await manyEvents(300, 0);
@@ -161,7 +161,7 @@ it('limits the streams of an operator', async () => {
 
 const endOf = (stream: OpenStream) => stream.waitFor(({ event }) => event === 'end');
 
-it('ends with the token', async () => {
+it('ends when its token is revoked', async () => {
   const token = { name: 'Revoked' };
   const stream = await follow(token);
   await stream.waitFor(isReady);
@@ -174,7 +174,7 @@ it('ends with the token', async () => {
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
-it('ends with the session, and when rights change', async () => {
+it('ends when its session ends or its rights change', async () => {
   const { person: administrator } = await firstAdministrator(app);
   const invited = { name: 'Grace', email: 'grace@example.com', roles: ['support'] };
   const created = await administrator.call('POST', '/operator-users', { body: invited });

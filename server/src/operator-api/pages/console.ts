@@ -1,5 +1,5 @@
-// The console, from `packages/console/dist` by `npm start` in the background, by `npm run console` or by
-// a release. Until it is built, a page shows the progress.
+// Serves the console from `packages/console/dist`, which `npm start` builds in the background, `npm run
+// console` builds on demand, and a release contains. Until it is built, a page shows the progress.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -8,13 +8,13 @@ import { documentHtml, escaped } from '../../http/pages/page-html.ts';
 import { CLOSED_HEADERS } from '../../http/pages/pages.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
 
-/** No inline code. Documents of customers are shown as pictures from memory. */
+/** No inline scripts or styles. Documents of customers are rendered from memory as images. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  // Draws PDF files.
+  // Renders PDF files.
   "worker-src 'self'",
   "img-src 'self' data: blob:",
   "base-uri 'none'",
@@ -40,7 +40,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** What the build does; undefined if none runs. */
+/** Progress of the build; undefined if no build is running. */
 async function progressIn(folder: string): Promise<Progress | undefined> {
   try {
     const text = await readFile(path.join(folder, 'dist-progress.json'), 'utf8');
@@ -72,7 +72,7 @@ async function sendProgress(reply: FastifyReply, folder: string) {
     .send(html);
 }
 
-/** Adds the console below `/console/`. Every address below it that is no file is a page of it. */
+/** Serves the console below `/console/`. Every path that is not a file returns the start document. */
 export function addConsole(
   server: FastifyInstance,
   folder = path.join(projectRoot(), 'packages', 'console'),

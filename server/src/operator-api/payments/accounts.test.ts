@@ -8,7 +8,7 @@ const transition = (id: string, step: string, operationId: string, body: object 
   change(`/accounts/${id}/${step}`, body, operationId, id);
 
 describe('accounts', () => {
-  it('are listed by page, with what they own', async () => {
+  it('are listed in pages with their balances', async () => {
     const { account } = await service.createPayer('20.00');
     const list = `/accounts?platformId=${service.shop.id}`;
     const all = (await read(`${list}&limit=100`)).data;
@@ -47,7 +47,7 @@ describe('accounts', () => {
     await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', `/accounts/${none}/close`);
   });
 
-  it('fail and are opened again', async () => {
+  it('can fail to open and be retried', async () => {
     const { account } = await service.createPayer();
     await service.app.runtime.db.query(
       "update internal_accounts set status = 'PENDING' where id = $1",
@@ -57,7 +57,7 @@ describe('accounts', () => {
     expect(await transition(account, 'retry', 'retryAccount')).toMatchObject({ status: 'PENDING' });
   });
 
-  it('get new funding details', async () => {
+  it('receive new funding details', async () => {
     const { account } = await service.createPayer();
     const removeDetails = () =>
       service.app.runtime.db.query("update internal_accounts set funding = '[]' where id = $1", [

@@ -14,7 +14,7 @@ const recorded = (accountId: string, reference: string, more: object = {}) =>
   change('/deposits', entryOf(accountId, reference, more), 'recordDeposit');
 
 describe('deposits', () => {
-  it('are recorded once for one entry of the statement', async () => {
+  it('are recorded once per statement entry', async () => {
     const { account } = await service.createPayer();
     const first = await recorded(account, 'API-1', { senderName: 'Ada Lovelace' });
     expect(first).toMatchObject({ platformId: service.shop.id, status: 'COMPLETED' });
@@ -48,7 +48,7 @@ describe('deposits', () => {
     expect(await search('STMT 2026/11-42', await secretOf(service.app.other.id))).toEqual([]);
   });
 
-  it('name every invalid field', async () => {
+  it('are rejected with every invalid field', async () => {
     const body = { bankReference: '1', amount: 1, currency: 'XXX', hold: 'COMPLIANCE_REVIEW' };
     const input = { body: { ...body, transactionHash: '0x1' } };
     const { details } = await rejects(400, 'INVALID_INPUT', 'POST', '/deposits', input);
@@ -56,7 +56,7 @@ describe('deposits', () => {
     expect(fields.sort()).toEqual(['accountId', 'currency', 'hold', 'network']);
   });
 
-  it('are listed while they are held, and decided', async () => {
+  it('are listed while held, and can be released or rejected', async () => {
     const { account } = await service.createPayer();
     const ids: string[] = [];
     for (const reference of ['API-H1', 'API-H2', 'API-H3']) {

@@ -18,7 +18,7 @@ async function all(list: string) {
   return items;
 }
 
-it('transactions are exported by page, and each request is recorded', async () => {
+it('exports transactions in pages and records each request', async () => {
   const { id } = await service.payment();
   await service.payment();
   const list = `/exports/transactions?${DAY}&platformId=${service.shop.id}`;
@@ -31,7 +31,7 @@ it('transactions are exported by page, and each request is recorded', async () =
   await isHidden('GET', list);
 });
 
-it('postings are exported by page', async () => {
+it('exports postings in pages', async () => {
   const list = `/exports/postings?${DAY}&platformId=${service.shop.id}`;
   const { data } = await read(`${list}&limit=100`);
   expect(data[0]).toMatchObject({ platformId: service.shop.id, currency: 'USD' });
@@ -39,7 +39,7 @@ it('postings are exported by page', async () => {
   await isHidden('GET', list);
 });
 
-it('balances are exported by page', async () => {
+it('exports balances in pages', async () => {
   const list = `/exports/balances?${DAY}&environment=production`;
   const { data } = await read(`${list}&limit=100`);
   expect(data.length).toBeGreaterThan(3);
@@ -51,7 +51,7 @@ it('balances are exported by page', async () => {
   await isHidden('GET', `${list}&platformId=${service.shop.id}`);
 });
 
-it('the period has an order and an end', async () => {
+it('rejects a period that is reversed or too long', async () => {
   for (const list of ['transactions', 'postings', 'balances']) {
     const path = `/exports/${list}`;
     await rejects(400, 'INVALID_INPUT', 'GET', path);

@@ -4,7 +4,7 @@ import { operatorService } from '../../../test/kit/operator/production.ts';
 
 const { service, read, rejects, isHidden } = operatorService();
 
-it('the books are verified', async () => {
+it('verifies the books', async () => {
   await service.payment();
   const { balanced, currencies, problems } = await read('/ledger/verification');
   expect({ balanced, problems }).toEqual({ balanced: true, problems: [] });
@@ -12,7 +12,7 @@ it('the books are verified', async () => {
   expect(usd).toMatchObject({ sum: 0, owned: -usd.system });
 });
 
-it('the postings of a transaction are listed', async () => {
+it('lists the postings of a transaction', async () => {
   const { id, account } = await service.payment();
   const path = `/transactions/${id}/postings`;
   const body = await read(path);

@@ -46,7 +46,7 @@ describe('transfers', () => {
     await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
   });
 
-  it('above a limit wait for a second person, and others are settled at once', async () => {
+  it('require approval above an amount, and are settled immediately below it', async () => {
     const { id } = await service.payment();
     const large = { operationId: 'settleTransfer', hours: 24 };
     const policyOf = async (amount: number) => {
@@ -86,7 +86,7 @@ describe('transfers', () => {
     expect(await service.status(id)).toBe('FAILED FAILED ACCOUNT_INVALID');
   });
 
-  it('are recalled, or not', async () => {
+  it('are recalled, or the recall is rejected', async () => {
     const { person, account } = await service.createPayer();
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };

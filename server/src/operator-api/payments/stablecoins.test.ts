@@ -57,7 +57,7 @@ describe('stablecoins', () => {
 });
 
 describe('mints and burns', () => {
-  it('are listed, and ended with evidence', async () => {
+  it('are listed, and completed with evidence', async () => {
     const coin = await fixture.coin();
     const wallet = await fixture.wallet();
     const { id } = ok(await mints.mint(coin.id, mints.mintBody(wallet.id)), 201);

@@ -106,7 +106,7 @@ describe('a sign-in at the identity provider', () => {
     });
   });
 
-  it('asks for code, PKCE, state and nonce', async () => {
+  it('requests a code with PKCE, state and nonce', async () => {
     const { authorizationUrl } = await begin(browser(app));
     const query = Object.fromEntries(new URL(authorizationUrl).searchParams);
     expect(query).toMatchObject({
@@ -117,7 +117,7 @@ describe('a sign-in at the identity provider', () => {
     });
   });
 
-  it('stores only an e-mail address that the provider verified', async () => {
+  it('stores only an e-mail address that the provider has verified', async () => {
     const reply = await signIn(account({ groups: 'ops', email: 'no@example.com' }));
     expect(reply.status).toBe(201);
     expect(reply.body.user).not.toHaveProperty('email');
@@ -135,7 +135,7 @@ describe('a sign-in at the identity provider', () => {
     });
   });
 
-  it('without a role is FORBIDDEN and ends the sessions of the user', async () => {
+  it('is FORBIDDEN without a role, and ends the sessions of the user', async () => {
     const subject = account({ groups: ['admins'] });
     const person = browser(app);
     const { id } = (await signIn(subject, person)).body.user;
@@ -160,7 +160,7 @@ describe('a sign-in at the identity provider', () => {
     },
   );
 
-  it('of a disabled user is FORBIDDEN, and the user stays disabled', async () => {
+  it('is FORBIDDEN for a disabled user', async () => {
     const subject = account({ groups: ['ops'] });
     const { id } = (await signIn(subject)).body.user;
     ok(await changeUser(id, { isDisabled: true }), 200);
@@ -189,7 +189,7 @@ describe('a user of the identity provider', () => {
     expect(ok(await changeUser(id, { platformIds }), 200)).toMatchObject({ platformIds });
   });
 
-  it('is not recovered and registers no other method', async () => {
+  it('cannot be recovered or register another sign-in method', async () => {
     const person = browser(app);
     const { id } = (await signIn(account({ groups: ['ops'] }), person)).body.user;
     const body = { reason: 'lost' };
@@ -205,7 +205,7 @@ describe('a user of the identity provider', () => {
 describe('a callback', () => {
   const subject = () => account({ groups: ['ops'] });
 
-  it('is accepted once, and only one of two at the same time', async () => {
+  it('is accepted once, even if it is sent concurrently', async () => {
     const person = browser(app);
     const { state, authorizationUrl } = await begin(person);
     const callback = await provider.signIn(authorizationUrl, subject());
@@ -218,7 +218,7 @@ describe('a callback', () => {
     expect(provider.tokenRequests() - before).toBe(1);
   });
 
-  it('belongs to the browser that began', async () => {
+  it('is rejected in another browser', async () => {
     const [person, other] = [browser(app), browser(app)];
     const { state, authorizationUrl } = await begin(person);
     await begin(other);
@@ -227,7 +227,7 @@ describe('a callback', () => {
     expect((await finish(person, state, callback)).status).toBe(201);
   });
 
-  it('belongs to the state, and expires with it', async () => {
+  it('is rejected with another state or after its expiry', async () => {
     const person = browser(app);
     const [first, second] = [await begin(person), await begin(person)];
     const callback = await provider.signIn(first.authorizationUrl, subject());
@@ -284,7 +284,7 @@ describe('a callback', () => {
 });
 
 describe('the provider', () => {
-  it('may have the claims at its userinfo endpoint, and a client without a secret', async () => {
+  it('can return claims at its userinfo endpoint and accept a public client', async () => {
     const other = await startIdentityProvider('userinfo');
     other.accounts.set('una', { name: 'Una', groups: ['ops'] });
     const served = await startApp(atRealTime(other.issuer, 'public'));
@@ -293,7 +293,7 @@ describe('the provider', () => {
     await Promise.all([served.close(), other.close()]);
   });
 
-  it('is unavailable with 503 if it is down, and for a wrong secret', async () => {
+  it('is reported with 503 if it is unreachable or rejects the client secret', async () => {
     const other = await startIdentityProvider();
     const operatorOidc = { ...settingsOf(other.issuer), clientSecret: 'wrong' };
     const served = await startApp({ start: Date.now(), operatorOidc });
@@ -314,7 +314,7 @@ describe('the provider', () => {
     await served.close();
   });
 
-  it('is unavailable within seconds if it does not respond', async () => {
+  it('is reported with 503 within seconds if it does not respond', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
@@ -327,7 +327,7 @@ describe('the provider', () => {
     silent.close();
   }, 20_000);
 
-  it('is NOT_IMPLEMENTED if none is configured', async () => {
+  it('is reported as NOT_IMPLEMENTED if none is configured', async () => {
     const served = await startApp();
     const { call } = browser(served);
     const body = { state: 'x', callbackUrl: 'x' };

@@ -63,7 +63,7 @@ const countRejections = async () => (await verifyAudit(app.runtime)).records;
 const signInWith = (body: object) => browser(app).call('POST', '/sign-in/password', { body });
 
 describe('a rejected password', () => {
-  it('is recorded with its reason, and without what was tried', async () => {
+  it('is recorded with its reason and without the submitted secrets', async () => {
     const { id, email, code } = await withPassword();
     const wrongCode = String((Number(code()) + 1) % 1_000_000).padStart(6, '0');
     await signInWith({ email, password: 'tried-secret-words', code: code() });
@@ -86,7 +86,7 @@ describe('a rejected password', () => {
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
   });
 
-  it('is recorded as often as it can be tried', async () => {
+  it('is recorded for each permitted attempt', async () => {
     const { id, email } = await withPassword();
     const body = { email, password: 'x', code: '000000' };
     const replies = await Promise.all(Array.from({ length: 9 }, () => signInWith(body)));
@@ -94,7 +94,7 @@ describe('a rejected password', () => {
     expect(await rejectionsOf(id)).toHaveLength(5);
   });
 
-  it('of an unknown user has no record, in a similar time', async () => {
+  it('is not recorded for an unknown user, with a similar response time', async () => {
     const { id, email } = await withPassword();
     const time = async (address: string) => {
       const start = performance.now();
@@ -123,7 +123,7 @@ describe('a rejected password', () => {
 });
 
 describe('a rejected passkey', () => {
-  it('is recorded five times, and works afterwards', async () => {
+  it('is recorded five times, and does not block the passkey', async () => {
     const { id, secret } = await invite();
     const { device, reply } = await enrollWithPasskey(browser(app), secret);
     ok(reply, 201);
@@ -142,7 +142,7 @@ describe('a rejected passkey', () => {
     expect((await rejectionsOf(id))[0]).toBe('signInWithPasskey Rejected: disabled user.');
   });
 
-  it('that is unknown has no record', async () => {
+  it('is not recorded if the passkey is unknown', async () => {
     const before = await countRejections();
     expect((await signIn(browser(app), newDevice())).status).toBe(401);
     expect(await countRejections()).toBe(before);
@@ -150,7 +150,7 @@ describe('a rejected passkey', () => {
 });
 
 describe('a link', () => {
-  it('that has ended is recorded for its user; an unknown one is not', async () => {
+  it('is recorded for its user if it has ended, but not if it is unknown', async () => {
     const { id, secret } = await invite();
     const { input, reply } = await enrollWithPasskey(browser(app), secret);
     ok(reply, 201);

@@ -57,7 +57,7 @@ describe('a session', () => {
     }
   });
 
-  it('needs the cookie of its browser', async () => {
+  it('requires the cookie of its browser', async () => {
     const { person } = await newUser('stolen@example.com');
     const thief = browser(app);
     ok(await thief.call('POST', '/sign-in/passkey-options'), 200);
@@ -66,7 +66,7 @@ describe('a session', () => {
     expect(await statusOf(person)).toBe(200);
   });
 
-  it('changes nothing without its CSRF token', async () => {
+  it('rejects changes without its CSRF token', async () => {
     const { person } = await newUser('csrf@example.com');
     const { person: other } = await newUser('csrf2@example.com');
     for (const csrfToken of [null, '', 'x', other.csrfToken() ?? '']) {
@@ -76,7 +76,7 @@ describe('a session', () => {
     ok(await person.call('POST', '/session/end-others'), 200);
   });
 
-  it('changes nothing from a page of another site', async () => {
+  it('rejects changes from pages of other sites', async () => {
     const { person } = await newUser('origin@example.com');
     for (const origin of ['https://evil.example', 'http://localhost:8081', 'null', '']) {
       const reply = await person.call('POST', '/session/end-others', { headers: { origin } });
@@ -102,7 +102,7 @@ describe('a session', () => {
     ok(await signIn(administrator, device), 201);
   });
 
-  it('ends when its user signs out, or by an administrator', async () => {
+  it('ends when its user signs out or an administrator ends it', async () => {
     const { id, person, device: ownDevice } = await newUser('out@example.com');
     ok(await person.call('DELETE', '/session'), 200);
     expect(await statusOf(person)).toBe(401);
@@ -119,7 +119,7 @@ describe('a session', () => {
     expect(await statusOf(person)).toBe(401);
   });
 
-  it('ends with the others of its user', async () => {
+  it('ends when its user ends all other sessions', async () => {
     const { person, device: ownDevice } = await newUser('others@example.com');
     const second = browser(app);
     ok(await signIn(second, ownDevice), 201);
@@ -137,7 +137,7 @@ describe('a user', () => {
     expect((await person.call('GET', '/operator-users')).status).toBe(403);
   });
 
-  it('who is disabled cannot use a session or sign in, until enabled', async () => {
+  it('cannot sign in or use a session while disabled', async () => {
     const { id, person, device: ownDevice } = await newUser('off@example.com');
     const set = (isDisabled: boolean) =>
       administrator.call('PATCH', `/operator-users/${id}`, { body: { isDisabled } });
@@ -157,7 +157,7 @@ describe('a user', () => {
     expect((await browser(app).call('POST', '/enrollment', { body: { secret } })).status).toBe(410);
   });
 
-  it('leaves its tokens no right that it has lost', async () => {
+  it('limits the rights of the tokens that it has created', async () => {
     const { id, person } = await newUser('tokens@example.com', { roles: ['administrator'] });
     const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
     const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
@@ -175,14 +175,14 @@ describe('a user', () => {
     expect(await use()).toBe(401);
   });
 
-  it('of one platform sees that platform alone', async () => {
+  it('can be restricted to one platform', async () => {
     const { person } = await newUser('one@example.com', { platformIds: [app.platform.id] });
     ok(await person.call('GET', `/platforms/${app.platform.id}`), 200);
     expect((await person.call('GET', `/platforms/${app.other.id}`)).status).toBe(404);
     expect((await person.call('GET', '/operator-users')).status).toBe(403);
   });
 
-  it('cannot change itself, nor give more than it has', async () => {
+  it('cannot change itself or grant permissions that it lacks', async () => {
     const body = { roles: ['viewer'] };
     const rejected = await administrator.call('PATCH', `/operator-users/${administratorId}`, {
       body,
@@ -197,7 +197,7 @@ describe('a user', () => {
     expect(created.status).toBe(403);
   });
 
-  it('who lost every method is recovered by two others, and the old methods end', async () => {
+  it('without a sign-in method is recovered by two administrators, which ends the old methods', async () => {
     const { id, person, device: lost } = await newUser('lost@example.com');
     const second = await newUser('second@example.com', { roles: ['administrator'] });
     const path = `/operator-users/${id}/recover`;
@@ -215,7 +215,7 @@ describe('a user', () => {
     ok(await signIn(browser(app), enrolled.device), 201);
   });
 
-  it('approve neither their own change nor a change of their token', async () => {
+  it('cannot approve a change of its own or of its token', async () => {
     const policy = { operationId: 'endOperatorSession', hours: 24, reason: 'test' };
     const created = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
     const { person } = await newUser('self@example.com', { roles: ['administrator'] });
@@ -237,7 +237,7 @@ describe('a user', () => {
 });
 
 describe('own passkeys', () => {
-  it('are added and removed after a recent sign-in; one remains', async () => {
+  it('can be added and removed after a recent sign-in, except the last one', async () => {
     const { person, device: first } = await newUser('keys@example.com');
     const add = async () => {
       const options = await person.call('POST', '/session/passkey-options');
@@ -259,8 +259,8 @@ describe('own passkeys', () => {
   });
 });
 
-describe('the own password', () => {
-  it('is set after a recent sign-in, and ends other sessions', async () => {
+describe('own password', () => {
+  it('can be set after a recent sign-in, which ends other sessions', async () => {
     const { person, device: ownDevice } = await newUser('password@example.com');
     const elsewhere = browser(app);
     ok(await signIn(elsewhere, ownDevice), 201);
@@ -276,8 +276,8 @@ describe('the own password', () => {
   });
 });
 
-describe('the audit', () => {
-  it('records sign-ins and changes of users, with the person', async () => {
+describe('the audit log', () => {
+  it('records sign-ins and changes of users with their actor', async () => {
     const { id } = await newUser('audited@example.com');
     const records = ok(await administrator.call('GET', '/audit-records?limit=5'), 200).data;
     expect(records[0]).toMatchObject({
@@ -292,7 +292,7 @@ describe('the audit', () => {
     });
   });
 
-  it('contains no secret, also not in the log', async () => {
+  it('contains no secrets, nor does the process log', async () => {
     const { link } = await invite('secret@example.com');
     const [record] = (await tokens.recordsOf('createOperatorUser')) as unknown as { id: string }[];
     const changes = ok(

@@ -38,7 +38,7 @@ async function invite(roles = ['viewer']) {
 }
 
 describe('the first administrator', () => {
-  it('enrolls with name and address, and is signed in', async () => {
+  it('enrolls with a name and an address, and is signed in', async () => {
     const { body } = await administrator.call('GET', '/session');
     expect(body).toMatchObject({
       session: { method: 'PASSKEY', status: 'ACTIVE' },
@@ -48,13 +48,13 @@ describe('the first administrator', () => {
     expect(body.permissions).toContain('staff.manage');
   });
 
-  it('gets no other link afterwards', async () => {
+  it('receives no further link', async () => {
     expect(await enrollment.firstAdministratorLink(app.runtime)).toBeUndefined();
   });
 });
 
 describe('a link', () => {
-  it('shows whom it is for, is used once, and then has ended', async () => {
+  it('shows its user, and can be used once', async () => {
     const { secret, email } = await invite();
     const person = browser(app);
     const details = await person.call('POST', '/enrollment', { body: { secret } });
@@ -65,7 +65,7 @@ describe('a link', () => {
     expect(repeatedReply).toMatchObject({ status: 410, body: { code: 'LINK_ENDED' } });
   });
 
-  it('has ended after a day, and for a disabled user', async () => {
+  it('ends after a day, and when its user is disabled', async () => {
     const [lateReply, disabled] = [await invite(), await invite()];
     const body = { isDisabled: true };
     ok(await administrator.call('PATCH', `/operator-users/${disabled.id}`, { body }), 200);
@@ -77,7 +77,7 @@ describe('a link', () => {
     ok(await signIn(administrator, device), 201);
   });
 
-  it('is accepted once of two enrollments at the same time', async () => {
+  it('is accepted once for concurrent enrollments', async () => {
     const { secret } = await invite();
     const replies = await Promise.all([
       enrollWithPasskey(browser(app), secret),
@@ -88,7 +88,7 @@ describe('a link', () => {
 });
 
 describe('a passkey', () => {
-  it('signs its user in without a name', async () => {
+  it('signs its user in without a user name', async () => {
     const reply = await signIn(browser(app), device);
     expect(reply).toMatchObject({ status: 201, body: { user: { name: 'Ada Admin' } } });
   });
@@ -102,7 +102,7 @@ describe('a passkey', () => {
     expect((await signIn(browser(app), device, ceremony)).status).toBe(401);
   });
 
-  it('is accepted once of two sign-ins with different counters at the same time', async () => {
+  it('is accepted once for concurrent sign-ins with different counters', async () => {
     const person = browser(app);
     const { secret } = await invite();
     const { device: counting, reply } = await enrollWithPasskey(person, secret);
@@ -119,7 +119,7 @@ describe('a passkey', () => {
     expect((await signIn(browser(app), newDevice())).status).toBe(401);
   });
 
-  it('answers a challenge once, in the browser that began, within ten minutes', async () => {
+  it('can answer a challenge once, in the same browser, within ten minutes', async () => {
     const person = browser(app);
     const first = await beginSignIn(person);
     ok(await first.complete(device), 201);
@@ -162,14 +162,14 @@ describe('a password', () => {
   };
   const signInWith = (body: object) => browser(app).call('POST', '/sign-in/password', { body });
 
-  it('signs in with a code of the app, each of which is used once', async () => {
+  it('signs in with a code of the app, and each code works once', async () => {
     const { email, code } = await passwordOf();
     const body = { email: email.toUpperCase(), password: PASSWORD, code: code() };
     expect(ok(await signInWith(body), 201).session.method).toBe('PASSWORD');
     expect((await signInWith(body)).status).toBe(401);
   });
 
-  it('is rejected alike for a wrong password, a wrong code and an unknown user', async () => {
+  it('is rejected identically for a wrong password, a wrong code and an unknown user', async () => {
     const { email, code } = await passwordOf();
     const right = { email, password: PASSWORD, code: code() };
     const wrongCode = String((Number(right.code) + 1) % 1_000_000).padStart(6, '0');

@@ -46,13 +46,13 @@ async function begin(secret: string) {
   };
 }
 
-it('is executed while its operator has the rights', async () => {
+it('is executed if its operator still has the permission', async () => {
   const { secretOf } = await newOperatorUser(app);
   const finish = await begin(await secretOf());
   expect((await finish()).status).toBe(201);
 });
 
-it('is rejected after the role or the user was removed', async () => {
+it('is rejected after its operator loses the role or is disabled', async () => {
   const { user, secretOf } = await newOperatorUser(app);
   const secret = await secretOf();
   const change = async (body: object) => {

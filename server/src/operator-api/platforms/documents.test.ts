@@ -42,7 +42,7 @@ it('are listed for a customer or one holder', async () => {
   expect([unknown.status, unknown.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
 });
 
-it('have their original file', async () => {
+it('are returned with their original file', async () => {
   const reply = ok(await client.call('GET', `/documents/${id}/content`), 200);
   expect(Buffer.from(reply.content, 'base64').equals(bytes)).toBe(true);
   expect(await client.recordsOf('getDocumentContent')).toMatchObject([
@@ -51,7 +51,7 @@ it('have their original file', async () => {
   expect((await client.call('GET', '/documents/none/content')).status).toBe(404);
 });
 
-it('of others do not exist for an operator of one platform', async () => {
+it('of other platforms are hidden', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   for (const path of [`/customers/${customerId}/documents`, `/documents/${id}/content`]) {
     expect((await client.call('GET', path, { secret })).status).toBe(404);

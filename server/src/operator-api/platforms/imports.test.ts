@@ -58,7 +58,7 @@ it('show every failed row, in pages', async () => {
   expect((await client.call('GET', '/imports/none/errors')).status).toBe(404);
 });
 
-it('of others do not exist for an operator of one platform', async () => {
+it('of other platforms are hidden', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect(ok(await client.call('GET', '/imports', { secret }), 200).data).toEqual([]);
   for (const path of [`/imports/${importId}`, `/imports/${importId}/errors`]) {

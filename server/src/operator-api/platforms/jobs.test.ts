@@ -85,7 +85,7 @@ describe('jobs', () => {
     expect([earlyReply.status, earlyReply.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('of a kind are retried together', async () => {
+  it('of one kind are retried together', async () => {
     await dead('payout.check', 2);
     const body = { kind: 'payout.check' };
     expect(ok(await client.call('POST', '/jobs/retry', { body }), 200)).toEqual({
@@ -107,7 +107,7 @@ describe('jobs', () => {
     expect((await client.call('POST', path, { body })).status).toBe(404);
   });
 
-  it('of others or of no platform do not exist for an operator of one platform', async () => {
+  it('of other platforms and of the installation are hidden', async () => {
     await staged('payout.send', 1);
     const [{ jobId } = { jobId: '' }] = await allOf('kind=payout.send');
     const secret = await client.secretOf({ platformIds: [app.other.id] });

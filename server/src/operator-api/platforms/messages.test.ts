@@ -45,7 +45,7 @@ describe('messages', () => {
     expect((await client.call('GET', '/messages?platformId=none')).status).toBe(404);
   });
 
-  it('are shown with their content, which is recorded', async () => {
+  it('are shown with their content, and each access is recorded', async () => {
     const { data } = ok(await client.call('GET', `/messages?customerId=${person.id}`), 200);
     const path = `/messages/${data[0].messageId}`;
     expect(ok(await client.call('GET', path), 200)).toMatchObject({

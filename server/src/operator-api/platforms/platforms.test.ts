@@ -31,7 +31,7 @@ describe('platforms', () => {
     expect(records).toMatchObject([{ platformId, reason: 'Contract 12' }]);
   });
 
-  it('name every invalid field', async () => {
+  it('are rejected with every invalid field', async () => {
     const body = { name: 'New', currencies: ['USD'], regulated: true, terms: true };
     const passkeySite = { rpId: 'com', origins: ['https://example.com'] };
     const rejected = await client.call('POST', '/platforms', { body: { ...body, passkeySite } });
@@ -53,7 +53,7 @@ describe('platforms', () => {
     expect(ownList.data).toMatchObject([{ platformId: app.other.id }]);
   });
 
-  it('change the given settings', async () => {
+  it('change only the settings in the request', async () => {
     const passkeySite = { rpId: 'example.com', origins: ['https://pay.example.com'] };
     const body = { hourlyPayments: 12, brandColor: '#FFE500', passkeySite, walletProcessing: 2 };
     const changed = ok(await client.call('PATCH', pathOf(), { body }), 200);
@@ -73,7 +73,7 @@ describe('platforms', () => {
     expect(fieldsOf(error)).toEqual(['walletProcessing']);
   });
 
-  it('of others do not exist for an operator of one platform', async () => {
+  it('of other operators are hidden', async () => {
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const limit = { currency: 'USD', perDay: 5 };
     const until = '2999-01-01T00:00:00Z';
@@ -120,7 +120,7 @@ describe('limits', () => {
 });
 
 describe('card program', () => {
-  it('changes the given settings', async () => {
+  it('changes only the settings in the request', async () => {
     const before = ok(await client.call('GET', pathOf('/card-program')), 200);
     const body = { maxLive: 50, frameOrigins: ['https://app.example.com'] };
     const after = ok(await client.call('PATCH', pathOf('/card-program'), { body }), 200);
@@ -136,7 +136,7 @@ describe('card program', () => {
 });
 
 describe('request bodies', () => {
-  it('of a production platform are kept until a time', async () => {
+  it('of a production platform are retained until a given time', async () => {
     const path = `/platforms/${app.production.id}/request-bodies`;
     const until = new Date(app.effects.now() + 60_000).toISOString();
     expect(ok(await client.call('PUT', path, { body: { until } }), 200)).toEqual({

@@ -16,7 +16,7 @@ const path = (name: string, id = app.platform.id) => `/platforms/${id}/${name}`;
 const post = (name: string, body: object, id?: string) =>
   client.call('POST', path(name, id), { body });
 
-it('fills a platform with a world', async () => {
+it('builds a world in a platform', async () => {
   const { data } = ok(await client.call('GET', '/sandbox-worlds'), 200);
   expect(data.map(({ name }: { name: string }) => name)).toContain('payments');
   const built = ok(await post('fixtures', { world: 'starter' }), 201);
@@ -34,7 +34,7 @@ it('fills a platform with a world', async () => {
   expect(await client.recordsOf('createPlatformFixtures')).toHaveLength(2);
 });
 
-it('moves its clock', async () => {
+it('advances the clock of a platform', async () => {
   const before = ok(await client.call('GET', path('clock')), 200);
   const moved = ok(await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }), 200);
   expect(moved).toMatchObject({ platformId: app.platform.id, frozen: true });
@@ -47,7 +47,7 @@ it('moves its clock', async () => {
   expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
 });
 
-it('removes its data', async () => {
+it('resets a platform', async () => {
   const { id } = await createCustomer(app);
   const { id: other } = await createCustomer(app, { as: app.other });
   expect((await post('reset', {})).status).toBe(400);

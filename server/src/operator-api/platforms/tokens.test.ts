@@ -47,7 +47,7 @@ describe('tokens', () => {
     expect((await client.call('GET', '/tokens?platformId=none')).status).toBe(404);
   });
 
-  it('of others do not exist for an operator of one platform', async () => {
+  it('of other platforms are hidden', async () => {
     const { tokenId } = ok(await create(), 201);
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     expect((await create({ secret })).status).toBe(404);

@@ -43,7 +43,7 @@ it('are paused with a reason, and resumed', async () => {
   }
 });
 
-it('are hidden from operators of other platforms', async () => {
+it('of other platforms are hidden', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', path(), { secret })).status).toBe(404);
   const body = { reason: 'None.' };

@@ -37,7 +37,7 @@ async function allOf(path: string): Promise<Record<string, string>[]> {
 }
 
 describe('deliveries', () => {
-  it('that are pending are listed in pages, as in the API', async () => {
+  it('are listed in pages while pending, as in the platform API', async () => {
     const path = '/webhook-deliveries?status=PENDING&sortOrder=asc';
     const { data } = ok(await app.call('GET', path), 200);
     expect(data.length).toBeGreaterThan(2);
@@ -51,7 +51,7 @@ describe('deliveries', () => {
     expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 
-  it('that failed are listed in pages, with their attempts, and sent again', async () => {
+  it('are listed with their attempts after a failure, and can be resent', async () => {
     await app.advance(8 * 86_400_000);
     const whole = ok(await client.call('GET', '/events/dropped'), 200);
     expect(whole.data.length).toBeGreaterThan(2);
@@ -90,7 +90,7 @@ describe('deliveries', () => {
     expect([unknown.status, unknown.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('of an unknown event do not exist', async () => {
+  it('of an unknown event are not found', async () => {
     expect((await client.call('GET', '/events/Webhook:none/deliveries')).status).toBe(404);
     expect((await client.call('POST', '/events/Webhook:none/resend')).status).toBe(404);
   });

@@ -16,7 +16,7 @@ export { configuredId } from './present.ts';
 export { CONFIGURED, type EndpointKey, type EventFormat } from './store.ts';
 export { deliveryTargets, isWanted, type Target } from './targets.ts';
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const endpointFeature = {
   operations: endpointOperations,
   webhooks: endpointWebhooks,

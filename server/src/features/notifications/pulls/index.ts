@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type PullDeps, pullOperations } from './operations.ts';
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const pullFeature = {
   operations: (parts: PullDeps) => pullOperations(parts),
 } satisfies Feature;

@@ -18,7 +18,7 @@ export { createDeliverySigner, type DeliverySigner } from './send.ts';
 export { ENQUEUE, firstQueued } from './store.ts';
 export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const webhookFeature = {
   operations: ({ webhooks }: { webhooks: WebhookDeps }) => webhookOperations(webhooks),
   webhooks: testWebhooks,

@@ -1,4 +1,4 @@
-// What messages of providers need: the same steps as for a result that an operator records.
+// Functions for messages of providers, which take the same steps as results that an operator records.
 import { depositReportedBy } from './deposits.ts';
 import { applyNotice } from './notice.ts';
 import { hasSettled } from './transfers.ts';

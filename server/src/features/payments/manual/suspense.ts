@@ -1,4 +1,4 @@
-// Funds in suspense, which wait for a person's decision. The list shows owner and return destination.
+// Funds in suspense, which need an operator's decision. The list shows owner and return destination.
 // Decisions apply in the sandbox too, as refunds can fail there. A decision has no amount: it is calculated
 // from the ledger.
 

@@ -1,4 +1,4 @@
-// Payments and quotes of all platforms for the operator, without personal data, and their sums.
+// Payments and quotes of all platforms for the operator, without personal data, and payment metrics.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { metricsSweep } from './metrics-sweep.ts';
 
@@ -7,7 +7,7 @@ export { recountPayments } from './metrics-sweep.ts';
 export { pageOfPayments, paymentById } from './payments.ts';
 export { pageOfQuotes } from './quotes.ts';
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const monitoringFeature = {
   sweeps: () => [metricsSweep()],
 } satisfies Feature;

@@ -1,6 +1,6 @@
-// SQL of the sums of payments. A payment is counted by the outcome that is stored with the sums:
-// if its outcome differs, the sums change by the difference. So counting it again changes nothing,
-// and every statement advances the mark of its platform in the same transaction.
+// SQL of payment metrics. The outcome under which a payment was counted is stored, and a later count changes
+// the totals by the difference. Counting is therefore idempotent. Each statement advances the progress mark
+// of its platform in the same transaction.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 
@@ -40,7 +40,7 @@ export const COUNTED = `t.id, t.platform_id, t.created_at, t.type, coalesce(t.ra
     case t.type when 'INCOMING' then t.received_currency else t.sent_currency end as currency,
     case t.type when 'INCOMING' then t.received_amount else t.sent_amount end as amount`;
 
-/** The difference of a number of payments with an outcome, and of their amount. */
+/** Changes of the count and amount of an outcome. */
 const change = (outcome: string, factor: string) =>
   `sum(${factor} * ((c.outcome = '${outcome}')::int - (c.before = '${outcome}')::int))`;
 const total = (factor: string) =>
@@ -114,7 +114,7 @@ export const startMarks = (
 
 const CLEAR_BATCH = 5_000;
 
-// Only with the mark as it was read: after a pause another process may have written the sums.
+// Requires the mark as it was read, because another process may have written the metrics after a pause.
 const CLEAR = `with mark as (
     select platform_id from payment_metric_marks where platform_id = $1 and version = $2 for update)
   delete from payment_counts where ctid = any(array(
@@ -127,8 +127,8 @@ const CLEARED = `with mark as (
   delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
 
 /**
- * Removes the remaining rows of earlier sums in batches. The reset of a sandbox platform removes
- * them while a sweep may still count.
+ * Removes leftover rows of earlier metrics in batches. A sweep can still count while the reset of a sandbox
+ * platform removes rows.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
   const removed = (await db.query(CLEAR, [platform_id, version])).length;
@@ -152,7 +152,7 @@ const CLAIM = `update payment_metric_marks set claimed_by = $1, claimed_until = 
   where platform_id = '' and (claimed_by = $1 or claimed_until is null or claimed_until < $2)
   returning 1`;
 
-/** Whether this process maintains the sums until a time. */
+/** Whether this process may maintain the metrics until a given time. */
 export const claim = async (db: Database, process: string, now: Time, until: Time) =>
   (await db.query(CLAIM, [process, new Date(now), new Date(until)])).length > 0;
 
@@ -162,6 +162,6 @@ const COMPLETE = `update payment_metric_marks set complete_until = $1 where plat
 export const setComplete = (db: Database, until: Time | null) =>
   db.query(COMPLETE, [until === null ? null : new Date(until)]);
 
-/** Counts a platform again from its payments. */
+/** Recounts the payments of a platform. */
 export const removeMark = (db: Database, platformId: string) =>
   db.query('delete from payment_metric_marks where platform_id = $1', [platformId]);

@@ -1,6 +1,6 @@
-// Maintains the sums of payments. One process follows the events of each platform below the horizon,
-// as clients follow them, so a commit of any process is counted, late ones too
-// (decisions 0076, 0085).
+// Maintains payment metrics. One process follows the events of each platform below the horizon, like the
+// clients of the event list, so commits of every process are counted, including late ones (decisions 0076,
+// 0085).
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -20,7 +20,7 @@ import {
 } from './metrics-store.ts';
 
 const BATCH = 1_000;
-/** Steps of a run, after which other sweeps and the claim have their turn. */
+/** Maximum steps per run, so that other sweeps are not delayed and the claim is renewed. */
 const MAX_STEPS = 50;
 const EVERY_MS = 5_000;
 const CLAIM_MS = 30_000;
@@ -66,7 +66,7 @@ async function currentMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
   return missing.length ? [...marks, ...(await startMarks(db, missing, horizon))] : marks;
 }
 
-/** Marks with something to count: events below the horizon, or earlier payments. */
+/** Marks of platforms with events below the horizon, or with earlier payments, that are not counted yet. */
 async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Mark[]> {
   const following = marks.filter((mark) => mark.stage === 'follow');
   const cursors = following.map(({ platform_id: platformId, position, event_id: id }) => ({
@@ -77,7 +77,7 @@ async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Ma
 }
 
 interface Progress {
-  /** Steps of work; 0 if the sums contain everything below the horizon. */
+  /** Number of executed steps; 0 if the metrics are complete below the horizon. */
   count: number;
   isComplete: boolean;
 }
@@ -97,7 +97,7 @@ async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
   return { count: done, isComplete: false };
 }
 
-/** A time, and a position above the positions of all transactions that had begun by then. */
+/** A time, and a position above those of all transactions that had started by then. */
 interface Begun {
   at: Time;
   end: bigint;
@@ -121,7 +121,7 @@ export function metricsSweep(): Sweep {
       const { horizon, end } = await frontierOf(db);
       const { count: done, isComplete } = await advance(runtime, horizon);
       if (!isComplete) return done;
-      // What had begun at a time is complete when the horizon has passed it.
+      // Transactions that had started by a time are complete once the horizon has passed their positions.
       const passed = [{ at: now, end }, startedBefore].find((each) => each && each.end <= horizon);
       if (passed) await setComplete(db, passed.at);
       if (passed || !startedBefore) startedBefore = { at: now, end };
@@ -131,7 +131,7 @@ export function metricsSweep(): Sweep {
   };
 }
 
-/** Counts the payments of a platform again. Throws PLATFORM_NOT_FOUND. */
+/** Recounts the payments of a platform. Throws PLATFORM_NOT_FOUND. */
 export async function recountPayments(runtime: Runtime, platformId: string) {
   const { id } = await platformById(runtime, platformId);
   await removeMark(runtime.db, id);

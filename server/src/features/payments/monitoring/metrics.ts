@@ -1,4 +1,4 @@
-// Sums of payments for charts, from hours and days that a sweep maintains.
+// Payment metrics for charts, aggregated from the hours and days that a sweep maintains.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -70,7 +70,7 @@ const sqlOf = (bucket: Bucket, groups: readonly Group[]) => {
     order by 1, ${labelNames.join(', ')} limit ${MAX_ROWS + 1}`;
 };
 
-/** A share, to four decimals; null without any. */
+/** A ratio with four decimals; null if the denominator is zero. */
 const share = (part: bigint, whole: bigint) =>
   whole === 0n ? null : Number((part * 10_000n) / whole) / 10_000;
 
@@ -119,7 +119,7 @@ function periodOf({ effects }: Runtime, { bucket = 'day', from, until }: Metrics
 /** Start of the hour or day of a time. */
 const floor = (time: Time, length: number) => Math.floor(time / length) * length;
 
-/** Sums by bucket, type and currency. Throws INVALID_INPUT for a period that is too long. */
+/** Metrics by bucket, type and currency. Throws INVALID_INPUT for a period that is too long. */
 export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   const { bucket = 'day', groupBy = [], type, currency, rail } = query;
   const { start, end } = periodOf(runtime, query);
@@ -132,7 +132,7 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   const values = [grain, from, new Date(end), ...filters];
   const rows = await runtime.db.query<Sums & object>(sqlOf(bucket, groups), values);
   if (rows.length > MAX_ROWS) {
-    const message = `matches more than ${MAX_ROWS} rows; choose a shorter period or fewer groups`;
+    const message = `matches more than ${MAX_ROWS} rows; select a shorter period or fewer groups`;
     throw invalid([{ field: 'groupBy', message }]);
   }
   return {

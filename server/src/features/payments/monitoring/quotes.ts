@@ -1,5 +1,5 @@
-// Quotes of all platforms for the operator. Each quote has a transaction from its creation on, so
-// they are listed in the order of transactions, and the hot table of quotes needs no index for it.
+// Quotes of all platforms for the operator. Every quote has a transaction, so quotes are listed in the order
+// of their transactions, and the frequently written table of quotes needs no index for the list.
 import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type QuoteRow, readQuote } from '../quotes/index.ts';

@@ -1,4 +1,4 @@
-// The queue of funds that need a person's decision: one row for each transaction with funds or a shortfall
+// The queue of funds that need an operator's decision: one row for each transaction with funds or a shortfall
 // in suspense. It is written by the step that posts to suspense and removed by the decision, so it needs no
 // index on columns that change with every payment. It has no amount: the ledger has the suspense balance by
 // transaction.

@@ -1,6 +1,6 @@
-// Changes that wait for a second person. A change is prepared as usual, and its change set is shown
-// instead of committed. When it is approved, it is prepared again and committed together with the
-// decision, if it is still the same change set; otherwise it must be requested again.
+// Changes that require the approval of a second operator. A change is prepared as usual, and its change set
+// is stored instead of committed. On approval it is prepared again; if the change set is the same, it is
+// committed together with the decision, otherwise the change must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -33,7 +33,7 @@ export interface NeededApproval extends Error {
   policy: Pick<PolicyRow, 'id' | 'hours'>;
 }
 
-/** The policy of operations that always need a second person. */
+/** The policy of operations that always require approval. */
 const BUILT_IN = { id: 'built-in', hours: 24 };
 
 export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
@@ -45,9 +45,9 @@ export const requirePolicies =
   async (set, commits) => {
     const policy = (await matchingPolicy(db, operationId, set)) ?? (always ? BUILT_IN : undefined);
     if (!policy) return set;
-    // What the request has committed cannot wait any more, so the rest must not go around the policy.
+    // An earlier part of the request is committed already, so the rest cannot be deferred.
     if (commits > 0) {
-      throw new Fault('CONFLICT', 'The rest of the change needs an approval, and was not made.');
+      throw new Fault('CONFLICT', 'The rest of the change requires approval and was not executed.');
     }
     throw Object.assign(new Error('approval needed'), { name: APPROVAL_NEEDED, set, policy });
   };
@@ -67,7 +67,7 @@ interface RequesterRights {
   rows: Versioned[];
 }
 
-/** Reads the present rights of a requester for one operation on one platform. */
+/** Reads the current rights of a requester for one operation on one platform. */
 export type RightsOfRequester = (
   reader: Reader,
   request: { requestedBy: string; operationId: string; platformId: string | null },
@@ -79,7 +79,7 @@ interface Status {
   rows: Versioned[];
 }
 
-/** The status at present. Only a pending change depends on the rights of its requester. */
+/** The current status. Only the status of a pending change depends on the rights of its requester. */
 async function statusOf(
   reader: Reader,
   row: ApprovalRow,
@@ -135,8 +135,8 @@ function fieldsOf({ params, query, body }: RequestedInput): Record<string, unkno
 }
 
 /**
- * The same for requests of the same change. Two changes of one row are the same, because the execution of
- * one prevents that of the other; changes of other rows differ in their input.
+ * Uniqueness key of a change. Changes that update the same row have the same key, because the execution of
+ * one invalidates the other; for all other changes the key depends on the input.
  */
 function changeKeyOf(
   { vault }: Pick<Runtime, 'vault'>,
@@ -147,7 +147,7 @@ function changeKeyOf(
   return vault.digest('requested change', canonical([operationId, change]));
 }
 
-/** Throws CONFLICT if the same change waits for a decision. A request that cannot be approved gives way. */
+/** Throws CONFLICT if the same change is pending. Requests that can no longer be approved lose their key. */
 async function assertNotRequested(
   ctx: Ctx,
   changeKey: string,
@@ -160,7 +160,7 @@ async function assertNotRequested(
     const { id: approvalId, requester_name: requester } = earlier;
     throw new Fault(
       'CONFLICT',
-      `Approval ${approvalId}, requested by ${requester}, already waits for the same change. ` +
+      `Approval ${approvalId}, requested by ${requester}, is already pending for the same change. ` +
         'Approve or reject it first.',
       { approvalId },
     );
@@ -168,7 +168,7 @@ async function assertNotRequested(
   ctx.update(approvals, earlier, { change_key: null });
 }
 
-/** Stores a change that needs approval. Throws CONFLICT if the same change already waits. */
+/** Stores a change that requires approval. Throws CONFLICT if the same change is already pending. */
 export async function requestApproval(
   runtime: Runtime,
   rightsOf: RightsOfRequester,
@@ -267,7 +267,7 @@ const undecidableFault = (status: ApprovalStatus): Fault =>
   new Fault(
     'CONFLICT',
     status === 'INVALID'
-      ? 'The approval is INVALID: its requester may no longer make this change.'
+      ? 'The approval is INVALID: its requester has lost the permission. Request the change again.'
       : `The approval is ${status}.`,
   );
 

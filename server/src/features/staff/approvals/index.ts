@@ -26,7 +26,7 @@ const personalData: PersonalData = {
   },
 };
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const approvalFeature = {
   personalData,
   states: { approval: approvalStates },

@@ -1,5 +1,4 @@
-// Approval policies. A policy selects the changes that need a second person by operation, platform and
-// amount.
+// Approval policies. A policy selects the changes that require approval, by operation, platform and amount.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -78,7 +77,7 @@ export const removePolicy = (runtime: Runtime, id: string) =>
 const includesMinimum = ({ currency, amount }: PolicyRow, { transfers }: ChangeSet): boolean =>
   amount === null || transfers.some((each) => each.currency === currency && each.amount >= amount);
 
-/** The policy that applies to a change set. Of several policies, the one with the shortest time. */
+/** The policy that applies to a change set; of several, the one with the shortest expiry. */
 export async function matchingPolicy(
   db: Pick<Database, 'find'>,
   operationId: string,

@@ -1,4 +1,4 @@
-// Policies that require a second person, and the requested changes.
+// Tables of approval policies and requested changes.
 import { Fault } from '../../../kernel/fault.ts';
 import { stateTable } from '../../../kernel/states.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -32,7 +32,7 @@ const COLUMNS = {
   operation_id: col.text,
   /** The resource named by the request. */
   subject: col.text.null,
-  /** The same for requests of the same change; null once it cannot be approved any more. */
+  /** Uniqueness key of the change; null once it can no longer be approved. */
   change_key: col.text.null.mut,
   platform_id: col.text.null,
   customer_id: col.text.null,
@@ -60,7 +60,7 @@ export const approvals = table('operator_approvals', COLUMNS, {
   // Of two concurrent requests the second is executed again, and then finds the first.
   contendedKeys: [CHANGE_KEY],
   unique: {
-    [CHANGE_KEY]: () => new Fault('CONFLICT', 'This change already waits for an approval.'),
+    [CHANGE_KEY]: () => new Fault('CONFLICT', 'An approval of the same change is already pending.'),
   },
   lifecycles: [{ state: (row) => row.status, states: approvalStates }],
 });

@@ -192,7 +192,7 @@ describe('verification', () => {
     );
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
     expect((await verifyAudit(app.runtime, noted)).problems).toEqual([
-      'record 5 is not the noted record',
+      'record 5 differs from the given number and hash',
     ]);
   });
 

@@ -21,7 +21,7 @@ const MAX_ROWS = 100;
 /** Tables whose rows only result from a change in other rows. */
 const OMITTED_TABLES = new Set(['jobs', 'idempotency']);
 
-/** Columns that could help to guess a credential. */
+/** Columns that are omitted because they could help to guess a credential. */
 const SECRET = /secret|password|_hash$|data_key|private_key/;
 
 const isShown = (name: string, value: unknown) => !SECRET.test(name) && !Buffer.isBuffer(value);
@@ -73,7 +73,7 @@ const rowsOf = ({ inserts, updates, removes }: ChangeSet) => [
   ...removes.map(({ table, before = {} }) => ({ table, row: before })),
 ];
 
-/** The value of a column that all rows with it share; undefined if they differ. */
+/** The common value of a column in all rows that have it; undefined if the values differ. */
 function sharedValue(set: ChangeSet, column: string): string | undefined {
   const shown = rowsOf(set).map(({ row }) => row[column]);
   const values = new Set(shown.filter((value) => typeof value === 'string'));

@@ -33,7 +33,7 @@ const personalData: PersonalData = {
   },
 };
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const auditFeature = {
   personalData,
   reset: { retained: { operator_audit: 'true', operator_audit_head: 'true' } },

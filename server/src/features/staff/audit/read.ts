@@ -12,7 +12,7 @@ import { changesContext } from './record.ts';
 import { openFor } from './sealed.ts';
 import { type AuditRow, auditHead, HEAD, operatorAudit } from './store.ts';
 
-/** The outcome of a record that names no other. */
+/** The outcome of records without a stored outcome. */
 const SUCCEEDED = 'SUCCEEDED';
 
 /** An audit record without the values that were changed. */
@@ -108,7 +108,7 @@ export const recordHeads = {
   /** Up to `limit` records with a number above `after`, in order. */
   after: (db: Pick<Database, 'query'>, after: bigint, limit: number): Promise<RecordHead[]> =>
     db.query<RecordHead>(HEADS, [after, limit]),
-  /** Number of the last record; 0 without one. */
+  /** Number of the last record; 0 if there is none. */
   last: async (db: Pick<Database, 'read'>): Promise<bigint> =>
     (await db.read(auditHead, HEAD))?.number ?? 0n,
 };
@@ -161,7 +161,7 @@ const MAX_PROBLEMS = 100;
 
 /**
  * Verifies the chain from the first record to the last. `anchor` is the number and the hash of a
- * record that was noted elsewhere; a chain that was rebuilt or cut before it is found by it.
+ * record that was stored elsewhere; with it, a chain that was truncated or rebuilt is detected.
  */
 export async function verifyAudit(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
@@ -183,7 +183,7 @@ export async function verifyAudit(
       records++;
     }
   }
-  if (!isAnchored) problems.push(`record ${anchor?.number} is not the noted record`);
+  if (!isAnchored) problems.push(`record ${anchor?.number} differs from the given number and hash`);
   const last = { number: Number(previous.number), hash: previous.hash };
   if (!head) problems.push('the head is missing');
   else if (head.number > previous.number) {

@@ -150,7 +150,7 @@ export function auditedRuntime(
     }
   }
 
-  /** A change that the operator may not make must not wait for an approval either. */
+  /** A change that the operator may not make is rejected before an approval is requested. */
   async function checkedCommit(set: ChangeSet): Promise<Outcome> {
     assertPlatforms(set, request.operator);
     return commit(await check(set, count));
@@ -160,7 +160,8 @@ export function auditedRuntime(
     runtime: { ...base, committer: { commit: checkedCommit } },
     async recordAccess(owners) {
       const outcome = await commit(emptyChangeSet(), owners);
-      if (!outcome.ok) throw contentionFault('Too many requests were recorded at the same time.');
+      if (!outcome.ok)
+        throw contentionFault('Too many concurrent requests were recorded. Try again.');
     },
     count: () => count,
     async isRepeated() {

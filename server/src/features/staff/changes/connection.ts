@@ -12,13 +12,13 @@ const MAX_PENDING = 400;
 /** Minimum time between two resets. */
 const RESET_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
-/** After which time a client connects again. */
+/** Delay before a client reconnects. */
 const RETRY_MS = 2_000;
 
 /** Why a stream ends. */
 type EndReason = 'SESSION_ENDED' | 'ACCESS_CHANGED' | 'SERVER_STOPPING';
 
-/** What a client has missed after a place. */
+/** Changes that a client has missed since a position. */
 export interface Resumption {
   from: ChangePlace;
   missed: Batch;
@@ -27,7 +27,7 @@ export interface Resumption {
 export interface Connection {
   readonly operator: Operator;
   readonly stream: Readable;
-  /** Begins to send: from its place, after an earlier one, or with a reset. */
+  /** Begins to send: from the current position, from an earlier one, or with a reset. */
   begin(resume?: Resumption | 'reset'): void;
   receive(batch: Batch): void;
   /** Skips changes that are too numerous to be read. */
@@ -40,7 +40,7 @@ export interface Connection {
 const eventText = (name: string, place: ChangePlace, data: object): string =>
   `event: ${name}\nid: ${cursorText(place)}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Tokens for `MAX_RATE` messages per second. */
+/** Token bucket for `MAX_RATE` messages per second. */
 function createBudget(now: () => number) {
   let remaining = MAX_RATE;
   let countedAt = now();
@@ -55,7 +55,7 @@ function createBudget(now: () => number) {
   };
 }
 
-/** Texts that wait until the client reads. */
+/** Messages that are buffered until the client reads. */
 function createOutput(onClose: () => void) {
   const pending: string[] = [];
   let isWanted = false;
@@ -96,7 +96,7 @@ interface ConnectionOptions {
 export function createConnection({ operator, place, now, onClose }: ConnectionOptions): Connection {
   const output = createOutput(onClose);
   const budget = createBudget(now);
-  /** Place up to which all changes were sent or are covered by the pending reset. */
+  /** Position up to which all changes were sent or are covered by the pending reset. */
   let current = place;
   /** Batches that arrive before `begin`; undefined afterwards. */
   let bufferedBatches: Batch[] | undefined = [];

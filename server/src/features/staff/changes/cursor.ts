@@ -13,7 +13,7 @@ const FORM = /^(-?\d{1,19}) (\d{1,18}) ([\x21-\x7e]{0,200})$/;
 export const cursorText = ({ position, id, record }: ChangePlace): string =>
   Buffer.from(`${position} ${record} ${id}`).toString('base64url');
 
-/** The place of a cursor; undefined for any other text. */
+/** The position of a cursor; undefined if the text is not a cursor. */
 export function placeOfCursor(text: string): ChangePlace | undefined {
   const [, position, record, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (position === undefined || record === undefined || id === undefined) return undefined;
@@ -21,13 +21,13 @@ export function placeOfCursor(text: string): ChangePlace | undefined {
   return cursorText(cursor) === text ? cursor : undefined;
 }
 
-/** Whether the event at `a` is after the event at `b`. */
+/** Whether the event position of `a` is later than that of `b`. */
 export const isEventAfter = (
   a: Pick<ChangePlace, 'position' | 'id'>,
   b: Pick<ChangePlace, 'position' | 'id'>,
 ): boolean => a.position > b.position || (a.position === b.position && a.id > b.id);
 
-/** The later one in both orders. */
+/** The later position in both orders. */
 export const laterOf = (a: ChangePlace, b: ChangePlace): ChangePlace => {
   const { position, id } = isEventAfter(a, b) ? a : b;
   const { record } = a.record > b.record ? a : b;

@@ -27,7 +27,7 @@ const PAUSE_SHARE = 4;
 const OVERFLOW_MS = 1_000;
 /** Interval at which sessions and rights are read again. */
 const CHECK_MS = 1_000;
-/** Changes that are read at once; if there are more, clients load everything again. */
+/** Maximum changes per poll; if there are more, clients load everything again. */
 const MAX_BATCH = 500;
 
 export interface ChangeFeed {
@@ -35,7 +35,7 @@ export interface ChangeFeed {
   open(operator: Operator, after: string | undefined): Promise<Connection['stream']>;
   /** Call it after a commit that may have stored events. */
   wake(): void;
-  /** Ends all streams; later ones end at once. */
+  /** Ends all streams; streams that are opened later end immediately. */
   close(): void;
 }
 
@@ -47,7 +47,7 @@ interface FeedOptions {
 
 type Db = FeedOptions['runtime']['db'];
 
-/** The changes after a place; undefined instead of them if they are too many. */
+/** The changes after a position; undefined if there are too many. */
 async function readAfter(db: Db, from: ChangePlace, platformIds: readonly string[] | null) {
   const horizon = await horizonOf(db);
   // After the horizon, so that no platform is missing that has an event below it.
@@ -59,14 +59,14 @@ async function readAfter(db: Db, from: ChangePlace, platformIds: readonly string
   const isComplete = events.length <= MAX_BATCH && records.length <= MAX_BATCH;
   const record = isComplete ? records.at(-1)?.number : await recordHeads.last(db);
   const place: ChangePlace = {
-    // Below the place only after a crash of the database.
+    // Below the position only after a crash of the database.
     ...(horizon > from.position ? { position: horizon, id: '' } : from),
     record: record ?? from.record,
   };
   return { place, batch: isComplete ? { events, records, place } : undefined };
 }
 
-/** What a client has missed since its cursor; a reset if that is unknown or too much. */
+/** Changes that a client has missed since its cursor; a reset if they are unknown or too many. */
 async function missedSince(
   db: Db,
   cursor: string,
@@ -75,7 +75,7 @@ async function missedSince(
   const from = placeOfCursor(cursor);
   if (!from) return 'reset';
   const [horizon, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
-  // Of another installation.
+  // A cursor of another installation.
   if (from.position > horizon || from.record > record) return 'reset';
   const { batch } = await readAfter(db, from, platformIds);
   return batch ? { from, missed: batch } : 'reset';
@@ -84,7 +84,7 @@ async function missedSince(
 const rightsOf = ({ permissions, platformIds }: Operator) =>
   JSON.stringify([permissions, platformIds]);
 
-/** Ends the connections of operators whose session has ended or whose rights are others now. */
+/** Ends the connections of operators whose session has ended or whose rights have changed. */
 async function endInvalid(
   runtime: FeedOptions['runtime'],
   connections: Iterable<Connection>,
@@ -126,7 +126,7 @@ function assertRoom(connections: ReadonlySet<Connection>, { id }: Operator): voi
   if (openConnections < MAX_OF_OPERATOR && connections.size < MAX_CONNECTIONS) return;
   const reason =
     openConnections < MAX_OF_OPERATOR
-      ? 'Too many operators follow changes. Try again later.'
+      ? 'There are too many open change streams. Try again later.'
       : `The operator has ${MAX_OF_OPERATOR} open streams. Close one of them first.`;
   throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 5 });
 }
@@ -136,7 +136,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   const connections = new Set<Connection>();
   const pause = createPause();
   const now = () => performance.now();
-  /** Everything until here was passed to the connections; undefined while there is none. */
+  /** Position up to which changes were passed to the connections; undefined while there is no connection. */
   let place: ChangePlace | undefined;
   let finding: Promise<void> | undefined;
   let isRunning = false;

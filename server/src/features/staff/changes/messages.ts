@@ -1,15 +1,15 @@
-// What operators receive of events and audit records.
+// Messages of the change stream, derived from events and audit records.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { EventHead } from '../../notifications/events/index.ts';
 import type { RecordHead } from '../audit/index.ts';
 import { type ChangePlace, isEventAfter, laterOf } from './cursor.ts';
 
-/** Changes between two places. */
+/** Changes between two positions. */
 export interface Batch {
   events: readonly EventHead[];
   records: readonly RecordHead[];
-  /** The place after them. */
+  /** The position after them. */
   place: ChangePlace;
 }
 
@@ -69,7 +69,7 @@ export function messagesFor(operator: Operator, from: ChangePlace, batch: Batch)
   return [...ofEvents, ...ofRecords];
 }
 
-/** The last message of each key, in their order. */
+/** The last message of each key, in order. */
 export function lastOfEach(messages: readonly Message[]): Message[] {
   const last = new Map<string, Message>();
   for (const each of messages) {

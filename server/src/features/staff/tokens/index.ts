@@ -11,7 +11,7 @@ export {
   revokeOperatorToken,
 } from './tokens.ts';
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const operatorTokenFeature = {
   reset: { retained: { operator_tokens: 'true' } },
 } satisfies Feature;

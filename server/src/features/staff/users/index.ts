@@ -85,7 +85,7 @@ export const sessions = {
   presentOperator,
 };
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const operatorUserFeature = {
   states: { operatorUser: userStates },
   sweeps: () => [signInSweep()],

@@ -1,5 +1,6 @@
-// How easily a password is guessed. Apart from the rules, which load it on first use. Its packages are
-// imported here by name: in a bundle, a dynamic import of a CommonJS package has no names.
+// Estimates how easily a password can be guessed. A separate module, because the rules load it on first use.
+// The packages are imported statically: in a bundle, a dynamic import of a CommonJS package has no named
+// exports.
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { dictionary, adjacencyGraphs as graphs } from '@zxcvbn-ts/language-common';
 

@@ -14,7 +14,7 @@ export {
 export { ApiRequest, getRequestById, listRequests } from './contract.ts';
 export { createRequestRecorder } from './recorder.ts';
 
-/** What this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const requestFeature = {
   operations: requestOperations,
   sweeps: () => [requestRetention()],

@@ -20,7 +20,7 @@ export interface Rejection {
 
 export type Reply<T> = { rejected: false; body: T } | Rejection;
 
-/** The address of the server, which a proxy may serve below a path. */
+/** Base path of the operator API; a proxy may add a prefix. */
 export const BASE = location.pathname.replace(/\/operator(\/[\w-]*)?$/, '');
 
 let csrfToken: string | undefined;

@@ -92,7 +92,7 @@ async function register(secret: string, values: Values): Promise<Problem | undef
   return undefined;
 }
 
-/** Forgets the secret before the next page. */
+/** Removes the secret from the history before the next page. */
 function finish(): void {
   history.replaceState(null, '');
   goTo('');

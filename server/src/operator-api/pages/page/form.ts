@@ -1,4 +1,4 @@
-// Forms: each error is shown at its field, with a linked summary above that receives the focus.
+// Forms: each error is shown next to its field, and in a linked summary above, which receives the focus.
 import { freshId, h, whileBusy } from '../../../features/customers/hosted-verification/page/dom.ts';
 import type { FieldError, Rejection } from './api.ts';
 import { TEXTS } from './texts.ts';
@@ -27,7 +27,7 @@ export interface Field extends FieldTexts {
 
 export type Values = Record<string, string>;
 
-/** What is wrong: texts about fields, and others. */
+/** Error messages of fields, and others. */
 export type Problem = Pick<Rejection, 'reason' | 'errors'> & { requestId?: string | undefined };
 
 export const problem = (reason: string): Problem => ({ reason, errors: [] });
@@ -87,7 +87,7 @@ function revealBox(input: HTMLInputElement): HTMLElement {
   return h('label', { class: 'box' }, box, h('span', {}, TEXTS.fields.showPassword));
 }
 
-/** What is wrong with a value before it is sent. */
+/** Error of a value before the request is sent. */
 function checkValue({ field, read }: Control): string {
   const value = read();
   if (value === '') return field.empty;
@@ -125,7 +125,7 @@ function summaryOf(entries: readonly Entry[], requestId: string | undefined): HT
   );
 }
 
-/** A place for the summary of errors. */
+/** Container of the error summary. */
 export function createSummary() {
   const root = h('div');
   return {

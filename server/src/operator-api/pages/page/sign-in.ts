@@ -35,7 +35,7 @@ const STATE_KEY = 'railhead-operator-sign-in';
 const RETURN_KEY = 'railhead-operator-return';
 const CONSOLE_PATH = /^\/console(?:\/|$)/;
 
-/** Keeps the page to return to, while the browser is at an identity provider as well. */
+/** Stores the page to return to, also during a redirect to an identity provider. */
 function keepReturnPath(path: string | null): void {
   if (path && CONSOLE_PATH.test(path)) sessionStorage.setItem(RETURN_KEY, path);
 }
@@ -89,7 +89,7 @@ function showPasswordForm(): void {
   form.root.querySelector('input')?.focus();
 }
 
-/** Sends the browser to the identity provider, which returns to this page. */
+/** Navigates to the identity provider, which redirects back to this page. */
 async function toCompany(): Promise<Problem | undefined> {
   const reply = await call<CompanyOptions>('POST', '/sign-in/oidc-options');
   if (reply.rejected) return reply;
@@ -135,7 +135,7 @@ function showStart(currentProblem?: Problem): void {
   void addCompanyButton(others, company);
 }
 
-/** Completes the sign-in of an identity provider that sent the browser back. */
+/** Completes the sign-in after the redirect from the identity provider. */
 async function returnFromCompany(): Promise<void> {
   const callbackUrl = location.href;
   history.replaceState(null, '', location.pathname);

@@ -65,7 +65,7 @@ const UNITS = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** The time as a distance from now, and exact when the pointer is on it. */
+/** Relative time, with the exact time on hover. */
 export function timeElement(moment: string): HTMLElement {
   const now = performance.timeOrigin + performance.now();
   const seconds = (new Date(moment).getTime() - now) / 1_000;

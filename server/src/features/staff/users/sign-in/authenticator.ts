@@ -94,7 +94,7 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
         'The header X-CSRF-Token is missing or does not belong to the session.',
       );
     }
-    // The token is the protection; this also rejects a page that has learned it.
+    // Defense in depth: also rejects another site that has obtained the token.
     if (!isRead && !isOwnOrigin(credential, operatorUrl)) {
       throw new Fault('FORBIDDEN', 'The request is from a page of another site.');
     }

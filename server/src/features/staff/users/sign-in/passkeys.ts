@@ -143,7 +143,7 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
   return { state, publicKey };
 }
 
-/** Without a reason, so that nothing can be found out. */
+/** Without a reason, so that the reply reveals nothing about users. */
 const rejectedFault = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
 
 /** Verifies an assertion; undefined if it is invalid. */
