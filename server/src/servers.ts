@@ -15,6 +15,7 @@ import {
   openProviderDirectory,
   type ProviderDirectory,
   routedRail,
+  withServices,
 } from './features/providers/index.ts';
 import type { SandboxWorldParts } from './features/sandbox/index.ts';
 import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
@@ -192,7 +193,9 @@ export async function providersOf(
     return [environment, { ...connectors, rail: routedRail(parts) }];
   });
   const byMode = Object.fromEntries(routed) as Record<Mode, Connectors>;
-  return { directory, connectors: (environment) => byMode[environment] };
+  const connectors: ConnectorsOf = (environment) =>
+    withServices(directory, environment, byMode[environment]);
+  return { directory, connectors };
 }
 
 interface MessageOptions {

@@ -33,7 +33,7 @@ function argumentsOf(...argv: string[]): string[] {
   return ['-c', program.join('\n'), ...argv];
 }
 
-/** Runs the adapter to its end and returns the output. Asynchronous, because it calls the server of this process. */
+/** Runs the adapter to its end. Asynchronous, because it calls the server of this process. */
 const run = async (...argv: string[]) =>
   (await promisify(execFile)(python, argumentsOf(...argv), { timeout: 30_000 })).stdout;
 

@@ -3,9 +3,9 @@
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
-import { type SignatureKey, signRequest } from '../../kernel/crypto/http-signatures.ts';
+import { signRequest } from '../../kernel/crypto/http-signatures.ts';
 import type { Effects } from '../../kernel/effects.ts';
-import type { ProviderAddress } from '../ports/providers/port.ts';
+import type { ConnectedProvider } from '../ports/providers/port.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 1_048_576;
@@ -25,13 +25,11 @@ export interface ProviderClient {
   ): Promise<Static<S> | typeof NOT_FOUND>;
 }
 
-/** `name` appears in error messages. */
 export function providerClient(
   effects: Effects,
-  name: string,
-  { url, isPrivateAllowed }: ProviderAddress,
-  keyOf: () => SignatureKey,
+  { name, address, keyOf }: Omit<ConnectedProvider, 'reportedRates'>,
 ): ProviderClient {
+  const { url, isPrivateAllowed } = address;
   return {
     async call<S extends TSchema>(path: string, input: object, schema: S) {
       const request = {

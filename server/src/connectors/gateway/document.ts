@@ -13,15 +13,9 @@ import {
   TransferId,
   TransferState,
 } from '../ports/providers/protocol.ts';
+import { type ProviderCall, SERVICE_CALLS } from '../ports/providers/services.ts';
 
-interface Call {
-  operationId: string;
-  summary: string;
-  input: TSchema;
-  output: TSchema;
-}
-
-const CALLS: Readonly<Record<string, Call>> = {
+const CALLS: Readonly<Record<string, ProviderCall>> = {
   '/capabilities': {
     operationId: 'getCapabilities',
     summary: 'Return what the provider offers',
@@ -46,6 +40,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     input: TransferId,
     output: CancelResult,
   },
+  ...SERVICE_CALLS,
 };
 
 const SIGNATURE =
@@ -60,7 +55,7 @@ const HEADERS = ['Content-Digest', 'Signature-Input', 'Signature'].map((name) =>
 }));
 
 function operationOf(
-  { operationId, summary, input, output }: Call,
+  { operationId, summary, input, output }: ProviderCall,
   components: Record<string, unknown>,
   errors: Record<string, string>,
 ) {

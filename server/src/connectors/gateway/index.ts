@@ -4,11 +4,20 @@
 import type { ProviderProtocol } from '../ports/providers/port.ts';
 import { Capabilities } from '../ports/providers/protocol.ts';
 import { NOT_FOUND, providerClient } from './client.ts';
+import {
+  accountChecks,
+  fundingCalls,
+  identityChecks,
+  messagePort,
+  providerRates,
+  verdictOf,
+} from './services.ts';
 import { progressOf, transferCalls } from './transfers.ts';
 
 export const gateway: ProviderProtocol = {
-  connect(effects, name, address, keyOf) {
-    const client = providerClient(effects, name, address, keyOf);
+  connect(effects, provider) {
+    const { name, reportedRates } = provider;
+    const client = providerClient(effects, provider);
     return {
       async capabilities() {
         const reply = await client.call('/capabilities', {}, Capabilities);
@@ -16,7 +25,14 @@ export const gateway: ProviderProtocol = {
         return reply;
       },
       transfers: transferCalls(client),
+      names: accountChecks(client),
+      rates: providerRates(client, effects, reportedRates),
+      identity: identityChecks(client),
+      funding: fundingCalls(client),
+      mail: messagePort(client, 'email'),
+      sms: messagePort(client, 'sms'),
     };
   },
   progressOf,
+  verdictOf,
 };

@@ -63,7 +63,7 @@ describe('manualFunding', () => {
     expect(port.instructions({ ...requested, currency: 'GBP' })).toEqual([]);
   });
 
-  it('returns instructions of a payment only for rails that settle within minutes', () => {
+  it('returns instructions of a payment only for rails that settle within minutes', async () => {
     const payment = {
       transactionId: 'Transaction:1',
       reference: 'RH1',
@@ -73,7 +73,7 @@ describe('manualFunding', () => {
       expiresAt: Date.UTC(2026, 0, 5, 9, 15),
     };
     expect(port.forPayment?.({ ...payment, currency: 'USD' })).toEqual([]);
-    const [instant] = port.forPayment?.({ ...payment, currency: 'EUR' }) ?? [];
+    const [instant] = (await port.forPayment?.({ ...payment, currency: 'EUR' })) ?? [];
     expect(instant?.accountOrWalletInfo).toMatchObject({
       iban: 'DE89370400440532013000',
       reference: 'RH1',
@@ -86,7 +86,7 @@ describe('manualFunding', () => {
     const rails = ['ACH', 'WIRE', 'RTP'];
     const info = { ...usd.accountOrWalletInfo, paymentRails: rails };
     const wider = manualFunding(read({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
-    const [dollars] = wider.forPayment?.({ ...payment, currency: 'USD' }) ?? [];
+    const [dollars] = (await wider.forPayment?.({ ...payment, currency: 'USD' })) ?? [];
     expect(dollars?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
     expect(dollars?.instructionsNotes).toContain(usd.instructionsNotes);
     // The options of the account are unchanged.

@@ -1,9 +1,15 @@
 // Exchange rates of production without a connected market: from an HTTP service, or from a file. A
 // table that is older than the setting allows, or dated in the future, is not used.
 import { readFileSync, statSync } from 'node:fs';
+import {
+  midRate,
+  type Parsed,
+  type RateTable,
+  tableOfCsv,
+  tableOfJson,
+} from '../../catalog/currencies/rate-table.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import type { RatePort } from '../ports/index.ts';
-import { midRate, type Parsed, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
 
 interface RateOptions {
   /** Maximum age of a table. */

@@ -4,21 +4,31 @@ import type { PaymentInstructions } from '../../catalog/rails/payment-instructio
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
 
+/** An internal account for deposits. */
+export interface FundedAccount {
+  accountId: string;
+  currency: string;
+  owner: 'customer' | 'platform';
+}
+
 export interface FundingPort {
   /**
    * Payment instructions of an internal account: under unchanged settings always the same account
    * details, unique to the account; empty if deposits in this currency are not supported.
    */
-  instructions(account: {
-    accountId: string;
-    currency: string;
-    owner: 'customer' | 'platform';
-  }): PaymentInstructions[];
+  instructions(account: FundedAccount): PaymentInstructions[];
+  /**
+   * Whether `request` returns the instructions of accounts in this currency, after they are opened.
+   * Absent: `instructions` returns all.
+   */
+  isRequested?(currency: string): boolean;
+  /** Requests payment instructions from an external system. */
+  request?(account: FundedAccount): Promise<PaymentInstructions[]>;
   /**
    * Payment instructions of one payment, each entry an alternative; empty if this currency does not
    * settle within minutes. Absent: payments cannot be funded directly.
    */
-  forPayment?(payment: PaymentFunding): PaymentInstructions[];
+  forPayment?(payment: PaymentFunding): PaymentInstructions[] | Promise<PaymentInstructions[]>;
 }
 
 /** Amount, deadline and reference of one deposit. */

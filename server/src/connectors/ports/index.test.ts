@@ -191,15 +191,15 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
     expect(account(1, 'USD')).not.toEqual([]);
   });
 
-  it('returns instructions with a reference, the same for the same payment', () => {
+  it('returns instructions with a reference, the same for the same payment', async () => {
     const payment: PaymentFunding = {
       ...{ transactionId: 'Transaction:018f0000-0000-7000-8000-000000000001', currency: 'EUR' },
       ...{ reference: 'RH018F0000000070008000000000000001', amount: 12_345n },
       ...{ owner: 'customer', at: NOW, expiresAt: NOW + 300_000 },
     };
-    const requested = funding.forPayment?.(payment) ?? [];
+    const requested = (await funding.forPayment?.(payment)) ?? [];
     expect(requested).not.toEqual([]);
-    expect(funding.forPayment?.(payment)).toEqual(requested);
+    expect(await funding.forPayment?.(payment)).toEqual(requested);
     expect(JSON.stringify(requested)).toContain(payment.reference);
     for (const each of requested) {
       expect(fieldErrors(PaymentInstructions, each, 'body')).toEqual([]);

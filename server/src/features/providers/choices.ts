@@ -1,4 +1,6 @@
 // Constraints on provider names, and the statuses and route verdicts that interfaces list.
+import { TRANSFER_KINDS } from '../../connectors/ports/providers/protocol.ts';
+import { SERVICES } from '../../connectors/ports/providers/services.ts';
 import { ROUTE_VERDICTS } from './routing.ts';
 import { PROVIDER_STATUSES } from './store.ts';
 
@@ -7,6 +9,8 @@ export const PROVIDER_CHOICES = {
   name: '^[a-z][a-z0-9-]{1,39}$',
   nameRule: 'must be 2 to 40 lower-case letters, digits and hyphens, and start with a letter',
   statuses: PROVIDER_STATUSES,
+  /** Kinds of transfers, and services. */
+  routeKinds: [...TRANSFER_KINDS, ...SERVICES],
   /** Results of evaluating a route. */
   verdicts: ROUTE_VERDICTS,
 } as const;

@@ -4,6 +4,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { ProviderPort, ProviderProtocol } from '../../connectors/ports/providers/port.ts';
 import { Capabilities } from '../../connectors/ports/providers/protocol.ts';
+import { ReportedRates } from '../../connectors/ports/providers/services.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
 import type { SignatureKey } from '../../kernel/crypto/http-signatures.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
@@ -67,6 +68,17 @@ function capabilitiesOf({ capabilities }: ProviderRow): Capabilities | null {
   return fieldErrors(Capabilities, value, 'body').length === 0 ? value : null;
 }
 
+/** The rates that a message of the provider reported; those of another version may be invalid. */
+function reportedRatesOf({ rates }: ProviderRow): ReportedRates | null {
+  if (rates === null) return null;
+  const value = JSON.parse(rates) as ReportedRates;
+  return fieldErrors(ReportedRates, value, 'body').length === 0 ? value : null;
+}
+
+/** Changes with the provider or one of its keys. */
+const versionOf = (row: ProviderRow, keys: readonly ProviderKeyRow[]): string =>
+  [row.version, ...keys.map((each) => `${each.id} ${each.version}`)].join();
+
 /** Name of the circuit breaker of a provider. */
 const circuitName = (providerId: string) => `provider ${providerId}`;
 
@@ -74,6 +86,7 @@ const circuitName = (providerId: string) => `provider ${providerId}`;
 export async function openProviderDirectory(options: DirectoryOptions): Promise<ProviderDirectory> {
   const { db, effects, vault, circuits, protocol, log } = options;
   const openedKeys = new Map<string, KeyObject>();
+  const connected = new Map<string, { version: string; provider: Provider }>();
   let snapshot: ProviderSnapshot = { providers: new Map(), routes: [] };
   let reading: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -102,14 +115,27 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     return { keyId: row.id, privateKey: keyOf(row) };
   }
 
+  /** An unchanged provider is kept, with what its port remembers. */
   function providerOf(row: ProviderRow, keys: readonly ProviderKeyRow[]): Provider {
     const own = keys.filter((each) => each.provider_id === row.id);
+    const version = versionOf(row, own);
+    const known = connected.get(row.id);
+    if (known?.version === version) return known.provider;
+    const provider = connect(row, own);
+    connected.set(row.id, { version, provider });
+    return provider;
+  }
+
+  function connect(row: ProviderRow, own: readonly ProviderKeyRow[]): Provider {
     const address = { url: row.url, isPrivateAllowed: row.private_address };
     const guarded = circuits.effects(effects, circuitName(row.id));
     return {
       row,
       capabilities: capabilitiesOf(row),
-      port: protocol.connect(guarded, row.id, address, () => signingKeyOf(row.id, own)),
+      port: protocol.connect(guarded, {
+        ...{ name: row.id, address, reportedRates: reportedRatesOf(row) },
+        keyOf: () => signingKeyOf(row.id, own),
+      }),
       publicKeys: (now) =>
         new Map(
           own

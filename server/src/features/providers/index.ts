@@ -1,21 +1,36 @@
 // Public interface of providers: management, directory, and the rail that routes transfers to them.
 import type { Feature } from '../../runtime/operation/feature.ts';
-
-export { PROVIDER_CHOICES } from './choices.ts';
-export { openProviderDirectory, type Provider, type ProviderDirectory } from './directory.ts';
-export {
+import {
   addProviderKey,
   checkProvider,
   createProvider,
   listProviders,
-  type ManagerParts,
   pauseProvider,
   providerById,
+  recordRates,
   resumeProvider,
   rotateOwnKey,
 } from './manage.ts';
+
+export { PROVIDER_CHOICES } from './choices.ts';
+export { openProviderDirectory, type Provider, type ProviderDirectory } from './directory.ts';
+export type { ManagerParts } from './manage.ts';
 export { createRoute, deleteRoute, explainRoute, listRoutes } from './manage-routes.ts';
 export { providerOfTransfer, routedRail } from './rail.ts';
+export { providerOfService, withServices } from './services.ts';
+
+/** What operators do with providers, and what providers report about themselves. */
+export const providerManagement = {
+  addKey: addProviderKey,
+  check: checkProvider,
+  create: createProvider,
+  get: providerById,
+  list: listProviders,
+  pause: pauseProvider,
+  recordRates,
+  resume: resumeProvider,
+  rotateKey: rotateOwnKey,
+};
 
 /** Parts that this feature adds to a server. */
 export const providerFeature = {

@@ -1,15 +1,15 @@
 // Management of routes by operators, and simulation of the selection for a transfer.
 
-import type { RailInstruction } from '../../connectors/ports/index.ts';
+import { SERVICES } from '../../connectors/ports/providers/services.ts';
 import { iso } from '../../kernel/effects.ts';
-import { Fault, invalidField } from '../../kernel/fault.ts';
+import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../tenancy/platform/index.ts';
 import { providerNotFound } from './keys.ts';
 import type { ManagerParts } from './manage.ts';
 import { chooseRoute, type TransferFacts } from './routing.ts';
-import { type ProviderRouteRow, providerRoutes, providers } from './store.ts';
+import { type ProviderRouteRow, providerRoutes, providers, type RouteKind } from './store.ts';
 
 const MAX_ROUTES = 500;
 
@@ -19,7 +19,7 @@ export interface NewRoute {
   providerId: string | null;
   priority: number;
   platformId?: string | undefined;
-  kind?: RailInstruction['kind'] | undefined;
+  kind?: RouteKind | undefined;
   rail?: string | undefined;
   currency?: string | undefined;
   minAmount?: number | undefined;
@@ -45,9 +45,28 @@ const presentRoute = (row: ProviderRouteRow) => ({
   createdAt: iso(row.created_at),
 });
 
+/** Fields of a route that select transfers. */
+const TRANSFER_ONLY = ['platformId', 'rail', 'currency', 'minAmount', 'maxAmount'] as const;
+
+const isService = (kind: RouteKind | undefined): boolean =>
+  (SERVICES as readonly (string | undefined)[]).includes(kind);
+
+/** The route of a service has a provider and applies to the whole environment. */
+function validateService(route: NewRoute): void {
+  if (!isService(route.kind)) return;
+  const errors: FieldError[] = TRANSFER_ONLY.filter((field) => route[field] !== undefined).map(
+    (field) => ({ field, message: `does not apply to the service ${route.kind}` }),
+  );
+  if (route.providerId === null) {
+    errors.push({ field: 'providerId', message: `is required for the service ${route.kind}` });
+  }
+  if (errors.length > 0) throw invalid(errors);
+}
+
 /** Throws NOT_FOUND for an unknown provider. */
 export async function createRoute({ runtime, directory }: ManagerParts, route: NewRoute) {
   const { minAmount, maxAmount, currency } = route;
+  validateService(route);
   const hasLimit = minAmount !== undefined || maxAmount !== undefined;
   if (hasLimit && currency === undefined)
     throw invalidField('currency', 'is required with minAmount or maxAmount');

@@ -1,6 +1,7 @@
 // Management of providers by operators: creation, capability check, pause, and keys.
 
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
+import type { ReportedRates } from '../../connectors/ports/providers/services.ts';
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -114,6 +115,7 @@ export async function createProvider(
       capabilities: null,
       checked_at: null,
       problem: null,
+      rates: null,
       created_at: ctx.now,
       updated_at: ctx.now,
     });
@@ -152,6 +154,24 @@ export async function checkProvider(
   return changeProvider(parts, providerId, (ctx, row) => {
     ctx.update(providers, row, { ...result, checked_at: ctx.now, updated_at: ctx.now });
   });
+}
+
+/** Stores the rates that a provider reports. Returns false if newer ones are known. */
+export async function recordRates(
+  parts: ManagerParts,
+  providerId: string,
+  rates: ReportedRates,
+): Promise<boolean> {
+  const isNewer = await operate(parts.runtime, INSTALLATION, async (ctx) => {
+    const row = await ctx.read(providers, providerId);
+    if (!row) throw providerNotFound();
+    const known = row.rates === null ? undefined : (JSON.parse(row.rates) as ReportedRates);
+    if (known && Date.parse(known.at) >= Date.parse(rates.at)) return false;
+    ctx.update(providers, row, { rates: JSON.stringify(rates), updated_at: ctx.now });
+    return true;
+  });
+  if (isNewer) await parts.directory.refresh();
+  return isNewer;
 }
 
 /** A paused provider receives no new transfers; transfers already sent to it continue. */

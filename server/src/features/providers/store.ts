@@ -1,5 +1,6 @@
 // Tables of providers, their keys and routes, and the provider of each transfer.
 import type { RailInstruction } from '../../connectors/ports/index.ts';
+import type { Service } from '../../connectors/ports/providers/services.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
@@ -18,6 +19,8 @@ export const providers = table(
     status: col.enum<ProviderStatus>().mut,
     /** JSON of `Capabilities`; null until the first check. */
     capabilities: col.text.null.mut,
+    /** JSON of the latest `ReportedRates`; null if no message reported rates. */
+    rates: col.text.null.mut,
     checked_at: col.time.null.mut,
     problem: col.text.null.mut,
     created_at: col.time,
@@ -60,6 +63,9 @@ export const providerKeys = table(
 );
 export type ProviderKeyRow = RowOf<typeof providerKeys>;
 
+/** What a route is for: a kind of transfers, or a service. */
+export type RouteKind = RailInstruction['kind'] | Service;
+
 /** A rule that selects a provider. A null field matches any value. */
 export const providerRoutes = table('provider_routes', {
   id: col.text,
@@ -69,7 +75,7 @@ export const providerRoutes = table('provider_routes', {
   /** The matching route with the lowest number is selected. */
   priority: col.int4,
   platform_id: col.text.null,
-  kind: col.enum<RailInstruction['kind']>().null,
+  kind: col.enum<RouteKind>().null,
   rail: col.text.null,
   currency: col.text.null,
   min_amount: col.int8.null,

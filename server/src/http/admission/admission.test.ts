@@ -251,16 +251,13 @@ describe('a client with repeated rejections', () => {
   it('gets delayed replies, and other clients do not', async () => {
     for (let index = 0; index < 200; index++) await config();
     const many = () => Promise.all(Array.from({ length: 30 }, () => config()));
-    let others = 0;
     const delayMs = await elapsed(async () => {
       const rejected = many();
-      others = await elapsed(async () => {
-        expect((await config(app.other)).status).toBe(200);
-      });
+      const first = await Promise.race([rejected.then(() => undefined), config(app.other)]);
+      expect(first?.status).toBe(200);
       expect((await rejected).map(({ status }) => status)).toEqual(Array(30).fill(429));
     });
     expect(delayMs).toBeGreaterThan(900);
-    expect(others).toBeLessThan(900);
   });
 
   it.each([

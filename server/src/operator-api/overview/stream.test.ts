@@ -69,7 +69,7 @@ it('sends events of all processes and of every platform', async () => {
     return id;
   });
   await stream.waitFor(isAbout(emitted));
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(performance.now() - started).toBeLessThan(4_000);
   await second.close();
 });
 
@@ -171,7 +171,7 @@ it('ends when its token is revoked', async () => {
   ok(await client.call('DELETE', `/operator-tokens/${id}`), 200);
   expect((await endOf(stream)).data).toEqual({ reason: 'SESSION_ENDED' });
   await stream.ended;
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(performance.now() - started).toBeLessThan(4_000);
 });
 
 it('ends when its session ends or its rights change', async () => {
@@ -208,6 +208,6 @@ it('ends when the server stops', async () => {
   const started = performance.now();
   await stopping.close();
   await stream.ended;
-  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(performance.now() - started).toBeLessThan(10_000);
   expect(stream.events.at(-1)).toMatchObject({ event: 'end', data: { reason: 'SERVER_STOPPING' } });
 });

@@ -1,16 +1,6 @@
 // Providers: their state, their check, their keys.
 import { Type } from '@sinclair/typebox';
-import {
-  addProviderKey,
-  checkProvider,
-  createProvider,
-  listProviders,
-  type ManagerParts,
-  pauseProvider,
-  providerById,
-  resumeProvider,
-  rotateOwnKey,
-} from '../../features/providers/index.ts';
+import { type ManagerParts, providerManagement } from '../../features/providers/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named } from '../../kernel/schema.ts';
 import {
@@ -179,7 +169,7 @@ export const managerOf = async ({ installation }: OperatorCall): Promise<Manager
 
 const handleStep = (
   contract: typeof check,
-  run: (parts: ManagerParts, providerId: string) => ReturnType<typeof providerById>,
+  run: (parts: ManagerParts, providerId: string) => ReturnType<typeof providerManagement.get>,
 ) =>
   operatorHandle(contract, async (call, { params }) => ({
     status: 200,
@@ -189,22 +179,22 @@ const handleStep = (
 export const providerOperations = [
   operatorHandle(list, async (call) => ({
     status: 200,
-    body: { data: await listProviders(await managerOf(call)) },
+    body: { data: await providerManagement.list(await managerOf(call)) },
   })),
   operatorHandle(get, async (call, { params }) => ({
     status: 200,
-    body: await providerById(await managerOf(call), params.providerId),
+    body: await providerManagement.get(await managerOf(call), params.providerId),
   })),
   operatorHandle(create, async (call, { body }) => ({
     status: 201,
-    body: await createProvider(await managerOf(call), body),
+    body: await providerManagement.create(await managerOf(call), body),
   })),
-  handleStep(check, checkProvider),
-  handleStep(pause, pauseProvider),
-  handleStep(resume, resumeProvider),
+  handleStep(check, providerManagement.check),
+  handleStep(pause, providerManagement.pause),
+  handleStep(resume, providerManagement.resume),
   operatorHandle(rotate, async (call, { params, body }) => ({
     status: 200,
-    body: await rotateOwnKey(
+    body: await providerManagement.rotateKey(
       await managerOf(call),
       params.providerId,
       (body?.overlapHours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS,
@@ -212,7 +202,7 @@ export const providerOperations = [
   })),
   operatorHandle(addKey, async (call, { params, body }) => ({
     status: 200,
-    body: await addProviderKey(
+    body: await providerManagement.addKey(
       await managerOf(call),
       params.providerId,
       body.publicKeyPem,

@@ -100,7 +100,11 @@ export const NEW_ROUTE = {
     description: 'Order of the routes: the lowest matching one is selected.',
   }),
   platformId: optional(text('Only transfers of this platform.')),
-  kind: optional({ ...TRANSFER_FIELDS.kind, description: 'Only this kind of transfer.' }),
+  kind: optional(
+    oneOf(PROVIDER_CHOICES.routeKinds, {
+      description: 'Only this kind of transfer; or the service that the provider serves.',
+    }),
+  ),
   rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
   currency: optional({
     ...TRANSFER_FIELDS.currency,

@@ -75,7 +75,7 @@ describe('providers', () => {
       ...[...route, 'acme-bank', '--currency', 'EUR', '--min-amount', '100'],
     );
     expect((await providers(...route, 'acme-bank', '--max-amount', '9')).err).toContain(
-      'currency: is required with a limit',
+      'currency: is required with minAmount or maxAmount',
     );
     const explain = (amount: string) =>
       providers(

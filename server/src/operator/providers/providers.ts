@@ -1,16 +1,9 @@
 // `providers list|show|add|check|pause|resume|rotate|add-key`: providers, what they offer and their keys.
 import { readFileSync } from 'node:fs';
 import {
-  addProviderKey,
-  checkProvider,
-  createProvider,
-  listProviders,
   type ManagerParts,
   PROVIDER_CHOICES,
-  pauseProvider,
-  providerById,
-  resumeProvider,
-  rotateOwnKey,
+  providerManagement,
 } from '../../features/providers/index.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -18,7 +11,7 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { overlapIn } from '../platforms/keys.ts';
 
-type ProviderView = Awaited<ReturnType<typeof providerById>>;
+type ProviderView = Awaited<ReturnType<typeof providerManagement.get>>;
 
 export const managerOf = async (system: System): Promise<ManagerParts> => ({
   runtime: system.runtime,
@@ -31,7 +24,7 @@ const offerOf = ({ capabilities }: ProviderView): string => {
     ({ kinds, rails, currencies }) =>
       `${kinds.join(', ')} in ${currencies.join(', ')} over ${rails.join(', ')}`,
   );
-  return offers.join('; ') || 'nothing';
+  return [...offers, ...(capabilities.services ?? [])].join('; ') || 'nothing';
 };
 
 function outputOf(provider: ProviderView): Output {
@@ -55,7 +48,7 @@ function outputOf(provider: ProviderView): Output {
 }
 
 async function list(system: System): Promise<Output> {
-  const json = await listProviders(await managerOf(system));
+  const json = await providerManagement.list(await managerOf(system));
   const heads = ['PROVIDER', 'ENVIRONMENT', 'STATUS', 'OFFERS', 'PROBLEM'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -85,7 +78,7 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
     throw usageError(`PROVIDER ${PROVIDER_CHOICES.nameRule}`);
   }
   return outputOf(
-    await createProvider(await managerOf(system), {
+    await providerManagement.create(await managerOf(system), {
       providerId,
       environment: args.required('environment') as Mode,
       url: args.required('url'),
@@ -131,7 +124,7 @@ export const providerVerbs: readonly Verb[] = [
     flags: {},
     run: list,
   },
-  step('show', 'Show a provider and its keys', providerById),
+  step('show', 'Show a provider and its keys', providerManagement.get),
   {
     noun: 'providers',
     verb: 'add',
@@ -154,9 +147,9 @@ export const providerVerbs: readonly Verb[] = [
     positional: 'provider',
     run: add,
   },
-  step('check', 'Request what a provider offers', checkProvider),
-  step('pause', 'Stop sending new transfers to a provider', pauseProvider),
-  step('resume', 'Send transfers to a paused provider again', resumeProvider),
+  step('check', 'Request what a provider offers', providerManagement.check),
+  step('pause', 'Stop sending new transfers to a provider', providerManagement.pause),
+  step('resume', 'Send transfers to a paused provider again', providerManagement.resume),
   {
     noun: 'providers',
     verb: 'rotate',
@@ -165,7 +158,11 @@ export const providerVerbs: readonly Verb[] = [
     positional: 'provider',
     run: async (system, args) =>
       outputOf(
-        await rotateOwnKey(await managerOf(system), args.required('provider'), overlapIn(args)),
+        await providerManagement.rotateKey(
+          await managerOf(system),
+          args.required('provider'),
+          overlapIn(args),
+        ),
       ),
   },
   {
@@ -177,7 +174,9 @@ export const providerVerbs: readonly Verb[] = [
     run: async (system, args) => {
       const parts = await managerOf(system);
       const providerId = args.required('provider');
-      return outputOf(await addProviderKey(parts, providerId, pemIn(args), overlapIn(args)));
+      return outputOf(
+        await providerManagement.addKey(parts, providerId, pemIn(args), overlapIn(args)),
+      );
     },
   },
 ];

@@ -8,6 +8,7 @@ import {
   deleteRoute,
   explainRoute,
   listRoutes,
+  PROVIDER_CHOICES,
 } from '../../features/providers/index.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -21,6 +22,7 @@ type RouteView = ReturnType<typeof listRoutes>[number] & {
 };
 
 type Kind = (typeof TRANSFER_KINDS)[number];
+type RouteKind = (typeof PROVIDER_CHOICES.routeKinds)[number];
 
 const shown = (value: string | number | null | undefined) => `${value ?? 'any'}`;
 
@@ -66,7 +68,7 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
     providerId: providerId === 'built-in' ? null : providerId,
     priority: integerIn(args, 'priority') ?? 100,
     platformId: args.text('platform'),
-    kind: args.text('kind') as Kind | undefined,
+    kind: args.text('kind') as RouteKind | undefined,
     rail: args.text('rail'),
     currency: args.text('currency'),
     minAmount: integerIn(args, 'min-amount'),
@@ -151,7 +153,11 @@ export const providerRouteVerbs: readonly Verb[] = [
       },
       priority: { value: 'NUMBER', help: 'The lowest matching one is selected (100)' },
       platform: { value: 'PLATFORM', help: 'Only transfers of this platform (all)' },
-      kind: { value: 'KIND', choices: TRANSFER_KINDS, help: 'Only this kind of transfer (all)' },
+      kind: {
+        value: 'KIND',
+        choices: PROVIDER_CHOICES.routeKinds,
+        help: 'Only this kind of transfer, or a service (all transfers)',
+      },
       rail: { ...RAIL, help: 'Only transfers over this rail (all)' },
       currency: { value: 'CURRENCY', help: 'Only transfers in this currency (all)' },
       'min-amount': { value: 'AMOUNT', help: 'Smallest amount, in minor units' },

@@ -2,14 +2,27 @@
 
 import type { SignatureKey } from '../../../kernel/crypto/http-signatures.ts';
 import type { Effects } from '../../../kernel/effects.ts';
+import type { FundingPort } from '../funding.ts';
+import type { IdentityPort, IdentityVerdict } from '../identity.ts';
+import type { MailPort, SmsPort } from '../messages.ts';
+import type { BeneficiaryVerificationPort } from '../names.ts';
 import type { Progress, RailPort } from '../rail.ts';
+import type { RatePort } from '../rates.ts';
 import type { Capabilities, TransferState } from './protocol.ts';
+import type { IdentityDecision, ReportedRates } from './services.ts';
 
 export interface ProviderPort {
   /** Requests the capabilities. Rejects with an error message for operators. */
   capabilities(): Promise<Capabilities>;
   /** The calls about transfers. Routing decides which transfers a provider receives. */
   transfers: Pick<RailPort, 'send' | 'check'> & Required<Pick<RailPort, 'cancel'>>;
+  /** The services; which of them the provider offers is part of its capabilities. */
+  names: BeneficiaryVerificationPort;
+  rates: RatePort;
+  identity: Pick<IdentityPort, 'submit' | 'check'>;
+  funding: Required<Pick<FundingPort, 'request' | 'forPayment'>>;
+  mail: MailPort;
+  sms: SmsPort;
 }
 
 /** Address of a provider. */
@@ -20,15 +33,21 @@ export interface ProviderAddress {
   isPrivateAllowed: boolean;
 }
 
+export interface ConnectedProvider {
+  /** Appears in error messages. */
+  name: string;
+  address: ProviderAddress;
+  /** The current signing key. */
+  keyOf(): SignatureKey;
+  /** The rates of its latest message; null if there was none. */
+  reportedRates: ReportedRates | null;
+}
+
 /** This server's implementation of the provider protocol. */
 export interface ProviderProtocol {
-  /** `name` appears in error messages; `keyOf` returns the current signing key. */
-  connect(
-    effects: Effects,
-    name: string,
-    address: ProviderAddress,
-    keyOf: () => SignatureKey,
-  ): ProviderPort;
+  connect(effects: Effects, provider: ConnectedProvider): ProviderPort;
   /** Converts a reported state to the progress of an instruction. */
   progressOf(reported: TransferState): Progress;
+  /** A reported decision as the verdict of a case. */
+  verdictOf(reported: IdentityDecision): IdentityVerdict;
 }

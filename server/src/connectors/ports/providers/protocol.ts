@@ -6,6 +6,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
 import { named, oneOf, PositiveAmount, text, time, variant } from '../../../kernel/schema.ts';
+import { IdentityDecision, ReportedRates, SERVICES } from './services.ts';
 
 export const PROTOCOL_VERSION = '1';
 
@@ -59,6 +60,15 @@ export const Capabilities = named(
       ),
       cancel: Type.Optional(
         Type.Boolean({ description: 'Whether transfers can be canceled. Absent: false.' }),
+      ),
+      services: Type.Optional(
+        Type.Array(oneOf(SERVICES), {
+          description: 'Services besides transfers. Absent: none.',
+          maxItems: SERVICES.length,
+        }),
+      ),
+      fundingCurrencies: Type.Optional(
+        strings('Currencies of the service `funding`. Absent: none.'),
       ),
     },
     { description: 'What the provider offers.' },
@@ -209,6 +219,14 @@ export const Message = named(
           currency: CurrencyText,
         },
         { description: 'A deposit was reversed.' },
+      ),
+      'identity.decided': Type.Object(
+        { caseId: shortText('ID of the case.'), decision: IdentityDecision },
+        { description: 'The result of a verification that was in review.' },
+      ),
+      'rates.updated': Type.Object(
+        { rates: ReportedRates },
+        { description: 'New rates, which are used from now on.' },
       ),
     }),
   ]),

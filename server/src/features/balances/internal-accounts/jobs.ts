@@ -14,7 +14,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { BACKFILL_ACCOUNTS } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { transitionInternalAccount } from './lifecycle.ts';
-import { provisionAccounts } from './provision.ts';
+import { fundedAccountOf, provisionAccounts, REQUEST_FUNDING, stageFunding } from './provision.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 export const ACTIVATE_ACCOUNTS = defineJob(
@@ -134,6 +134,27 @@ async function readCaller(runtime: Runtime, platformId: string) {
   return systemCaller(platform.id, platform.environment);
 }
 
+/** Requests the funding instructions of an account; the call is repeated until there is a response. */
+async function requestFunding(
+  runtime: Runtime,
+  { connectors }: AccountParts,
+  { platformId, accountId }: JobInput<typeof REQUEST_FUNDING>,
+) {
+  const caller = await readCaller(runtime, platformId);
+  const row = await runtime.db.read(internalAccounts, accountId);
+  const { funding } = connectors(caller.environment);
+  // The service may have been moved since: `refreshAccountFunding` then requests the accounts again.
+  if (!row || !funding?.request || !funding.isRequested?.(row.currency)) {
+    return { caller, stage: async () => undefined };
+  }
+  const instructions = await funding.request(fundedAccountOf(row));
+  const stage = async (ctx: Ctx) => {
+    const current = await ctx.read(internalAccounts, accountId);
+    if (current && current.status !== 'CLOSED') stageFunding(ctx, current, instructions);
+  };
+  return { caller, stage };
+}
+
 /** The jobs that open and activate accounts. */
 export function accountJobs(parts: AccountParts): JobHandler[] {
   return [
@@ -148,6 +169,9 @@ export function accountJobs(parts: AccountParts): JobHandler[] {
         const caller = await readCaller(runtime, input.platformId);
         return { caller, stage: (ctx) => activate(ctx, parts, input.accountIds) };
       },
+    }),
+    jobHandler(REQUEST_FUNDING, {
+      run: (runtime, { input }) => requestFunding(runtime, parts, input),
     }),
   ];
 }

@@ -2,7 +2,10 @@
 // that the API shows and the ledger account with the balance. Both are staged together, so neither exists
 // alone.
 import { isDeepStrictEqual } from 'node:util';
+import { Type } from '@sinclair/typebox';
+import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { FundingPort } from '../../../connectors/ports/index.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -19,6 +22,12 @@ import { type InternalAccountStatus, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 const NOTHING: Holding = { balance: 0n, held: 0n };
+
+/** Requests the funding instructions of an account from an external system. */
+export const REQUEST_FUNDING = defineJob(
+  'accounts.funding',
+  Type.Object({ platformId: Type.String(), accountId: Type.String() }),
+);
 
 interface Provision {
   /** Null opens accounts of the platform. */
@@ -39,10 +48,14 @@ function open(ctx: Ctx, provision: Provision, currency: string, type: InternalAc
   const id = ctx.id('InternalAccount');
   const owner = ownerOf(provision.customerId);
   const status = provision.status ?? 'ACTIVE';
+  const { platformId } = ctx.caller;
+  if (provision.funding?.isRequested?.(currency)) {
+    ctx.later(REQUEST_FUNDING, { platformId, accountId: id }, ctx.now);
+  }
   openLedgerAccount(ctx, { id, currency, floor: 0n, frozen: !isOpen(status) });
   return ctx.insert(internalAccounts, {
     id,
-    platform_id: ctx.caller.platformId,
+    platform_id: platformId,
     customer_id: provision.customerId,
     currency,
     type,
@@ -68,14 +81,33 @@ export function provisionAccounts(ctx: Ctx, provision: Provision): InternalAccou
   );
 }
 
+/** The account as the funding port identifies it. */
+export const fundedAccountOf = ({ id, currency, customer_id }: InternalAccountRow) => ({
+  ...{ accountId: id, currency },
+  owner: ownerOf(customer_id),
+});
+
 /**
- * Requests the funding instructions again and stages a change with its event. Returns whether they changed.
+ * Requests the funding instructions again and stages a change with its event. Returns whether they changed;
+ * those of an external system are requested by a job.
  */
 export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
-  const { id, currency, customer_id } = row;
+  const { id, currency, platform_id: platformId } = row;
   if (row.status === 'CLOSED') return false;
-  const owner = ownerOf(customer_id);
-  const funding = port.instructions({ accountId: id, currency, owner });
+  if (!port.isRequested?.(currency)) {
+    return stageFunding(ctx, row, port.instructions(fundedAccountOf(row)));
+  }
+  ctx.later(REQUEST_FUNDING, { platformId, accountId: id }, ctx.now);
+  return false;
+}
+
+/** Stages changed funding instructions with their event. Returns whether they changed. */
+export function stageFunding(
+  ctx: Ctx,
+  row: InternalAccountRow,
+  funding: PaymentInstructions[],
+): boolean {
+  const { id } = row;
   // In the form that it has after it was read from the database.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;
   const updatedAccount = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });

@@ -7,6 +7,7 @@ import { verificationPersonalData } from './personal-data.ts';
 import { verificationStates } from './states.ts';
 
 export { VerificationError } from './contract.ts';
+export { applyReportedDecision } from './jobs.ts';
 export { presentVerification } from './record.ts';
 export {
   type Decision,

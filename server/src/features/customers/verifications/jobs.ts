@@ -5,6 +5,8 @@
 import { Type } from '@sinclair/typebox';
 import type { Connectors, IdentityVerdict } from '../../../connectors/ports/index.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import {
   type JobHandler,
@@ -13,7 +15,7 @@ import {
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, isFinal, readCustomer } from '../records/index.ts';
 import { caseOf, errorsOf, readDossier } from './case.ts';
@@ -77,6 +79,48 @@ async function applyVerdict(ctx: Ctx, id: string, arrived: boolean, verdict: Ide
     const decision = { ...verdict, errors: errorsOf(dossier, findings) };
     await decide(ctx, pending.customer, decision, 'connector');
   }
+}
+
+const DECIDED = {
+  approved: 'APPROVED',
+  rejected: 'REJECTED',
+  unresolved: 'RESOLVE_ERRORS',
+} as const;
+
+interface ReportedOutcome {
+  result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
+  platformId: string;
+  problem?: string;
+}
+
+/**
+ * Applies a decision that the connector of this environment reported by itself. A known decision has no
+ * effect, and one that contradicts another is not applied. Throws NOT_FOUND.
+ */
+export async function applyReportedDecision(
+  runtime: Runtime,
+  environment: Mode,
+  verificationId: string,
+  verdict: IdentityVerdict,
+): Promise<ReportedOutcome> {
+  const isVerification = isId(verificationId, 'Verification');
+  const row = isVerification ? await runtime.db.read(verifications, verificationId) : undefined;
+  const platform = row && (await readPlatform(runtime.db, row.platform_id));
+  if (platform?.environment !== environment) throw new Fault('NOT_FOUND', 'Case not found.');
+  const caller = systemCaller(platform.id, environment);
+  return operate(runtime, caller, async (ctx): Promise<ReportedOutcome> => {
+    const subject = { platformId: platform.id };
+    if (await findPending(ctx, verificationId)) {
+      await applyVerdict(ctx, verificationId, true, verdict);
+      return { result: 'APPLIED', ...subject };
+    }
+    const status = (await ctx.read(verifications, verificationId))?.status;
+    const isKnown =
+      verdict.state in DECIDED && DECIDED[verdict.state as keyof typeof DECIDED] === status;
+    if (isKnown) return { result: 'IGNORED', ...subject };
+    const problem = `${verdict.state}, but the verification is ${status}.`;
+    return { result: 'CONTRADICTORY', ...subject, problem };
+  });
 }
 
 /** Job handlers of this feature. */

@@ -28,6 +28,8 @@ import { type BeneficiaryStatus, type ExternalAccountRow, externalAccounts } fro
 
 const CHECK_NAME = defineJob('external-account.name', Type.Object({ accountId: Type.String() }));
 
+const RETRY_AFTER_MS = 60_000;
+
 const UNSUPPORTED = { status: 'UNSUPPORTED' } as const;
 
 type NameCheckResult = Exclude<NameCheck, { status: 'INVALID_ACCOUNT' }>;
@@ -43,7 +45,9 @@ export async function firstNameCheck(
   info: AccountInfo,
 ): Promise<NameCheckResult | undefined> {
   if (!hasInstitution(info)) return undefined;
-  const check = (await port?.verify(info, 0)) ?? UNSUPPORTED;
+  // A failure of the institution does not prevent the account: the check is repeated.
+  const unknown: NameCheck = { status: 'PENDING', checkAfterMs: RETRY_AFTER_MS };
+  const check = port ? await port.verify(info, 0).catch(() => unknown) : UNSUPPORTED;
   if (check.status !== 'INVALID_ACCOUNT') return check;
   throw new Fault('INVALID_BANK_ACCOUNT', 'The account does not exist at the institution.');
 }

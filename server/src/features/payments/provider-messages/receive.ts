@@ -10,7 +10,13 @@ import { fieldErrors } from '../../../kernel/contract/validate.ts';
 import { type SignableRequest, verifyRequest } from '../../../kernel/crypto/http-signatures.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import type { Provider, ProviderDirectory } from '../../providers/index.ts';
+import { applyReportedDecision } from '../../customers/verifications/index.ts';
+import {
+  type Provider,
+  type ProviderDirectory,
+  providerManagement,
+  providerOfService,
+} from '../../providers/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { applyDepositMessage, applyDepositReturn } from './deposits.ts';
 import { type ProviderMessageRow, providerMessages } from './store.ts';
@@ -19,7 +25,7 @@ import { applyTransferMessage, type Outcome } from './transfers.ts';
 export interface ReceiverParts {
   runtime: Runtime;
   directory: ProviderDirectory;
-  protocol: Pick<ProviderProtocol, 'progressOf'>;
+  protocol: Pick<ProviderProtocol, 'progressOf' | 'verdictOf'>;
   /** Logs a problem for operators, without personal data. */
   note(problem: string): void;
 }
@@ -48,11 +54,20 @@ export async function authenticateProvider(
   return provider;
 }
 
-function apply(
-  { runtime, protocol }: ReceiverParts,
-  { row }: Provider,
-  message: Message,
+/** Applies a decision of the provider that serves identity checks in its environment. */
+async function applyIdentityMessage(
+  { runtime, directory, protocol }: ReceiverParts,
+  { id, environment }: Provider['row'],
+  { caseId, decision }: Extract<Message, { type: 'identity.decided' }>,
 ): Promise<Outcome> {
+  if (providerOfService(directory, environment, 'identity', true)?.row.id !== id) {
+    throw new Fault('NOT_FOUND', 'The identity checks are not routed to this provider.');
+  }
+  return applyReportedDecision(runtime, environment, caseId, protocol.verdictOf(decision));
+}
+
+async function apply(parts: ReceiverParts, { row }: Provider, message: Message): Promise<Outcome> {
+  const { runtime, protocol } = parts;
   const reportedBy = { providerId: row.id, environment: row.environment };
   switch (message.type) {
     case 'transfer.updated':
@@ -61,6 +76,14 @@ function apply(
       return applyDepositMessage(runtime, reportedBy, message);
     case 'deposit.returned':
       return applyDepositReturn(runtime, reportedBy, message);
+    case 'identity.decided':
+      return applyIdentityMessage(parts, row, message);
+    case 'rates.updated':
+      return {
+        result: (await providerManagement.recordRates(parts, row.id, message.rates))
+          ? 'APPLIED'
+          : 'IGNORED',
+      };
     default:
       return assertNever(message, 'type of a message');
   }
@@ -152,8 +175,8 @@ export async function receiveMessage(
   const isNew = await store(parts, provider, message.id, body, {
     result,
     type: message.type,
-    platform_id: 'platformId' in outcome ? outcome.platformId : null,
-    transaction_id: 'transactionId' in outcome ? outcome.transactionId : null,
+    platform_id: ('platformId' in outcome && outcome.platformId) || null,
+    transaction_id: ('transactionId' in outcome && outcome.transactionId) || null,
     problem: problem ?? null,
   });
   if (result === 'CONTRADICTORY') {

@@ -19,8 +19,9 @@ export type TransferMessage = Extract<Message, { type: 'transfer.updated' }>;
 /** Result of a message. `problem` explains a contradiction, which an operator resolves. */
 export interface Outcome {
   result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
-  platformId: string;
-  transactionId: string;
+  /** Absent for a fact that concerns no platform, or no payment. */
+  platformId?: string;
+  transactionId?: string;
   problem?: string;
 }
 

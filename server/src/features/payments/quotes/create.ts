@@ -68,18 +68,22 @@ async function partiesOf(
 }
 
 /** Payment instructions for a REALTIME_FUNDING payment. */
-function payInInstructions(
+async function payInInstructions(
   ctx: Ctx,
   payer: Payer & { kind: 'realtime' },
   port: FundingPort | undefined,
   payment: Money & { transactionId: string; expiresAt: Time },
-): PaymentInstructions[] {
-  const instructions = port?.forPayment?.({
+): Promise<PaymentInstructions[]> {
+  const funding = {
     ...payment,
     reference: paymentReferenceOf(payment.transactionId),
     network: payer.network,
-    owner: payer.customer ? 'customer' : 'platform',
+    owner: payer.customer ? ('customer' as const) : ('platform' as const),
     at: ctx.now,
+  };
+  const instructions = await Promise.resolve(port?.forPayment?.(funding)).catch((cause) => {
+    const reason = 'The provider of payment instructions does not respond. Try again.';
+    throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
   });
   if (!instructions?.length) {
     throw new Fault(
@@ -91,11 +95,11 @@ function payInInstructions(
 }
 
 /** Requirement for the execution of the quote: a payment in, a signature, or nothing. */
-function instructionsFor(
+async function instructionsFor(
   ctx: Ctx,
   port: FundingPort | undefined,
   intent: Intent,
-): PaymentInstructions[] | undefined {
+): Promise<PaymentInstructions[] | undefined> {
   const { payer, money, transactionId, expiresAt } = intent;
   if (payer.kind === 'realtime') {
     return payInInstructions(ctx, payer, port, {
@@ -162,7 +166,7 @@ export async function stageQuote(
     remittance: request.remittanceInformation,
     purpose,
     proofNeeded,
-    instructions: instructionsFor(ctx, connectors.funding, intent),
+    instructions: await instructionsFor(ctx, connectors.funding, intent),
     rail_payload:
       payee.kind === 'uma'
         ? await requestPayment(ctx, connectors.uma, payee, {

@@ -214,7 +214,7 @@ describe('updateSandboxClock', () => {
     const id = await pay(payingPlatform, '003');
     const began = performance.now();
     ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(9_000);
     expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
     await quietReceiver.close();
   });

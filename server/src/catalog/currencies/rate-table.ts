@@ -1,9 +1,10 @@
 // A table of mid rates by an operator or a rate service: one base currency, and the units of each
 // other currency for one unit of it. Numbers are read as text and kept as fractions of integers, so
 // rates and their inverses are exact.
-import { findCurrency } from '../../catalog/currencies/currencies.ts';
+
 import type { Time } from '../../kernel/effects.ts';
 import type { Rate } from '../../kernel/money.ts';
+import { findCurrency } from './currencies.ts';
 
 export interface RateTable {
   /** Time of the rates; undefined if the table has none. */

@@ -1,0 +1,253 @@
+// Services of a provider besides transfers, in production: the routes select it, and real signed HTTP
+// reaches it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCustomer, findInternalAccount, ok } from '../kit/app/fixtures.ts';
+import { openOnboarding } from '../kit/customers/onboarding.ts';
+import { operatorClient } from '../kit/operator/client.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+
+const IBAN = 'DE89370400440532013000';
+const SERVICES = ['account_check', 'rates', 'identity', 'funding', 'email', 'sms'];
+const COLLECTION = {
+  accountOrWalletInfo: {
+    ...{ accountType: 'EUR_ACCOUNT', iban: IBAN, paymentRails: ['SEPA'], reference: 'REF-1' },
+  },
+};
+
+let harness: Awaited<ReturnType<typeof openOnboarding>>;
+let platform: Awaited<ReturnType<typeof harness.platformOf>>;
+let adapter: Adapter;
+/** Bodies of the calls, by path. */
+const received = new Map<string, object[]>();
+
+const write = async (method: string, path: string, body?: object) => {
+  const reply = await operatorClient(harness.app).call(method, path, { body });
+  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
+  return reply.body;
+};
+
+/** The provider responds with this body, which may depend on the call. */
+function reply(path: string, body: object | ((call: never) => object)) {
+  adapter.replies[path] = (call) => {
+    received.set(path, [...(received.get(path) ?? []), call]);
+    return { body: typeof body === 'function' ? body(call as never) : body };
+  };
+}
+
+const rates = (at: number, eur: string) => ({
+  ...{ base: 'USD', at: new Date(at).toISOString(), rates: { EUR: eur }, validForSeconds: 86_400 },
+});
+
+beforeAll(async () => {
+  harness = await openOnboarding();
+  platform = await harness.platformOf('default', 'production');
+  adapter = await startAdapter(harness.app);
+  reply('/capabilities', { protocol: '1', services: SERVICES, fundingCurrencies: ['EUR'] });
+  const provider = await write('POST', '/providers', {
+    ...{ providerId: 'bank', environment: 'production', url: adapter.url },
+    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
+  });
+  adapter.accept(provider.ownKeys);
+  await write('POST', '/providers/bank/check');
+  for (const kind of SERVICES) {
+    const route = { providerId: 'bank', environment: 'production', priority: 10, kind };
+    await write('POST', '/provider-routes', route);
+  }
+});
+afterAll(async () => {
+  await adapter.close();
+  await harness.close();
+});
+
+const call = (method: string, path: string, body?: object) =>
+  harness.app.call(method, path, body, { as: platform });
+
+const createAccount = (fullName: string, iban = IBAN) =>
+  call('POST', '/platform/external-accounts', {
+    currency: 'EUR',
+    accountInfo: {
+      ...{ accountType: 'EUR_ACCOUNT', iban },
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName, countryOfResidence: 'DE' },
+    },
+  });
+
+/** A customer with complete data, and the result of its submission. */
+async function submitCustomer() {
+  const { id } = await harness.person(platform, 'Ada Lovelace');
+  await harness.addDocument(platform, id, 'PASSPORT');
+  const body = ok(await harness.submit(platform, id), 200);
+  return { id, verification: body };
+}
+
+describe('a route of a service', () => {
+  it('has a provider and no fields of transfers', async () => {
+    const body = { environment: 'production', priority: 1, kind: 'identity' };
+    const reply = await operatorClient(harness.app).call('POST', '/provider-routes', {
+      body: { ...body, providerId: null, currency: 'EUR' },
+    });
+    expect(reply).toMatchObject({
+      status: 400,
+      body: {
+        details: {
+          errors: [
+            { field: 'currency', message: 'does not apply to the service identity' },
+            { field: 'providerId', message: 'is required for the service identity' },
+          ],
+        },
+      },
+    });
+  });
+});
+
+describe('account_check', () => {
+  it('compares the name when an account is created', async () => {
+    reply('/accounts/check', { result: 'partly_matched', fullName: 'Grace B. Hopper' });
+    const { body } = await createAccount('Grace Hopper');
+    expect(body).toMatchObject({
+      beneficiaryVerificationStatus: 'PARTIAL_MATCH',
+      beneficiaryVerifiedData: { fullName: 'Grace B. Hopper' },
+    });
+    expect(received.get('/accounts/check')).toMatchObject([
+      { account: { accountType: 'EUR_ACCOUNT', iban: IBAN }, elapsedSeconds: 0 },
+    ]);
+  });
+
+  it('rejects an account that does not exist', async () => {
+    reply('/accounts/check', { result: 'invalid_account' });
+    expect((await createAccount('Grace Hopper')).body.code).toBe('INVALID_BANK_ACCOUNT');
+  });
+
+  it('is repeated while the provider fails', async () => {
+    adapter.replies['/accounts/check'] = () => ({ status: 503, body: {} });
+    const { body } = await createAccount('Ada Lovelace', 'GB29NWBK60161331926819');
+    expect(body.beneficiaryVerificationStatus).toBe('PENDING');
+    reply('/accounts/check', { result: 'matched', fullName: 'Ada Lovelace' });
+    await harness.app.advance(120_000);
+    const path = `/platform/external-accounts/${body.id}`;
+    expect((await call('GET', path)).body.beneficiaryVerificationStatus).toBe('MATCHED');
+  });
+});
+
+describe('rates', () => {
+  const estimate = async () => {
+    const path = '/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&sendingAmount=100000';
+    return ok(await call('GET', path), 200).data[0].exchangeRate as number;
+  };
+
+  it('are requested, and replaced by a message at once', async () => {
+    const now = harness.app.effects.now();
+    reply('/rates', rates(now - 1_000, '0.5'));
+    const before = await estimate();
+    const message = { type: 'rates.updated', rates: rates(now, '0.25') };
+    expect((await adapter.send('bank', message)).body).toEqual({ result: 'APPLIED' });
+    expect((await estimate()) / before).toBeCloseTo(2, 3);
+    const older = { type: 'rates.updated', rates: rates(now - 60_000, '0.75') };
+    expect((await adapter.send('bank', older)).body).toEqual({ result: 'IGNORED' });
+    expect((await estimate()) / before).toBeCloseTo(2, 3);
+  });
+});
+
+describe('identity', () => {
+  it('is decided by a message, once', async () => {
+    reply('/identity/submit', { state: 'review' });
+    const { id, verification } = await submitCustomer();
+    expect(verification.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
+    expect(received.get('/identity/submit')?.at(-1)).toMatchObject({
+      ...{ caseId: verification.id, customerId: id, type: 'INDIVIDUAL' },
+      documents: [{ documentType: 'PASSPORT', country: 'US' }],
+    });
+    const message = { type: 'identity.decided', caseId: verification.id };
+    const approved = { ...message, decision: { state: 'approved' } };
+    expect((await adapter.send('bank', approved)).body).toEqual({ result: 'APPLIED' });
+    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    expect((await adapter.send('bank', approved)).body).toEqual({ result: 'IGNORED' });
+    const rejected = { ...message, decision: { state: 'rejected' } };
+    expect(await adapter.send('bank', rejected)).toMatchObject({
+      status: 409,
+      body: { message: 'rejected, but the verification is APPROVED.' },
+    });
+    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    const unknown = { ...approved, caseId: `${verification.id}0` };
+    expect((await adapter.send('bank', unknown)).status).toBe(409);
+  });
+
+  it('is polled while the provider is paused, which gets no new cases', async () => {
+    reply('/identity/submit', { state: 'review', checkAfterSeconds: 60 });
+    const pending = await submitCustomer();
+    await write('POST', '/providers/bank/pause');
+    const count = received.get('/identity/submit')?.length;
+    const later = await submitCustomer();
+    expect(received.get('/identity/submit')).toHaveLength(count ?? 0);
+    reply('/identity/state', { state: 'rejected', findings: [{ type: 'INVALID_DOCUMENT' }] });
+    await harness.app.advance(61_000);
+    expect(await harness.statuses(platform, pending.id)).toEqual(['REJECTED']);
+    await write('POST', '/providers/bank/resume');
+    reply('/identity/submit', { state: 'approved' });
+    await harness.app.advance(3_600_000);
+    expect(await harness.statuses(platform, later.id)).toEqual(['APPROVED']);
+  });
+
+  it('moves to a provider that does not know the case', async () => {
+    reply('/identity/submit', { state: 'review', checkAfterSeconds: 60 });
+    const { id } = await submitCustomer();
+    adapter.replies['/identity/state'] = () => ({ status: 404, body: {} });
+    reply('/identity/submit', { state: 'approved' });
+    await harness.app.advance(61_000);
+    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+  });
+});
+
+describe('funding', () => {
+  it('adds the account details after an account is opened', async () => {
+    reply('/funding/account', ({ accountId }: { accountId: string }) => ({
+      instructions: [{ ...COLLECTION, instructionsNotes: accountId }],
+    }));
+    const { id } = await createCustomer(harness.app, { as: platform });
+    const opened = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
+    expect(opened.fundingPaymentInstructions).toEqual([]);
+    await harness.app.settle();
+    const account = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
+    expect(account.fundingPaymentInstructions).toMatchObject([{ instructionsNotes: opened.id }]);
+    const events = await harness.app.events();
+    const types = events.filter((each) => each.data?.id === opened.id).map((each) => each.type);
+    expect(types).toContain('INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED');
+  });
+
+  it('has instructions for one payment, without which there is no quote', async () => {
+    reply('/identity/submit', { state: 'approved' });
+    const { id } = await submitCustomer();
+    reply('/accounts/check', { result: 'unsupported' });
+    const payee = ok(await createAccount('Grace Hopper', 'FR1420041010050500013M02606'), 201);
+    const createQuote = () =>
+      call('POST', '/quotes', {
+        source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: id },
+        destination: { destinationType: 'ACCOUNT', accountId: payee.id },
+        ...{ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 100_00 },
+      });
+    const { status, body } = await createQuote();
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    reply('/funding/payment', { instructions: [COLLECTION] });
+    const quote = ok(await createQuote(), 201);
+    expect(quote.paymentInstructions).toMatchObject([COLLECTION]);
+    expect(received.get('/funding/payment')).toMatchObject([
+      { transactionId: quote.transactionId, amount: 100_00, currency: 'EUR', owner: 'customer' },
+    ]);
+  });
+});
+
+describe('email', () => {
+  it('is sent by the provider with the ID of the message', async () => {
+    reply('/messages/send', { result: 'sent' });
+    const person = await harness.person(platform, 'Erika Mustermann', {
+      ...{ nationality: 'DE', email: 'erika@example.com', phoneNumber: '+4915123456789' },
+      address: { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' },
+      ...{ idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' },
+    });
+    const path = `/customers/${person.id}/verify-email`;
+    expect((await call('POST', path)).status).toBeLessThan(300);
+    await harness.app.settle();
+    expect(received.get('/messages/send')).toMatchObject([
+      { messageId: expect.any(String), channel: 'email', to: 'erika@example.com' },
+    ]);
+  });
+});
