@@ -136,7 +136,7 @@ describe('the signature of a message', () => {
 });
 
 describe('rotateProviderKey', () => {
-it('signs with the new key after the overlap, and retires the earlier one after twice that', async () => {
+  it('signs with the new key after the overlap, and retires the earlier one later', async () => {
     const rotated = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
     const [first, second] = rotated.ownKeys;
     adapter.accept([first]);
