@@ -1,7 +1,7 @@
 // Binds handlers of the operator API. A handler receives the operator, and the installation with a runtime
 // whose commits contain audit records. An operator who is restricted to some platforms cannot read or change
-// others: lists require a permitted platform, resources of other platforms are not found, and the commit of
-// such a change is rejected.
+// others: lists contain the permitted platforms, resources of other platforms are not found, and the
+// commit of such a change is rejected.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
@@ -33,6 +33,7 @@ import type { Runtime } from '../runtime/operation/operate.ts';
 import type { Installation, ProcessState, Provisioning } from './installation.ts';
 import { Approval } from './schemas.ts';
 import { scopedDatabase } from './scoped-database.ts';
+import { mergedPage, mergedPlatforms } from './several-platforms.ts';
 
 export type IdentityProvider = ReturnType<typeof signIn.identityProvider>;
 
@@ -120,7 +121,10 @@ function* platformIdsIn(value: unknown): Generator<string> {
   }
 }
 
-/** The query of an operator who is restricted to some platforms; it must select one of them. */
+/**
+ * The query of an operator who is restricted to some platforms: it must select one of them, unless the
+ * reply is a list that can be merged.
+ */
 function scopedQuery(
   contract: Contract,
   { platformIds }: Operator,
@@ -129,6 +133,8 @@ function scopedQuery(
   const hasFilter = 'platformId' in (contract.query?.properties ?? {});
   if (platformIds === null || !hasFilter) return query;
   const [only, ...others] = platformIds;
+  // Searches contain only resources that the operator may see.
+  if (query.platformId === undefined && contract.method === 'POST') return query;
   const platformId = query.platformId ?? (others.length === 0 ? only : undefined);
   if (platformId === undefined) throw invalidField('platformId', 'is required');
   if (!platformIds.includes(String(platformId))) throw notFound();
@@ -298,7 +304,8 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       // The route passes headers and body as it received them.
       const raw = input as unknown as RawInput;
       assertPlatformInPath(contract, operator, raw.params);
-      const query = scopedQuery(contract, operator, raw.query);
+      const merged = mergedPlatforms(contract, operator, raw.query);
+      const query = merged ? raw.query : scopedQuery(contract, operator, raw.query);
       const request = requestOf(contract, operator, installation, raw);
       const check = requirePolicies(
         installation.runtime,
@@ -314,7 +321,10 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
         },
       };
       try {
-        const reply = await execute(call, { ...input, query });
+        const read = (selected: typeof query) => execute(call, { ...input, query: selected });
+        const reply = await (merged
+          ? mergedPage(merged, query, contract.oldestFirst === true, read)
+          : read(query));
         assertVisible(operator, reply.body);
         const isRecorded = contract.method !== 'GET' || contract.reveals === true;
         if (isRecorded && audited.count() === 0) await audited.recordAccess(ownersIn(reply.body));

@@ -2,13 +2,19 @@
 import { Type } from '@sinclair/typebox';
 import { named, oneOf, text, time } from '../kernel/schema.ts';
 
-/** Filter by platform. Required for an operator with access to several platforms only. */
+/** Filter by platform. An operator of several platforms gets the items of all of them without it. */
 export const PlatformFilter = {
   platformId: Type.Optional(
     text(
-      'Return only items of this platform. Required for an operator with access to certain platforms ' +
-        'only, if there are several.',
+      'Return only items of this platform. Default: all platforms that the operator may access.',
     ),
+  ),
+};
+
+/** Filter of sums, which an operator of several platforms gets for one of them. */
+export const SummedPlatform = {
+  platformId: Type.Optional(
+    text('Sum only this platform. Required for an operator of several platforms.'),
   ),
 };
 

@@ -81,6 +81,8 @@ type Authentication =
       readonly wholeInstallation?: true;
       /** A second person must approve it, even without a policy. */
       readonly needsApproval?: true;
+      /** A list that is ordered by time, oldest first; others are newest first. */
+      readonly oldestFirst?: true;
       /** Can post in the ledger, so a policy can have a smallest amount. */
       readonly postsMoney?: true;
       readonly permission?: never;
@@ -106,6 +108,7 @@ interface NoOperator {
   readonly reveals?: never;
   readonly wholeInstallation?: never;
   readonly needsApproval?: never;
+  readonly oldestFirst?: never;
   readonly postsMoney?: never;
 }
 

@@ -44,6 +44,7 @@ const list = operation({
   description: 'Returns external accounts, oldest first, without their holders.',
   auth: 'operator',
   operatorPermission: 'accounts.read',
+  oldestFirst: true,
   commands: ['external-accounts list'],
   query: Type.Object({
     accountId: Type.Optional(text('Return only this account.')),

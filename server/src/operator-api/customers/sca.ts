@@ -57,6 +57,7 @@ const listResets = operation({
   description: 'Returns the factor resets that match the filter, oldest first.',
   auth: 'operator',
   operatorPermission: 'authentication.read',
+  oldestFirst: true,
   commands: ['sca resets'],
   query: Type.Object({
     status: Type.Optional(

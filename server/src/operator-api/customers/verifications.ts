@@ -106,6 +106,7 @@ const list = operation({
     'Deleted customers are not included.',
   auth: 'operator',
   operatorPermission: 'customers.read',
+  oldestFirst: true,
   commands: ['verifications list'],
   query: Type.Object({
     status: Type.Optional(

@@ -12,7 +12,7 @@ import { operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, text, time, withDescription } from '../../kernel/schema.ts';
 import { assertPlatform, operatorHandle } from '../handle.ts';
 import { TransactionType } from '../payments/schemas.ts';
-import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import { OptionalReason, SummedPlatform } from '../schemas.ts';
 import { ModeFilter } from './schemas.ts';
 
 const TAG = 'Metrics';
@@ -64,7 +64,7 @@ const get = operation({
   operatorPermission: 'payments.read',
   commands: [],
   query: Type.Object({
-    ...PlatformFilter,
+    ...SummedPlatform,
     ...ModeFilter,
     type: optional(withDescription(TransactionType, 'Count only transactions of this type.')),
     currency: optional(text('Count only payments in this currency.')),

@@ -6,7 +6,7 @@ import { operation } from '../../kernel/contract/operation.ts';
 import { MODES } from '../../kernel/mode.ts';
 import { named, oneOf, text, time } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { PlatformFilter } from '../schemas.ts';
+import { SummedPlatform } from '../schemas.ts';
 import { MAX_WORK, overviewOf, WORK_NAMES } from './overview-parts.ts';
 import { ModeFilter } from './schemas.ts';
 
@@ -117,7 +117,7 @@ const get = operation({
   auth: 'operator',
   operatorPermission: 'platforms.read',
   commands: [],
-  query: Type.Object({ ...PlatformFilter, ...ModeFilter }),
+  query: Type.Object({ ...SummedPlatform, ...ModeFilter }),
   replies: {
     200: Type.Object({
       at: time('Time at which the numbers were read.'),

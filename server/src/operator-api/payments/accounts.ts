@@ -60,6 +60,7 @@ const list = operation({
   description: 'Returns internal accounts with balances and amounts owed, oldest first.',
   auth: 'operator',
   operatorPermission: 'accounts.read',
+  oldestFirst: true,
   commands: ['accounts list'],
   query: Type.Object({
     accountId: Type.Optional(text('Return only this account.')),

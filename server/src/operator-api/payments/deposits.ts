@@ -101,6 +101,7 @@ const listDeposits = operation({
     'payments.',
   auth: 'operator',
   operatorPermission: 'payments.read',
+  oldestFirst: true,
   commands: ['deposits list'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
   replies: { 200: named('HeldDepositPage', page(HeldDeposit)) },

@@ -95,6 +95,7 @@ const listTransfers = operation({
     'and account details, so this request is recorded.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
+  oldestFirst: true,
   reveals: true,
   commands: ['payouts list'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),

@@ -96,6 +96,7 @@ const listCoins = operation({
   description: 'Returns stablecoins, oldest first. `PENDING_APPROVAL` needs a decision.',
   auth: 'operator',
   operatorPermission: 'stablecoins.read',
+  oldestFirst: true,
   commands: ['stablecoins list'],
   query: Type.Object({
     ...PlatformFilter,

@@ -92,6 +92,7 @@ const listItems = operation({
     'so this request is recorded.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
+  oldestFirst: true,
   reveals: true,
   commands: ['suspense list'],
   query: Type.Object({

@@ -80,6 +80,7 @@ const listTokens = operation({
   description: 'Returns the tokens of one platform or of all, oldest first, without secrets.',
   auth: 'operator',
   operatorPermission: 'platforms.read',
+  oldestFirst: true,
   commands: ['token list'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
   replies: { 200: named('PlatformTokenPage', page(Token)) },

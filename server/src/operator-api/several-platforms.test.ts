@@ -1,0 +1,146 @@
+// Lists for operators of several platforms: complete, ordered, and without items of other platforms.
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createCustomer, createFundedCustomer, ok } from '../../test/kit/app/fixtures.ts';
+import { testApp } from '../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../test/kit/operator/client.ts';
+import { OPERATOR_BASE_PATH } from '../http/route.ts';
+import { OPERATOR_OPERATIONS } from './index.ts';
+import { isMergeable, mergedPage } from './several-platforms.ts';
+
+interface Item {
+  id: string;
+  createdAt: string;
+}
+
+/** Lists by platform that are read in pages; every `emptyEvery`th page is empty, as with filters. */
+function readerOf(lists: ReadonlyMap<string, readonly Item[]>, emptyEvery: number) {
+  let reads = 0;
+  return async ({ platformId, cursor, limit }: Record<string, unknown>) => {
+    const list = lists.get(String(platformId)) ?? [];
+    const from = Number(cursor ?? 0);
+    reads++;
+    const count = reads % emptyEvery === 0 ? 0 : Number(limit);
+    const to = Math.min(from + count, list.length);
+    const hasMore = to < list.length;
+    const nextCursor = hasMore ? { nextCursor: `${to}` } : {};
+    return { status: 200, body: { data: list.slice(from, to), hasMore, ...nextCursor } };
+  };
+}
+
+describe('mergedPage', () => {
+  const times = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 12 });
+
+  it('returns each item once, in the order of the list', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(times, { minLength: 2, maxLength: 4 }),
+        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 }),
+        fc.boolean(),
+        fc.integer({ min: 2, max: 4 }),
+        async (listTimes, limits, isOldestFirst, emptyEvery) => {
+          const lists = new Map(
+            listTimes.map((list, platform) => {
+              const sorted = [...list].sort((a, b) => (isOldestFirst ? a - b : b - a));
+              const items = sorted.map((time, index) => ({
+                id: `${platform}/${index}`,
+                createdAt: String(time).padStart(2, '0'),
+              }));
+              return [`${platform}`, items] as const;
+            }),
+          );
+          const read = readerOf(lists, emptyEvery);
+          const found: Item[] = [];
+          let cursor: string | undefined;
+          for (let turn = 0; turn < 500; turn++) {
+            const limit = limits[turn % limits.length];
+            const query = { limit, cursor };
+            const { body } = await mergedPage([...lists.keys()], query, isOldestFirst, read);
+            const page = body as { data: Item[]; hasMore: boolean; nextCursor?: string };
+            expect(page.data.length).toBeLessThanOrEqual(Number(limit));
+            found.push(...page.data);
+            cursor = page.nextCursor;
+            expect(page.hasMore).toBe(cursor !== undefined);
+            if (cursor === undefined) break;
+          }
+          expect(cursor).toBeUndefined();
+          const expected = [...lists.values()].flat();
+          expect(found.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
+          const order = found.map(({ createdAt }) => createdAt);
+          const sorted = [...order].sort();
+          expect(order).toEqual(isOldestFirst ? sorted : sorted.reverse());
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('rejects the cursor of another list', async () => {
+    const read = readerOf(new Map(), 2);
+    for (const cursor of ['x', 'W10x', Buffer.from('[["a",null,"b"]]').toString('base64url')]) {
+      await expect(mergedPage(['a', 'b'], { cursor }, false, read)).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+      });
+    }
+  });
+});
+
+describe('an operator of two platforms', () => {
+  const app = testApp();
+  const client = operatorClient(app);
+  // A call fails if a reply before it did not match its contract.
+  afterEach(async () => {
+    ok(await app.call('GET', '/config'), 200);
+  });
+
+  const secretOf = async () =>
+    client.secretOf({ platformIds: [app.platform.id, app.other.id].sort() });
+  const get = async (path: string) =>
+    ok(await client.call('GET', path, { secret: await secretOf() }), 200);
+
+  it('gets customers of both in one order, in pages, and of no third one', async () => {
+    const third = await app.newPlatform('Third', { environment: 'sandbox', regulated: false });
+    const ids: string[] = [];
+    for (const as of [app.platform, app.other, third, app.platform, app.other]) {
+      const { id } = await createCustomer(app, { as });
+      if (as !== third) ids.unshift(id);
+    }
+    const found: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page = await get(`/customers?limit=1${cursor && `&cursor=${cursor}`}`);
+      found.push(...page.data.map((each: { id: string }) => each.id));
+      cursor = page.nextCursor;
+    }
+    expect(found.slice(0, 4)).toEqual(ids);
+    expect(new Set(found).size).toBe(found.length);
+    const own = await get(`/customers?platformId=${app.other.id}`);
+    expect(own.data[0].id).toBe(ids[0]);
+    const hidden = await client.call('GET', `/customers?platformId=${third.id}`, {
+      secret: await secretOf(),
+    });
+    expect(hidden.status).toBe(404);
+  });
+
+  it('searches in both', async () => {
+    const { person } = await createFundedCustomer(app, 100, { as: app.other });
+    const reply = await client.call('POST', '/search', {
+      body: { query: person.id },
+      secret: await secretOf(),
+    });
+    expect(JSON.stringify(ok(reply, 200))).toContain(person.id);
+  });
+
+  it('gets every list of the operator API', async () => {
+    const paths = OPERATOR_OPERATIONS.map(({ contract }) => contract)
+      .filter((contract) => isMergeable(contract))
+      .map(({ path, query }) => ({ path, required: query?.required ?? [] }));
+    expect(paths.length).toBeGreaterThan(25);
+    const failed: unknown[] = [];
+    for (const { path, required } of paths.filter((each) => each.required.length === 0)) {
+      const { status, body } = await client.call('GET', path, { secret: await secretOf() });
+      if (status !== 200) failed.push({ path: OPERATOR_BASE_PATH + path, status, body });
+      expect(required).toEqual([]);
+    }
+    expect(failed).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+// A list for an operator of several platforms: the pages of each platform, merged in the order of the list.
+// The cursor contains a position for each platform.
+import type { Operator } from '../kernel/caller.ts';
+import type { Contract, Reply } from '../kernel/contract/operation.ts';
+import { invalidField } from '../kernel/fault.ts';
+import { isAnyId } from '../kernel/id.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+interface Page {
+  data: readonly Item[];
+  hasMore: boolean;
+  nextCursor?: string;
+}
+
+/** Position in the list of one platform; `skipped` items of the page at `cursor` were returned before. */
+interface Position {
+  platformId: string;
+  cursor?: string;
+  skipped: number;
+  isEnded: boolean;
+}
+
+/** A position with the items that follow it. */
+interface Source extends Position {
+  items: readonly Item[];
+  next: string | undefined;
+}
+
+type ReadPage = (query: Record<string, unknown>) => Promise<Reply>;
+
+const DEFAULT_LIMIT = 20;
+/** Pages of one platform that a request reads at most; a page of a list with filters can be empty. */
+const MAX_READS = 4;
+/** Times by which lists are ordered. */
+const TIMES = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
+
+/** The value by which a list is ordered: its time, then its first ID, which contains a time as well. */
+function orderOf(item: Item): string {
+  const time = TIMES.map((name) => item[name]).find((value) => value !== undefined);
+  const id = Object.values(item).find((value) => typeof value === 'string' && isAnyId(value));
+  return `${time ?? ''} ${String(id ?? '').replace(/^.*:/, '')}`;
+}
+
+/** Whether a list can be merged: it is paged and has a filter by platform. */
+export const isMergeable = ({ method, query, replies }: Contract): boolean => {
+  const pageFields = replies[200]?.properties ?? {};
+  return (
+    method === 'GET' &&
+    'platformId' in (query?.properties ?? {}) &&
+    ['data', 'hasMore', 'nextCursor'].every((name) => name in pageFields)
+  );
+};
+
+/** The platforms of an operator whose list must be merged; undefined for any other request. */
+export function mergedPlatforms(
+  contract: Contract,
+  { platformIds }: Operator,
+  { platformId }: Record<string, unknown>,
+): readonly string[] | undefined {
+  if (platformIds === null || platformIds.length < 2 || platformId !== undefined) return undefined;
+  return isMergeable(contract) ? [...platformIds].sort() : undefined;
+}
+
+const encode = (positions: readonly Position[]): string =>
+  Buffer.from(
+    JSON.stringify(
+      positions.map(({ platformId, cursor, skipped, isEnded }) => [
+        platformId,
+        cursor ?? null,
+        isEnded ? -1 : skipped,
+      ]),
+    ),
+  ).toString('base64url');
+
+/** The positions of a cursor; platforms that were added to the operator since start at their beginning. */
+function decode(text: string, platformIds: readonly string[]): Position[] {
+  const read = new Map<string, Position>();
+  try {
+    const values = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    for (const value of values) {
+      const [platformId, cursor, skipped] = value as [string, string | null, number];
+      if (!Number.isInteger(skipped)) throw new Error('no position');
+      read.set(platformId, {
+        ...{ platformId, skipped: Math.max(skipped, 0), isEnded: skipped < 0 },
+        ...(typeof cursor === 'string' ? { cursor } : {}),
+      });
+    }
+  } catch {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return platformIds.map(
+    (platformId) => read.get(platformId) ?? { platformId, skipped: 0, isEnded: false },
+  );
+}
+
+/** Reads until an item is known, the list has ended, or `MAX_READS` pages were read. */
+async function fill(
+  position: Position,
+  query: Record<string, unknown>,
+  readPage: ReadPage,
+): Promise<Source> {
+  let source: Source = { ...position, items: [], next: undefined };
+  for (let reads = 0; reads < MAX_READS && !source.isEnded; reads++) {
+    const { platformId, cursor } = source;
+    const { body } = await readPage({ ...query, platformId, cursor });
+    const { data, hasMore, nextCursor } = body as Page;
+    const items = data.slice(source.skipped);
+    const next = hasMore ? nextCursor : undefined;
+    if (items.length > 0 || next === undefined) {
+      return { ...source, items, next, isEnded: items.length === 0 };
+    }
+    const skipped = Math.max(source.skipped - data.length, 0);
+    source = { platformId, cursor: next, skipped, isEnded: false, items: [], next: undefined };
+  }
+  return source;
+}
+
+/** The position after the first item. */
+function advance({ items, next, ...position }: Source): Source {
+  const rest = { ...position, skipped: position.skipped + 1, items: items.slice(1), next };
+  if (rest.items.length > 0) return rest;
+  const { platformId } = position;
+  if (next === undefined) return { ...rest, isEnded: true };
+  return { platformId, cursor: next, skipped: 0, isEnded: false, items: [], next: undefined };
+}
+
+/** Index of the source with the next item of the list. */
+function nextOf(sources: readonly Source[], isOldestFirst: boolean): number {
+  let best = -1;
+  for (const [index, { items }] of sources.entries()) {
+    const [item] = items;
+    if (!item) continue;
+    const [other] = sources[best]?.items ?? [];
+    const isEarlier = other && orderOf(item) < orderOf(other);
+    const isLater = other && orderOf(item) > orderOf(other);
+    if (!other || (isOldestFirst ? isEarlier : isLater)) best = index;
+  }
+  return best;
+}
+
+/**
+ * A page over these platforms. It can be shorter than the limit, as that of a list with filters. Throws
+ * INVALID_INPUT for an invalid cursor.
+ */
+export async function mergedPage(
+  platformIds: readonly string[],
+  query: Record<string, unknown>,
+  isOldestFirst: boolean,
+  readPage: ReadPage,
+): Promise<Reply> {
+  const { cursor, ...filters } = query;
+  const limit = Number(query.limit ?? DEFAULT_LIMIT);
+  const positions = decode(typeof cursor === 'string' ? cursor : encode([]), platformIds);
+  let sources = await Promise.all(positions.map((each) => fill(each, filters, readPage)));
+  const data: Item[] = [];
+  while (data.length < limit && sources.every((each) => each.isEnded || each.items.length > 0)) {
+    const index = nextOf(sources, isOldestFirst);
+    const source = sources[index];
+    const [item] = source?.items ?? [];
+    if (!source || !item) break;
+    data.push(item);
+    const rest = advance(source);
+    const isEmpty = rest.items.length === 0 && !rest.isEnded;
+    const filled = isEmpty && data.length < limit ? await fill(rest, filters, readPage) : rest;
+    sources = sources.with(index, filled);
+  }
+  const hasMore = sources.some((each) => !each.isEnded);
+  return {
+    status: 200,
+    body: { data, hasMore, ...(hasMore ? { nextCursor: encode(sources) } : {}) },
+  };
+}
