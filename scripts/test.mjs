@@ -20,7 +20,9 @@ const rest = process.argv.slice(2).filter((word) => !['--system', '--long'].incl
 const args = ['run', '--config', config, ...rest];
 const isSystem = process.argv.includes('--system');
 const isFullRun = rest.length === 0 && !isSystem;
-const suite = isSystem ? 'system' : isFullRun ? 'main' : undefined;
+// A shard is a part of the suite; the replies of all parts together are not collected.
+const isWholeSuite = rest.every((word) => word.startsWith('--shard='));
+const suite = isSystem ? 'system' : isWholeSuite ? 'main' : undefined;
 const repliesFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-replies-'));
 const env = {
   ...process.env,
