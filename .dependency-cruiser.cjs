@@ -60,6 +60,7 @@ const FEATURES = [
   'stablecoins',
   'agents',
   'accounting',
+  'reconciliation',
   'jobs',
   'sandbox',
   'staff/roles',

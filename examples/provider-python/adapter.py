@@ -32,7 +32,11 @@ CAPABILITIES = {
         {"kinds": ["payout", "refund"], "rails": ["SEPA", "SEPA_INSTANT"], "currencies": ["EUR"]}
     ],
     "cancel": False,
+    "statements": True,
 }
+STATEMENT_LINES = 500
+# What the owner has paid in before the first payment, in minor units of each currency.
+OPENING_BALANCE = 1_000_000_00
 
 
 def digest_of(body):
@@ -80,6 +84,24 @@ def verify_request(public, method, authority, path, headers, body):
         raise ValueError("the signature does not match")
 
 
+def day_of(seconds):
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def line_of(payment):
+    """A payment as an entry of the account."""
+    return {
+        "id": payment["transferId"],
+        "direction": "out",
+        "amount": payment["amount"],
+        "kind": "transfer",
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(payment["bookedAt"])),
+        "transferId": payment["transferId"],
+        "reference": payment["reference"],
+        "bankReference": payment["bankReference"],
+    }
+
+
 class Bank:
     """The payments of the imaginary bank, stored before each reply."""
 
@@ -91,13 +113,36 @@ class Bank:
         """Pays once for each transfer, however often it is sent."""
         identifier = transfer["transferId"]
         if identifier not in self.payments:
-            self.payments[identifier] = {**transfer, "bankReference": transfer["reference"][:16]}
+            booked = {"bankReference": transfer["reference"][:16], "bookedAt": time.time()}
+            self.payments[identifier] = {**transfer, **booked}
             self._store()
         return self.state(identifier)
 
     def state(self, identifier):
         payment = self.payments.get(identifier)
         return payment and {"state": "accepted", "reference": payment["bankReference"]}
+
+    def statement(self, request):
+        """A page of the entries of a day in UTC, which are its payments; None until the day has ended."""
+        day, currency, page = request["day"], request["currency"], request["page"]
+        if day >= day_of(time.time()):
+            return None
+        entries = [each for each in self.payments.values() if each["currency"] == currency]
+        before = sum(each["amount"] for each in entries if day_of(each["bookedAt"]) < day)
+        of_day = [each for each in entries if day_of(each["bookedAt"]) == day]
+        opening = OPENING_BALANCE - before
+        start = (page - 1) * STATEMENT_LINES
+        return {
+            "statementId": f"{day}-{currency}-{len(of_day)}",
+            "day": day,
+            "currency": currency,
+            "openingBalance": opening,
+            "closingBalance": opening - sum(each["amount"] for each in of_day),
+            "lineCount": len(of_day),
+            "page": page,
+            "pageCount": max(1, -(-len(of_day) // STATEMENT_LINES)),
+            "lines": [line_of(each) for each in of_day[start : start + STATEMENT_LINES]],
+        }
 
     def _store(self):
         new = self.file.with_suffix(".new")
@@ -111,6 +156,7 @@ def handler_of(bank, railhead_key):
         "/transfers/send": bank.pay,
         "/transfers/state": lambda body: bank.state(body["transferId"]),
         "/transfers/cancel": lambda body: {"result": "rejected"},
+        "/statements/day": bank.statement,
     }
 
     class Handler(BaseHTTPRequestHandler):

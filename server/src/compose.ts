@@ -29,6 +29,7 @@ import {
   watchPending,
 } from './features/notifications/webhooks/index.ts';
 import type { ProviderDirectory } from './features/providers/index.ts';
+import { watchDifferences } from './features/reconciliation/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
 import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
@@ -237,6 +238,12 @@ async function connectCommitter(databaseUrl: string): Promise<pg.Client> {
   }
 }
 
+/** Publishes the work that waits: deliveries, and differences to statements of providers. */
+function watchQueues(metrics: Metrics, runtime: Runtime): void {
+  watchPending(metrics, runtime);
+  watchDifferences(metrics, runtime);
+}
+
 function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
   const committer = createCommitter({
     connect: () => connectCommitter(databaseUrl),
@@ -417,7 +424,7 @@ export async function compose(
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   const open = openRequests(runtime, log, metrics);
-  watchPending(metrics, runtime);
+  watchQueues(metrics, runtime);
   const keyRing = await prepareDatabase(runtime, settings, log);
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
@@ -434,7 +441,7 @@ export async function compose(
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
   const extra = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, open) };
-  const parts = partsOf({ ...shared, ...extra, walletRecoveryMs });
+  const parts = partsOf({ ...shared, ...extra, directory, walletRecoveryMs });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];

@@ -46,7 +46,8 @@ import { presentationFeature } from './features/payments/presentation/index.ts';
 import { providerMessageFeature } from './features/payments/provider-messages/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
-import { providerFeature } from './features/providers/index.ts';
+import { type ProviderDirectory, providerFeature } from './features/providers/index.ts';
+import { reconciliationFeature } from './features/reconciliation/index.ts';
 import {
   type ClockParts,
   type SandboxWorldParts,
@@ -72,6 +73,7 @@ import type { Feature } from './runtime/operation/feature.ts';
 export interface Resources
   extends Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
   connectors: CardParts['connectors'];
+  directory: ProviderDirectory;
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
   followers: Pick<Followers, 'register'>;
@@ -182,6 +184,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   requestFeature,
   providerFeature,
   providerMessageFeature,
+  reconciliationFeature,
   operatorTokenFeature,
   operatorUserFeature,
   auditFeature,

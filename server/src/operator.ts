@@ -46,6 +46,7 @@ import { requestVerbs } from './operator/platforms/requests.ts';
 import { tokenVerbs } from './operator/platforms/token.ts';
 import { webhookVerbs } from './operator/platforms/webhooks.ts';
 import { providerVerbs } from './operator/providers/providers.ts';
+import { reconciliationVerbs } from './operator/providers/reconciliation.ts';
 import { providerRouteVerbs } from './operator/providers/routes.ts';
 import { auditVerbs } from './operator/staff/audit.ts';
 import { operatorTokenVerbs } from './operator/staff/operator-tokens.ts';
@@ -79,6 +80,7 @@ export const VERBS: readonly Verb[] = [
   ...payoutVerbs,
   ...providerVerbs,
   ...providerRouteVerbs,
+  ...reconciliationVerbs,
   ...suspenseVerbs,
   ...depositVerbs,
   ...verificationVerbs,

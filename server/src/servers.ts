@@ -17,6 +17,7 @@ import {
   routedRail,
   withServices,
 } from './features/providers/index.ts';
+import { receivePage } from './features/reconciliation/index.ts';
 import type { SandboxWorldParts } from './features/sandbox/index.ts';
 import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
 import { signIn } from './features/staff/users/index.ts';
@@ -211,7 +212,9 @@ interface MessageOptions {
 export function addMessagesOfProviders(server: FastifyInstance, options: MessageOptions): void {
   const { runtime, directory, naming, limiter, publicUrl, log } = options;
   const note = (problem: string) => log.warn({ problem }, 'a provider has a problem');
-  const parts = { runtime, directory, protocol: gateway, note };
+  const statements = (providerId: string, page: Parameters<typeof receivePage>[2]) =>
+    receivePage(runtime, providerId, page);
+  const parts = { runtime, directory, protocol: gateway, note, statements };
   addProviderMessages(server, {
     ...{ naming, limiter, publicUrl, now: runtime.effects.now },
     async authenticate(providerId, request) {

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   circulatingTokensAccount,
   issuedTokensAccount,
+  providerAccount,
   SYSTEM_ACCOUNTS,
+  type SystemAccount,
   systemAccount,
   systemAccountPattern,
   systemAccounts,
@@ -13,15 +15,19 @@ import {
 
 describe('systemAccounts', () => {
   const accounts = systemAccounts(['USD', 'EUR']);
+  /** Those of providers are opened with their first statement. */
+  const purposes = (Object.keys(SYSTEM_ACCOUNTS) as SystemAccount[]).filter(
+    (purpose) => purpose !== 'provider',
+  );
 
   it('has one account for each environment, purpose and currency', () => {
-    expect(accounts).toHaveLength(2 * Object.keys(SYSTEM_ACCOUNTS).length * 2);
+    expect(accounts).toHaveLength(2 * purposes.length * 2);
     expect(new Set(accounts.map((each) => each.id)).size).toBe(accounts.length);
   });
 
   it('finds each by the name that postings use, in its own currency', () => {
     for (const environment of ['sandbox', 'production'] as const) {
-      for (const purpose of Object.keys(SYSTEM_ACCOUNTS) as (keyof typeof SYSTEM_ACCOUNTS)[]) {
+      for (const purpose of purposes) {
         for (const currency of ['USD', 'EUR']) {
           expect(accounts).toContainEqual({
             id: systemAccount(environment, purpose, currency),
@@ -39,6 +45,7 @@ describe('account id', () => {
   // Stored in the ledger, so none may change.
   it.each([
     [systemAccount('sandbox', 'rail_in_transit', 'USD'), 'system:sandbox:rail_in_transit:USD'],
+    [providerAccount('production', 'EUR', 'acme-bank'), 'system:production:provider:EUR:acme-bank'],
     [systemAccountPattern('suspense'), 'system:%:suspense:%'],
     [
       velocityLimitAccount(limit.sending('P', 'USD:EUR', '2026-01-05')),

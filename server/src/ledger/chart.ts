@@ -26,8 +26,12 @@ export const SYSTEM_ACCOUNTS = {
   receivable: 'Receivables',
   /** Amounts debited for card payments that the network has not settled yet. */
   cards: 'Card settlement',
-  /** Amounts paid to card networks and not recoverable from a customer. */
+  /** Amounts paid to card networks or providers and not recoverable. */
   losses: 'Written off',
+  /** Fees that providers charged. */
+  expenses: 'Fees of providers',
+  /** Funds of this installation at a provider, one account for each provider. */
+  provider: 'Funds at providers',
 } as const;
 
 export type SystemAccount = keyof typeof SYSTEM_ACCOUNTS;
@@ -38,6 +42,10 @@ export const systemAccount = (
   purpose: SystemAccount,
   currency: string,
 ): string => `system:${environment}:${purpose}:${currency}`;
+
+/** Id of the account of the funds at a provider: negative while the provider holds funds. */
+export const providerAccount = (environment: Mode, currency: string, providerId: string): string =>
+  `${systemAccount(environment, 'provider', currency)}:${providerId}`;
 
 /** All ids of system accounts are between these two texts. */
 export const SYSTEM_ACCOUNT_IDS = { after: 'system:', before: 'system;' };
@@ -54,15 +62,17 @@ export function partsOfSystemAccount(
 /** Ids of a system account in all environments and currencies, as an SQL pattern. */
 export const systemAccountPattern = (purpose: SystemAccount): string => `system:%:${purpose}:%`;
 
-/** All system accounts for these currencies. */
+/** All system accounts for these currencies, except those of providers. */
 export function systemAccounts(currencies: readonly string[]): { id: string; currency: string }[] {
   return MODES.flatMap((environment) =>
-    (Object.keys(SYSTEM_ACCOUNTS) as SystemAccount[]).flatMap((purpose) =>
-      currencies.map((currency) => ({
-        id: systemAccount(environment, purpose, currency),
-        currency,
-      })),
-    ),
+    (Object.keys(SYSTEM_ACCOUNTS) as SystemAccount[])
+      .filter((purpose) => purpose !== 'provider')
+      .flatMap((purpose) =>
+        currencies.map((currency) => ({
+          id: systemAccount(environment, purpose, currency),
+          currency,
+        })),
+      ),
   );
 }
 

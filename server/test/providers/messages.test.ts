@@ -45,6 +45,38 @@ describe('deposit.received', () => {
     expect(await balance()).toBe(50_00);
   });
 
+  it('is not posted again if an operator recorded it, in either order', async () => {
+    const before = await balance();
+    const byHand = (bankReference: string, amount: number) =>
+      write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId: account });
+    const first = await byHand('STMT-H1', 3_00);
+    expect(first.recorded).toBe('now');
+    const message = { id: 'hand', amount: 3_00, bankReference: 'STMT-H1' };
+    expect((await adapter.send(BANK, deposit(message))).body).toEqual({ result: 'IGNORED' });
+    const { data } = await read('/provider-messages?result=IGNORED');
+    expect(data[0]).toMatchObject({
+      ...{ messageId: 'hand', transactionId: first.transactionId },
+      problem: 'An operator recorded this deposit before: it was not posted again.',
+    });
+    await adapter.send(BANK, deposit({ amount: 4_00, bankReference: 'STMT-H2' }));
+    expect((await byHand('STMT-H2', 4_00)).recorded).toBe('before');
+    expect(await balance()).toBe(before + 7_00);
+    // Another amount is another entry.
+    await adapter.send(BANK, deposit({ amount: 5_00, bankReference: 'STMT-H1' }));
+    expect(await balance()).toBe(before + 12_00);
+    const hits = await write('POST', '/search', { query: 'STMT-H2' });
+    expect(hits.data).toHaveLength(1);
+    for (const [bankReference, amount] of [
+      ['STMT-H1', 5_00],
+      ['STMT-H2', 4_00],
+    ]) {
+      const returned = { type: 'deposit.returned', bankReference, currency: 'USD', amount };
+      expect((await adapter.send(BANK, returned)).body).toEqual({ result: 'APPLIED' });
+    }
+    await write('POST', `/deposits/${first.transactionId}/return`);
+    expect(await balance()).toBe(before);
+  });
+
   it('is stored for an operator if its payment reference is unknown', async () => {
     const unknown = deposit({ paymentReference: 'RF UNKNOWN', bankReference: 'STMT-3' });
     expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);

@@ -15,7 +15,7 @@ const python = programPath('python3') ?? '';
 const adapter = path.join(projectRoot(), 'examples/provider-python/adapter.py');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'adapter-'));
 const BANK = 'python-bank';
-const { service, write } = operatorService();
+const { service, read, write } = operatorService();
 let serving: ChildProcess | undefined;
 let origin: string;
 
@@ -109,6 +109,25 @@ describe.skipIf(python === '')('the Python adapter', () => {
       expect(await send(message)).toBe('200 {"result":"DUPLICATE"}\n');
       expect(await service.status(transferId)).toBe('COMPLETED - -');
     }
+  }, 60_000);
+
+  it('reports its days, which tie with the ledger', async () => {
+    const day = new Date(service.app.effects.now()).toISOString().slice(0, 10);
+    await service.app.advance(86_400_000);
+    await stop();
+    expect(await serve(new URL(address).port)).toBe(address);
+    const body = { currency: 'EUR', day };
+    await write('POST', `/providers/${BANK}/reconcile`, body);
+    await service.app.settle();
+    const { data } = await read('/provider-days');
+    const days = data.map((each: { day: string }) => each.day).sort();
+    expect(days.at(-1)).toBe(day);
+    const close = (each: string) =>
+      write('POST', `/providers/${BANK}/close-day`, { ...body, day: each });
+    for (const each of days.slice(0, -1)) await close(each);
+    const closed = await close(day);
+    expect(closed).toMatchObject({ status: 'CLOSED', ties: true, openingBalance: 1_000_000_00 });
+    expect(closed.closingBalance).toBeLessThan(1_000_000_00);
   }, 60_000);
 
   it('rejects unsigned calls', async () => {

@@ -9,6 +9,8 @@ import {
   MessageResult,
   NoInput,
   PROTOCOL_VERSION,
+  StatementDay,
+  StatementPage,
   Transfer,
   TransferId,
   TransferState,
@@ -41,6 +43,12 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
     output: CancelResult,
   },
   ...SERVICE_CALLS,
+  '/statements/day': {
+    operationId: 'getStatement',
+    summary: 'Return a page of the statement of a day, or 404 until the day has ended',
+    input: StatementDay,
+    output: StatementPage,
+  },
 };
 
 const SIGNATURE =

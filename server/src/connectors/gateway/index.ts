@@ -2,7 +2,7 @@
 // registry: `features/providers` connects each row.
 
 import type { ProviderProtocol } from '../ports/providers/port.ts';
-import { Capabilities } from '../ports/providers/protocol.ts';
+import { Capabilities, StatementPage } from '../ports/providers/protocol.ts';
 import { NOT_FOUND, providerClient } from './client.ts';
 import {
   accountChecks,
@@ -31,6 +31,10 @@ export const gateway: ProviderProtocol = {
       funding: fundingCalls(client),
       mail: messagePort(client, 'email'),
       sms: messagePort(client, 'sms'),
+      async statementPage(request) {
+        const reply = await client.call('/statements/day', request, StatementPage);
+        return reply === NOT_FOUND ? undefined : reply;
+      },
     };
   },
   progressOf,

@@ -17,6 +17,7 @@ export { openProviderDirectory, type Provider, type ProviderDirectory } from './
 export type { ManagerParts } from './manage.ts';
 export { createRoute, deleteRoute, explainRoute, listRoutes } from './manage-routes.ts';
 export { providerOfTransfer, routedRail } from './rail.ts';
+export { providerModes, reportedTransfers, type TransferOfProvider } from './reported.ts';
 export { providerOfService, withServices } from './services.ts';
 
 /** What operators do with providers, and what providers report about themselves. */

@@ -96,7 +96,10 @@ export const providerTransfers = table(
     provider_id: col.text.null,
     /** Null if no route matched. */
     route_id: col.text.null,
+    /** The statement day on which it was found; `none`: on none. Null: not yet. */
+    reported_day: col.text.null.mut,
     created_at: col.time,
+    version: col.int4,
   },
   { clientKeyed: true },
 );

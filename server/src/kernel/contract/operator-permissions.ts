@@ -33,6 +33,9 @@ export const OPERATOR_PERMISSIONS = {
   'profile.manage': 'Read and change your own sign-in methods and sessions',
   'providers.read': 'Read providers, their routes and the messages that they sent',
   'providers.manage': 'Add, check, pause and resume providers, rotate their keys and change routes',
+  'reconciliation.read': 'Read statements of providers, differences and balances at providers',
+  'reconciliation.manage':
+    'Request and compare statements, decide differences and close days of providers',
   'requests.read': 'Read recorded requests',
   'requests.manage': 'Enable the retention of bodies of production requests',
   'sandbox.manage': 'Change the clock of a sandbox platform, create its fixtures and reset it',

@@ -1,9 +1,11 @@
 // Operations on providers, their routes and their messages.
 import type { OperatorOperation } from '../handle.ts';
 import { providerOperations } from './providers.ts';
+import { reconciliationOperations } from './reconciliation.ts';
 import { routeOperations } from './routes.ts';
 
 export const providerGroup: readonly OperatorOperation[] = [
   ...providerOperations,
   ...routeOperations,
+  ...reconciliationOperations,
 ];

@@ -41,6 +41,8 @@ const VALUES: Readonly<Record<string, string>> = {
   BUSINESS: 'Customer:2',
   COIN: 'Stablecoin:1',
   CUSTOMER: 'Customer:1',
+  DIFFERENCE: 'ReconciliationDifference:1',
+  OPERATOR: 'OperatorUser:1',
   PAYMENT: 'Transaction:1',
   PLATFORM: 'PlatformConfig:1',
   QUOTE: 'Quote:1',

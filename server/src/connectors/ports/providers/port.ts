@@ -8,7 +8,7 @@ import type { MailPort, SmsPort } from '../messages.ts';
 import type { BeneficiaryVerificationPort } from '../names.ts';
 import type { Progress, RailPort } from '../rail.ts';
 import type { RatePort } from '../rates.ts';
-import type { Capabilities, TransferState } from './protocol.ts';
+import type { Capabilities, StatementPage, TransferState } from './protocol.ts';
 import type { IdentityDecision, ReportedRates } from './services.ts';
 
 export interface ProviderPort {
@@ -23,6 +23,12 @@ export interface ProviderPort {
   funding: Required<Pick<FundingPort, 'request' | 'forPayment'>>;
   mail: MailPort;
   sms: SmsPort;
+  /** A page of the statement of a day; undefined if the provider does not have it yet. */
+  statementPage(request: {
+    day: string;
+    currency: string;
+    page: number;
+  }): Promise<StatementPage | undefined>;
 }
 
 /** Address of a provider. */

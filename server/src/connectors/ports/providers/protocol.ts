@@ -5,7 +5,16 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
-import { named, oneOf, PositiveAmount, text, time, variant } from '../../../kernel/schema.ts';
+import {
+  Amount,
+  DateOnly,
+  named,
+  oneOf,
+  PositiveAmount,
+  text,
+  time,
+  variant,
+} from '../../../kernel/schema.ts';
 import { IdentityDecision, ReportedRates, SERVICES } from './services.ts';
 
 export const PROTOCOL_VERSION = '1';
@@ -69,6 +78,11 @@ export const Capabilities = named(
       ),
       fundingCurrencies: Type.Optional(
         strings('Currencies of the service `funding`. Absent: none.'),
+      ),
+      statements: Type.Optional(
+        Type.Boolean({
+          description: 'Whether statements of past days can be requested. Absent: false.',
+        }),
       ),
     },
     { description: 'What the provider offers.' },
@@ -168,6 +182,86 @@ export const CancelResult = named(
   ),
 );
 
+/** Lines of one page of a statement. */
+export const MAX_STATEMENT_LINES = 500;
+export const LINE_KINDS = [
+  'transfer',
+  'return',
+  'deposit',
+  'fee',
+  'funding',
+  'adjustment',
+  'other',
+] as const;
+
+const Balance = (description: string) =>
+  Type.Integer({
+    format: 'int64',
+    minimum: -9_000_000_000_000_000,
+    maximum: 9_000_000_000_000_000,
+    description,
+  });
+
+const StatementLine = named(
+  'StatementLine',
+  Type.Object(
+    {
+      id: shortText('Unique within the day, and the same in a corrected statement.'),
+      direction: oneOf(['in', 'out'], {
+        description: 'in: it increased the balance. out: it decreased the balance.',
+      }),
+      amount: PositiveAmount,
+      fee: Type.Optional({
+        ...Amount,
+        description: 'Fee that decreased the balance in addition. Absent: none.',
+      }),
+      kind: oneOf(LINE_KINDS, {
+        description: 'return: of an earlier transfer or deposit. funding: by the owner.',
+      }),
+      at: time('Time of the entry.'),
+      transferId: Type.Optional(shortText('ID of the transfer, if it was sent by Railhead.')),
+      reference: Type.Optional(shortText('Reference of the transfer, as it was sent.')),
+      bankReference: Type.Optional(shortText('Reference of the provider or its bank.')),
+    },
+    { description: 'An entry of the account at the provider.' },
+  ),
+);
+
+export const StatementPage = named(
+  'StatementPage',
+  Type.Object(
+    {
+      statementId: shortText(
+        'Identifies the statement, the same on all of its pages. A corrected statement of the same ' +
+          'day has another ID.',
+      ),
+      day: DateOnly,
+      currency: CurrencyText,
+      openingBalance: Balance('Balance at the start of the day, in minor units.'),
+      closingBalance: Balance('Balance at the end of the day, in minor units.'),
+      lineCount: Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'Lines on all pages together.',
+      }),
+      page: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of this page.' }),
+      pageCount: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of pages.' }),
+      lines: Type.Array(StatementLine, {
+        maxItems: MAX_STATEMENT_LINES,
+        description: 'Lines of this page.',
+      }),
+    },
+    { description: 'A page of the statement of one day and currency.' },
+  ),
+);
+export type StatementPage = Static<typeof StatementPage>;
+
+export const StatementDay = Type.Object({
+  day: DateOnly,
+  currency: CurrencyText,
+  page: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of the page.' }),
+});
+
 const Facts = {
   amount: Type.Optional(PositiveAmount),
   currency: Type.Optional(CurrencyText),
@@ -227,6 +321,10 @@ export const Message = named(
       'rates.updated': Type.Object(
         { rates: ReportedRates },
         { description: 'New rates, which are used from now on.' },
+      ),
+      'statement.day': Type.Object(
+        { statement: StatementPage },
+        { description: 'A page of the statement of a day that has ended.' },
       ),
     }),
   ]),

@@ -2,6 +2,7 @@
 import { CURRENCIES } from '../../../catalog/currencies/currencies.ts';
 import { MODES } from '../../../kernel/mode.ts';
 import type { Database } from '../../../runtime/db/database.ts';
+import { providerModes } from '../../providers/index.ts';
 import { depositIdOf } from './deposits.ts';
 
 /** Exported to test their plans. */
@@ -9,13 +10,20 @@ export const BY_DEPOSIT = 'select transaction_id as id from deposits where id = 
 export const BY_RESULT = `select transaction_id as id from rail_results
   where reference = $1 order by created_at desc limit $2::int`;
 
-/** A reference is unique among the deposits of an environment and currency. */
-export const depositIdsOf = (reference: string): string[] =>
-  MODES.flatMap((mode) =>
-    CURRENCIES.map(({ code: currency }) =>
-      depositIdOf(mode, { currency, bankReference: reference }),
-    ),
-  );
+type Reporter = Awaited<ReturnType<typeof providerModes>>[number];
+
+/**
+ * A reference is unique among the deposits of an environment and currency that operators recorded, and
+ * among those of a provider.
+ */
+export const depositIdsOf = (reference: string, reporters: readonly Reporter[] = []): string[] =>
+  CURRENCIES.flatMap(({ code: currency }) => {
+    const entry = { currency, bankReference: reference };
+    return [
+      ...MODES.map((mode) => depositIdOf(mode, entry)),
+      ...reporters.map((each) => depositIdOf(each.environment, { ...entry, reportedBy: each })),
+    ];
+  });
 
 /** IDs of the payments with this reference of a bank, deposits first. */
 export async function paymentsOfBankReference(
@@ -23,8 +31,9 @@ export async function paymentsOfBankReference(
   reference: string,
   limit: number,
 ): Promise<string[]> {
+  const reporters = await providerModes(db);
   const found = await Promise.all([
-    db.query<{ id: string }>(BY_DEPOSIT, [depositIdsOf(reference)]),
+    db.query<{ id: string }>(BY_DEPOSIT, [depositIdsOf(reference, reporters)]),
     db.query<{ id: string }>(BY_RESULT, [reference, limit]),
   ]);
   return [...new Set(found.flat().map(({ id }) => id))].slice(0, limit);

@@ -2,6 +2,7 @@
 // is its key: an entry that is recorded twice is posted once. A deposit is for an account, or for a payment
 // by reference.
 import { accountIdOfReference } from '../../../catalog/accounts/account-reference.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -28,7 +29,10 @@ import {
 } from '../transactions/index.ts';
 import { conflict, onAnyTransaction } from './notice.ts';
 
-/** The id is environment, currency and bank reference, so an entry is recorded once. */
+/**
+ * The id is environment, currency and bank reference, so an entry is recorded once. An entry that both
+ * an operator and a provider report has one `shared_key`, so it is recorded once as well.
+ */
 const deposits = table(
   'deposits',
   {
@@ -38,12 +42,19 @@ const deposits = table(
     currency: col.text,
     amount: col.int8,
     target: col.text,
+    /** The provider that reported it; null: an operator. */
+    provider_id: col.text.null,
+    /** Null if the deposit of another provider has the same reference and amount. */
+    shared_key: col.text.null,
     created_at: col.time,
   },
-  { clientKeyed: true },
+  {
+    clientKeyed: true,
+    unique: { deposits_shared: () => new Fault('CONFLICT', 'The deposit is recorded already.') },
+  },
 );
 
-type DepositRow = RowOf<typeof deposits>;
+export type DepositRow = RowOf<typeof deposits>;
 
 /**
  * The notice with its target resolved: banks insert spaces into references, and the reference of an
@@ -97,7 +108,7 @@ function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'targ
 }
 
 /** An entry of a bank statement or a wallet. */
-interface DepositEntry {
+export interface DepositEntry {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
   /** The provider that reported it, and its environment; absent: an operator. */
@@ -145,6 +156,56 @@ export const depositReportedBy = (
 ): Promise<DepositRow | undefined> =>
   db.read(deposits, depositIdOf(reportedBy.environment, { ...entry, reportedBy }));
 
+/** What an operator and a provider report alike for one entry. */
+const sharedKeyOf = (
+  environment: Mode,
+  { currency, bankReference, amount }: Pick<DepositEntry, 'currency' | 'bankReference' | 'amount'>,
+) => [environment, currency, bankReference, amount].join('/');
+
+/**
+ * The same entry from another source: for a provider the one that an operator recorded, for an operator
+ * that of any provider. References of two providers are independent.
+ */
+async function sharedDeposit(
+  { db }: Pick<Runtime, 'db'>,
+  environment: Mode,
+  entry: DepositEntry,
+): Promise<DepositRow | undefined> {
+  const { currency, bankReference, amount, reportedBy } = entry;
+  if (!reportedBy) {
+    return (await db.find(deposits, { shared_key: sharedKeyOf(environment, entry) }))[0];
+  }
+  const byOperator = await db.read(deposits, depositIdOf(environment, { currency, bankReference }));
+  return byOperator?.amount === BigInt(amount) ? byOperator : undefined;
+}
+
+/** Deposits by their ids, those that exist. */
+export const depositsById = async (
+  { db }: Pick<Runtime, 'db'>,
+  ids: readonly string[],
+): Promise<DepositRow[]> =>
+  (await Promise.all(ids.map((id) => db.read(deposits, id)))).flatMap((each) => each ?? []);
+
+/** Deposits that a transaction received: one, unless a payment was paid twice. */
+export const depositsOf = (
+  { db }: Pick<Runtime, 'db'>,
+  transactionId: string,
+): Promise<DepositRow[]> => db.find(deposits, { transaction_id: transactionId });
+
+/** Exported to test its plan. */
+export const REPORTED_IN = `select * from deposits
+  where provider_id = $1 and currency = $2 and created_at >= $3 and created_at < $4
+  order by created_at, id`;
+
+/** Deposits that a provider reported in a period. */
+export const depositsReportedIn = (
+  { db }: Pick<Runtime, 'db'>,
+  providerId: string,
+  currency: string,
+  [from, to]: readonly [Time, Time],
+): Promise<DepositRow[]> =>
+  db.query(REPORTED_IN, [providerId, currency, new Date(from), new Date(to)]);
+
 const withoutUndefined = (pairs: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
 
@@ -170,39 +231,70 @@ function noticeOf(entry: DepositEntry): FundsNotice {
   });
 }
 
-/**
- * Records a deposit once for each bank reference. Throws ACCOUNT_NOT_FOUND, REFERENCE_NOT_FOUND,
- * INVALID_CURRENCY, and CONFLICT if the bank reference is recorded for another deposit.
- */
-export async function recordDeposit(runtime: Runtime, input: DepositEntry): Promise<DepositResult> {
+/** A deposit that can be staged: its notice and the platform of its target. */
+export async function prepareDeposit(runtime: Runtime, input: DepositEntry) {
   const notice = noticeOf(input);
   const platform = await findPlatform(runtime, notice);
   if (input.reportedBy && input.reportedBy.environment !== platform.environment) {
     throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found in the environment of the provider.');
   }
-  const { currency, amount } = notice;
-  const target = (notice.accountId ?? notice.reference) as string;
+  return { input, notice, platform };
+}
+
+type PreparedDeposit = Awaited<ReturnType<typeof prepareDeposit>>;
+
+const targetOf = ({ accountId, reference }: FundsNotice) => (accountId ?? reference) as string;
+
+/** Stages the posting and the record of a deposit. The caller is that of its platform. */
+export async function stageDeposit(
+  ctx: Ctx,
+  { input, notice, platform }: PreparedDeposit,
+): Promise<string> {
+  const { environment } = platform;
+  const { amount, currency } = notice;
+  const shared_key = sharedKeyOf(environment, input);
+  const isTaken = (await ctx.db.find(deposits, { shared_key })).length > 0;
+  const received = await receiveFunds(ctx, notice);
+  ctx.insert(deposits, {
+    id: depositIdOf(environment, input),
+    platform_id: platform.id,
+    transaction_id: received.id,
+    ...{ currency, amount, target: targetOf(notice) },
+    provider_id: input.reportedBy?.providerId ?? null,
+    shared_key: isTaken ? null : shared_key,
+    created_at: ctx.now,
+  });
+  return received.id;
+}
+
+/** Whether another source recorded the entry at the same time. */
+const isShared = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
+
+/**
+ * Records a deposit once for each bank reference. Throws ACCOUNT_NOT_FOUND, REFERENCE_NOT_FOUND,
+ * INVALID_CURRENCY, and CONFLICT if the bank reference is recorded for another deposit.
+ */
+export async function recordDeposit(runtime: Runtime, input: DepositEntry): Promise<DepositResult> {
+  const prepared = await prepareDeposit(runtime, input);
+  const { notice, platform } = prepared;
   const id = depositIdOf(platform.environment, input);
-  const details = { amount, target };
   const findRecorded = async () => {
     const depositBefore = await runtime.db.read(deposits, id);
-    if (depositBefore) checkSame(depositBefore, details);
-    return depositBefore;
+    if (depositBefore) {
+      checkSame(depositBefore, { amount: notice.amount, target: targetOf(notice) });
+    }
+    return depositBefore ?? sharedDeposit(runtime, platform.environment, input);
   };
   const deposit = await findRecorded();
   if (deposit) return resultOf(runtime, deposit.transaction_id, 'before');
   const caller = systemCaller(platform.id, platform.environment);
   try {
-    const row = await operate(runtime, caller, async (ctx) => {
-      const received = await receiveFunds(ctx, notice);
-      const entry = { id, platform_id: platform.id, transaction_id: received.id };
-      ctx.insert(deposits, { ...entry, ...details, currency, created_at: ctx.now });
-      return received;
-    });
-    return resultOf(runtime, row.id, 'now');
+    const receivedId = await operate(runtime, caller, (ctx) => stageDeposit(ctx, prepared));
+    return resultOf(runtime, receivedId, 'now');
   } catch (error) {
-    if (!isKeyTaken(error)) throw error;
+    if (!isKeyTaken(error) && !isShared(error)) throw error;
     const otherDeposit = await findRecorded();
+    if (!otherDeposit && !isKeyTaken(error)) throw error;
     // Of a platform that the operator may not access.
     if (!otherDeposit) throw conflict('The bank reference is already recorded.');
     return resultOf(runtime, otherDeposit.transaction_id, 'before');
@@ -266,6 +358,20 @@ async function reversePaymentFunding(ctx: Ctx, row: OutgoingRow): Promise<void> 
   if (!(await reverseFunding(ctx, row))) throw conflict('The return is already recorded.');
 }
 
+/** Stages that the bank reversed a deposit. Throws CONFLICT. */
+export async function stageDepositReturn(
+  ctx: Ctx,
+  row: TransactionRow,
+  reason?: FailureReason | undefined,
+): Promise<void> {
+  if (row.type === 'OUTGOING') return reversePaymentFunding(ctx, row);
+  if (row.status === 'COMPLETED' && isDeposit(row) && !(await hasDepositPosting(ctx, row))) {
+    const message = 'The funds came from an internal payment.';
+    throw conflict(`${message} Return the deposit that funded ${row.quote_id}.`);
+  }
+  return applyStep(reverseDeposit, ctx, row, reason);
+}
+
 /**
  * Records that the bank reversed a deposit. It applies to the sandbox too, which never reverses deposits
  * itself.
@@ -274,13 +380,8 @@ export async function recordDepositReturn(
   runtime: Runtime,
   { transactionId, reason }: DecisionInput,
 ): Promise<DepositResult> {
-  await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
-    if (row.type === 'OUTGOING') return reversePaymentFunding(ctx, row);
-    if (row.status === 'COMPLETED' && isDeposit(row) && !(await hasDepositPosting(ctx, row))) {
-      const message = 'The funds came from an internal payment.';
-      throw conflict(`${message} Return the deposit that funded ${row.quote_id}.`);
-    }
-    return applyStep(reverseDeposit, ctx, row, reason);
-  });
+  await onAnyTransaction(runtime, transactionId, (ctx, row) =>
+    stageDepositReturn(ctx, row, reason),
+  );
   return resultOf(runtime, transactionId);
 }

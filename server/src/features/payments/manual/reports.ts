@@ -1,6 +1,27 @@
-// Functions for messages of providers, which take the same steps as results that an operator records.
-import { depositReportedBy } from './deposits.ts';
+// Functions for messages and statements of providers, which take the same steps as results that an operator
+// records.
+import {
+  depositIdOf,
+  depositReportedBy,
+  depositsById,
+  depositsOf,
+  depositsReportedIn,
+  prepareDeposit,
+  stageDeposit,
+  stageDepositReturn,
+} from './deposits.ts';
 import { applyNotice } from './notice.ts';
 import { hasSettled } from './transfers.ts';
 
-export const providerReports = { apply: applyNotice, hasSettled, depositOf: depositReportedBy };
+export const providerReports = {
+  apply: applyNotice,
+  hasSettled,
+  depositOf: depositReportedBy,
+  depositIdOf,
+  depositsById,
+  depositsOf,
+  depositsReportedIn,
+  prepareDeposit,
+  stageDeposit,
+  stageDepositReturn,
+};

@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type ConnectorsOf, payoutJobs } from './payout-jobs.ts';
 
-export { debitOf, payoutOf, refundOf } from './instructions.ts';
+export { debitOf, payoutOf, refundOf, transferredBy } from './instructions.ts';
 export {
   createRailJobHandler,
   type RailTransfer,

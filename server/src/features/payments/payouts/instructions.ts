@@ -28,6 +28,12 @@ async function readAccountInfo(runtime: Runtime, id: string | null) {
 const refundableFundsOf = (row: PaymentRow): Money =>
   row.type === 'OUTGOING' ? fundedOf(row) : debitedOf(row);
 
+/** The amount of an external transfer of a payment. */
+export function transferredBy(row: PaymentRow, kind: RailInstruction['kind']): Money {
+  if (kind === 'payout') return receivedOf(row);
+  return kind === 'debit' ? debitedOf(row) : refundableFundsOf(row);
+}
+
 /** A payout to an external account. */
 export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   return {

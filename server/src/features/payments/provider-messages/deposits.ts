@@ -24,7 +24,11 @@ export async function applyDepositMessage(
     ...entry,
     reportedBy,
   });
-  return { result: recorded === 'now' ? 'APPLIED' : 'IGNORED', platformId, transactionId };
+  const subject = { platformId, transactionId };
+  if (recorded === 'now') return { result: 'APPLIED', ...subject };
+  const isOwn = await providerReports.depositOf(runtime, reportedBy, entry);
+  const problem = 'An operator recorded this deposit before: it was not posted again.';
+  return { result: 'IGNORED', ...subject, ...(isOwn ? {} : { problem }) };
 }
 
 /** Throws NOT_FOUND if the deposit is not recorded. */

@@ -4,6 +4,7 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 export { pageOfMessages } from './list.ts';
 export { authenticateProvider, receiveMessage } from './receive.ts';
 export { STORED_RESULTS } from './store.ts';
+export { subjectOf } from './transfers.ts';
 
 /** Parts that this feature adds to a server. */
 export const providerMessageFeature = {

@@ -4,7 +4,11 @@
 
 import { createHash } from 'node:crypto';
 import type { ProviderProtocol } from '../../../connectors/ports/providers/port.ts';
-import { type MESSAGE_RESULTS, Message } from '../../../connectors/ports/providers/protocol.ts';
+import {
+  type MESSAGE_RESULTS,
+  Message,
+  type StatementPage,
+} from '../../../connectors/ports/providers/protocol.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { fieldErrors } from '../../../kernel/contract/validate.ts';
 import { type SignableRequest, verifyRequest } from '../../../kernel/crypto/http-signatures.ts';
@@ -26,6 +30,8 @@ export interface ReceiverParts {
   runtime: Runtime;
   directory: ProviderDirectory;
   protocol: Pick<ProviderProtocol, 'progressOf' | 'verdictOf'>;
+  /** Stores a page of a statement; reconciliation is a later feature. */
+  statements(providerId: string, page: StatementPage): Promise<Pick<Outcome, 'result' | 'problem'>>;
   /** Logs a problem for operators, without personal data. */
   note(problem: string): void;
 }
@@ -84,6 +90,8 @@ async function apply(parts: ReceiverParts, { row }: Provider, message: Message):
           ? 'APPLIED'
           : 'IGNORED',
       };
+    case 'statement.day':
+      return parts.statements(row.id, message.statement);
     default:
       return assertNever(message, 'type of a message');
   }

@@ -28,7 +28,7 @@ export interface Outcome {
 const INSTRUCTION = { payout: payoutOf, debit: debitOf, refund: refundOf };
 
 /** The transaction and the kind of a transfer, from its ID. */
-function subjectOf(transferId: string): { transactionId: string; kind: WaitKind } {
+export function subjectOf(transferId: string): { transactionId: string; kind: WaitKind } {
   const [transactionId = '', suffix] = transferId.split('/');
   if (suffix === 'pull') return { transactionId, kind: 'debit' };
   return { transactionId, kind: suffix === 'refund' ? 'refund' : 'payout' };

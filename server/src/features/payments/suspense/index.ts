@@ -7,6 +7,7 @@ export {
   railResultsOf,
   recordNotice,
   recordRailResult,
+  reportedResults,
   type WaitKind,
   type WaitRow,
 } from './rail-results.ts';

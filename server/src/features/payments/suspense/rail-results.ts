@@ -5,6 +5,7 @@
 
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -94,6 +95,40 @@ export async function railResultsOf(
   const range = [`${transactionId}/`, `${transactionId}0`];
   return db.query(RESULTS, range);
 }
+
+const BY_REFERENCE = `select transaction_id as "transactionId", kind, reference from rail_results
+  where reference = any($1::text[]) and kind in ('payout', 'debit', 'refund')`;
+const RETURNED = `select transaction_id as "transactionId", kind, reference from rail_results
+  where state = 'returned' and created_at >= $1 and created_at < $2 and kind in ('payout', 'debit')
+  order by created_at, id`;
+
+interface ReportedResult {
+  transactionId: string;
+  kind: WaitKind;
+  reference: string | null;
+}
+
+/** Results that statements are compared with. Exported statements are for tests of plans. */
+export const reportedResults = {
+  statements: { BY_REFERENCE, RETURNED },
+  /** Results with one of these references of a bank. */
+  byReferences: (
+    { query }: Pick<Database, 'query'>,
+    references: readonly string[],
+  ): Promise<ReportedResult[]> => query(BY_REFERENCE, [[...references]]),
+  /** Returns that were recorded in a period. */
+  returnedIn: (
+    { query }: Pick<Database, 'query'>,
+    [from, to]: readonly [Time, Time],
+  ): Promise<ReportedResult[]> => query(RETURNED, [new Date(from), new Date(to)]),
+  /** Whether a return of the transfer was recorded. */
+  isReturned: async (
+    { read }: Pick<Database, 'read'>,
+    transactionId: string,
+    kind: WaitKind,
+  ): Promise<boolean> =>
+    (await read(railResults, `${transactionId}/${kind}/returned`)) !== undefined,
+};
 
 const RESULTS = `select kind, state, reference, reason, created_at from rail_results
   where id > $1 and id < $2 order by created_at, id limit 100`;

@@ -44,6 +44,7 @@ export const ROLES = {
     'external-accounts.decide',
     'payments.settle',
     'providers.manage',
+    'reconciliation.manage',
   ],
   developer: [
     ...COMMON,

@@ -1,0 +1,55 @@
+// Transfers of a provider by whether a statement has reported them. Those that none has are found along an
+// index of their own, so that a day costs what it contains, and not the history of the provider.
+
+import type { Mode } from '../../kernel/mode.ts';
+import type { Database } from '../../runtime/db/database.ts';
+import type { RowOf } from '../../runtime/db/table.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { providerTransfers } from './store.ts';
+
+export type TransferOfProvider = RowOf<typeof providerTransfers>;
+
+/** Exported to test its plan. */
+export const UNREPORTED = `select * from provider_transfers
+  where provider_id = $1 and reported_day is null and (created_at, id) > ($2::timestamptz, $3)
+  order by created_at, id limit 1000`;
+
+const byIds = async (
+  db: Pick<Database, 'read'>,
+  providerId: string,
+  ids: readonly string[],
+): Promise<TransferOfProvider[]> =>
+  (await Promise.all(ids.map((id) => db.read(providerTransfers, id)))).filter(
+    (each) => each?.provider_id === providerId,
+  ) as TransferOfProvider[];
+
+export const reportedTransfers = {
+  /** Transfers of the provider with these ids. */
+  byIds,
+  /** Transfers of the provider that were on no statement so far, oldest first, in pages. */
+  async *unreported(
+    db: Pick<Database, 'query'>,
+    providerId: string,
+  ): AsyncGenerator<TransferOfProvider[]> {
+    let after = { created_at: 0, id: '' };
+    for (;;) {
+      const values = [providerId, new Date(after.created_at), after.id];
+      const rows = await db.query<TransferOfProvider>(UNREPORTED, values);
+      if (rows.length) yield rows;
+      const last = rows.at(-1);
+      if (!last || rows.length < 1_000) return;
+      after = last;
+    }
+  },
+  /** Stages the statement day of a transfer; `none`: it will be on no statement; null: undone. */
+  async mark(ctx: Ctx, transferId: string, day: string | null): Promise<void> {
+    const row = await ctx.read(providerTransfers, transferId);
+    if (row) ctx.update(providerTransfers, row, { reported_day: day });
+  },
+};
+
+/** The providers and their environments. */
+export const providerModes = (
+  db: Pick<Database, 'query'>,
+): Promise<{ providerId: string; environment: Mode }[]> =>
+  db.query('select id as "providerId", environment from providers order by id');

@@ -1,0 +1,289 @@
+// Applies complete statements to their day: the lines that a statement adds and removes against the one
+// before. A closed day cannot change: what a later statement changes becomes differences of the current day.
+
+import type { StatementPage } from '../../connectors/ports/providers/protocol.ts';
+import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { reportedTransfers } from '../providers/index.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
+import { addDays } from './days.ts';
+import { chunksOf } from './ours.ts';
+import { effectOf, openProviderAccount, postAtProvider } from './postings.ts';
+import type { Source } from './sources.ts';
+import {
+  type DayKey,
+  type DayRow,
+  type DifferenceRow,
+  dayIdOf,
+  differences,
+  type LineRow,
+  providerDays,
+  providerStatements,
+  SQL,
+  type StatementRow,
+  statementLines,
+  statementPages,
+} from './store.ts';
+
+type PageLine = StatementPage['lines'][number];
+type NewLine = Omit<LineRow, 'version' | 'created_at'>;
+
+/** Lines per change set. */
+export const LINES_PER_COMMIT = 200;
+
+/** Creates the row of a day if it does not exist. */
+async function ensureDay(ctx: Ctx, source: Source, key: DayKey): Promise<DayRow> {
+  const id = dayIdOf(key);
+  const before = await ctx.read(providerDays, id);
+  if (before) return before;
+  const place = {
+    provider_id: key.providerId,
+    environment: source.environment,
+    currency: key.currency,
+  };
+  await openProviderAccount(ctx, place);
+  return ctx.insert(providerDays, {
+    ...{ id, ...place, day: key.day, status: 'OPEN', statement_id: null, statement_version: 0 },
+    ...{ opening_balance: null, closing_balance: null, opening_posted: 0n, line_net: 0n },
+    ...{ adjusted_net: 0n, created_at: ctx.now, updated_at: ctx.now },
+  });
+}
+
+/** The current lines of a day, by their IDs. */
+export async function linesOf({ db }: Pick<Runtime, 'db'>, dayId: string): Promise<LineRow[]> {
+  const lines: LineRow[] = [];
+  let after = '';
+  for (;;) {
+    const rows = await db.query<LineRow>(SQL.lines, [dayId, after]);
+    lines.push(...rows);
+    const last = rows.at(-1);
+    if (!last || rows.length < 1_000) return lines;
+    after = last.id;
+  }
+}
+
+const lineOf = (
+  { day_id, provider_id, currency }: StatementRow,
+  line: PageLine,
+  lineId: string,
+  version: number,
+): NewLine => ({
+  id: `${day_id}/${lineId}@${version}`,
+  ...{ day_id, provider_id, currency, line_id: lineId },
+  direction: line.direction,
+  amount: BigInt(line.amount),
+  fee: BigInt(line.fee ?? 0),
+  kind: line.kind,
+  at: Date.parse(line.at),
+  transfer_id: line.transferId ?? null,
+  reference: line.reference ?? null,
+  bank_reference: line.bankReference ?? null,
+  ...{ state: 'NEW', matched_key: null, matched_by: null },
+});
+
+/** The lines of a statement. An ID that occurs again has a suffix: it is another line. */
+async function statementLinesOf(
+  { db }: Pick<Runtime, 'db'>,
+  statement: StatementRow,
+  version: number,
+): Promise<Map<string, NewLine>> {
+  const lines = new Map<string, NewLine>();
+  for (let number = 1; number <= statement.page_count; number++) {
+    const page = await db.read(statementPages, `${statement.id}/${number}`);
+    if (!page) throw new Error(`page ${number} of ${statement.id} is missing`);
+    const { lines: pageLines } = JSON.parse(page.body) as StatementPage;
+    for (const each of pageLines) {
+      let lineId = each.id;
+      for (let copy = 2; lines.has(lineId); copy++) lineId = `${each.id}#${copy}`;
+      lines.set(lineId, lineOf(statement, each, lineId, version));
+    }
+  }
+  return lines;
+}
+
+const CONTENT = [
+  ...(['direction', 'amount', 'fee', 'kind', 'at'] as const),
+  ...(['transfer_id', 'reference', 'bank_reference'] as const),
+];
+
+const isSame = (a: NewLine, b: NewLine) => CONTENT.every((name) => a[name] === b[name]);
+
+/** What a statement changes. */
+function changesOf<L extends NewLine>(current: readonly L[], next: ReadonlyMap<string, NewLine>) {
+  const kept = new Set(
+    current
+      .filter((each) => {
+        const line = next.get(each.line_id);
+        return line !== undefined && isSame(each, line);
+      })
+      .map((each) => each.line_id),
+  );
+  return {
+    removed: current.filter((each) => !kept.has(each.line_id)),
+    added: [...next.values()].filter((each) => !kept.has(each.line_id)),
+  };
+}
+
+/** Reverses the postings of a line that the corrected statement does not have. */
+async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void> {
+  const line = await ctx.read(statementLines, lineId);
+  const day = await ctx.read(providerDays, dayId);
+  if (!line || !day || line.state === 'REMOVED') return;
+  for (const transfer of await transfersOf(ctx.db, line.id)) {
+    const { step, debit, credit, currency, amount } = transfer;
+    const reversed = { debit: credit, credit: debit, currency, amount };
+    ctx.transfer({ transactionId: line.id, step: `${step}.reverse`, ...reversed });
+  }
+  if (line.state !== 'NEW') {
+    const line_net = day.line_net - effectOf(line);
+    ctx.update(providerDays, day, { line_net, updated_at: ctx.now });
+  }
+  const [transferId = ''] = line.matched_key?.split('#') ?? [];
+  if (transferId) await reportedTransfers.mark(ctx, transferId, null);
+  ctx.update(statementLines, line, { state: 'REMOVED', matched_key: null });
+  const keys = [`LINE/${line.id}`, `FEE/${line.id}`];
+  for (const each of await ctx.db.query<DifferenceRow>(SQL.byKey, [keys])) {
+    if (each.status === 'DECIDED') continue;
+    ctx.update(differences, each, { status: 'RESOLVED', updated_at: ctx.now });
+  }
+}
+
+/** Opening balances are posted once, on the first day; a correction of it posts the difference. */
+function postOpening(ctx: Ctx, day: DayRow, days: readonly DayRow[], opening: bigint): bigint {
+  const isFirst = !days.some((each) => each.id < day.id && each.statement_id !== null);
+  if (!isFirst) return 0n;
+  const amount = opening - days.reduce((sum, each) => sum + each.opening_posted, 0n);
+  const step = `opening.${day.version}`;
+  postAtProvider(ctx, day, { of: day.id, step, amount }, 'external_settlement');
+  return amount;
+}
+
+/** The days of a provider and currency, in their order. */
+export const daysOf = (
+  { db }: Pick<Runtime, 'db'>,
+  { providerId, currency }: Omit<DayKey, 'day'>,
+): Promise<DayRow[]> => db.query(SQL.days, [`${providerId}/${currency}`]);
+
+interface Application {
+  runtime: Runtime;
+  source: Source;
+  key: DayKey;
+  statement: StatementRow;
+}
+
+async function applyToOpenDay({ runtime, source, key, statement }: Application): Promise<false> {
+  const dayId = statement.day_id;
+  const commit = <R>(work: (ctx: Ctx) => Promise<R>) =>
+    operate(runtime, systemCaller('', source.environment), work);
+  const day = await commit((ctx) => ensureDay(ctx, source, key));
+  const version = day.statement_version + 1;
+  const next = await statementLinesOf(runtime, statement, version);
+  const { removed, added } = changesOf(await linesOf(runtime, dayId), next);
+  for (const each of removed) await commit((ctx) => removeLine(ctx, dayId, each.id));
+  for (const chunk of chunksOf(added, LINES_PER_COMMIT)) {
+    await commit(async (ctx) => {
+      for (const each of chunk) {
+        if (await ctx.read(statementLines, each.id)) continue;
+        ctx.insert(statementLines, { ...each, created_at: ctx.now });
+      }
+    });
+  }
+  await commit(async (ctx) => {
+    const [current, row] = [
+      await ctx.read(providerDays, dayId),
+      await ctx.read(providerStatements, statement.id),
+    ];
+    if (!current || row?.status !== 'COMPLETE') return;
+    const opening = postOpening(ctx, current, await daysOf(ctx, key), row.opening_balance);
+    const before = await ctx.db.find(providerStatements, { day_id: dayId, status: 'APPLIED' });
+    for (const each of before) ctx.update(providerStatements, each, { status: 'REPLACED' });
+    ctx.update(providerStatements, row, { status: 'APPLIED' });
+    ctx.update(providerDays, current, {
+      statement_id: row.statement_id,
+      statement_version: version,
+      opening_balance: row.opening_balance,
+      closing_balance: row.closing_balance,
+      opening_posted: current.opening_posted + opening,
+      updated_at: ctx.now,
+    });
+  });
+  return false;
+}
+
+/** The first day after a closed one that can still change. */
+async function currentDayOf({ runtime, key }: Application): Promise<string> {
+  const days = await daysOf(runtime, key);
+  const open = days.find((each) => each.day > key.day && each.status === 'OPEN');
+  return open?.day ?? addDays(days.at(-1)?.day ?? key.day, 1);
+}
+
+/** The lines that a further statement of a closed day is compared with. */
+async function latestLines({ runtime, statement }: Application): Promise<NewLine[]> {
+  const late = (
+    await runtime.db.find(providerStatements, { day_id: statement.day_id, status: 'LATE' })
+  ).toSorted((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0));
+  const last = late.at(-1);
+  if (!last) return linesOf(runtime, statement.day_id);
+  return [...(await statementLinesOf(runtime, last, 0)).values()];
+}
+
+const linesText = (lines: readonly { line_id: string }[]) =>
+  lines
+    .slice(0, 5)
+    .map((each) => each.line_id)
+    .join(', ') + (lines.length > 5 ? ' …' : '');
+
+/** A statement of a closed day: its effect is a difference of the current day, with funds in suspense. */
+async function applyToClosedDay(application: Application): Promise<boolean> {
+  const { runtime, source, key, statement } = application;
+  const next = await statementLinesOf(runtime, statement, 0);
+  const { removed, added } = changesOf(await latestLines(application), next);
+  const effect = (lines: readonly NewLine[]) =>
+    lines.reduce((sum, each) => sum + effectOf(each), 0n);
+  const amount = effect(added) - effect(removed);
+  const currentKey = { ...key, day: await currentDayOf(application) };
+  return operate(runtime, systemCaller('', source.environment), async (ctx) => {
+    const row = await ctx.read(providerStatements, statement.id);
+    if (row?.status !== 'COMPLETE') return false;
+    ctx.update(providerStatements, row, { status: 'LATE' });
+    if (removed.length + added.length === 0) return false;
+    const day = await ensureDay(ctx, source, currentKey);
+    const id = ctx.id('ReconciliationDifference');
+    postAtProvider(ctx, day, { of: id, step: 'correction', amount }, 'suspense');
+    const adjusted_net = day.adjusted_net + amount;
+    ctx.update(providerDays, day, { adjusted_net, updated_at: ctx.now });
+    const { environment, provider_id, currency } = day;
+    ctx.insert(differences, {
+      ...{ id, key: `LATE/${statement.id}`, day_id: day.id, provider_id, environment, currency },
+      ...{ kind: 'LATE_CORRECTION', status: 'OPEN', line_id: null, amount },
+      detail:
+        `Statement ${row.statement_id} changes the closed day ${key.day}: ` +
+        `added ${linesText(added) || 'none'}, removed ${linesText(removed) || 'none'}.`,
+      ...{ created_at: ctx.now, updated_at: ctx.now },
+    });
+    return true;
+  });
+}
+
+/**
+ * Applies the complete statements of a day in the order in which they were received. Returns the number of
+ * those that changed a closed day.
+ */
+export async function applyStatements(
+  runtime: Runtime,
+  source: Source,
+  key: DayKey,
+): Promise<number> {
+  const day_id = dayIdOf(key);
+  const waiting = (
+    await runtime.db.find(providerStatements, { day_id, status: 'COMPLETE' })
+  ).toSorted((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0) || (a.id < b.id ? -1 : 1));
+  let late = 0;
+  for (const statement of waiting) {
+    const day = await runtime.db.read(providerDays, day_id);
+    const apply = day?.status === 'CLOSED' ? applyToClosedDay : applyToOpenDay;
+    if (await apply({ runtime, source, key, statement })) late += 1;
+  }
+  return late;
+}

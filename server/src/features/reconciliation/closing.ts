@@ -1,0 +1,148 @@
+// Days of a provider: whether they tie, their closing, and the balance that the provider reported beside the
+// accounts of the ledger. A day ties if its statement is consistent, the account of the provider in the
+// ledger has the closing balance, and no difference is open.
+
+import { iso } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { systemAccount } from '../../ledger/chart.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { readLedgerAccount } from '../balances/ledger-accounts/index.ts';
+import { providerModes } from '../providers/index.ts';
+import { INSTALLATION } from '../tenancy/platform/index.ts';
+import { daysOf } from './apply.ts';
+import { accountOfProvider } from './postings.ts';
+import { balanceGap } from './reconcile.ts';
+import { timeOrNull } from './sources.ts';
+import { type DayKey, type DayRow, dayIdOf, keyOfDay, providerDays, SQL } from './store.ts';
+
+const amountOf = (value: bigint | null) => (value === null ? null : Number(value));
+
+/** Effect of a day on the account of the provider. */
+const netOf = (day: DayRow) => day.opening_posted + day.line_net + day.adjusted_net;
+
+/** What the provider holds at the end of a day by our books. */
+const bookedAt = (day: DayRow, days: readonly DayRow[]): bigint =>
+  days.filter((each) => each.id <= day.id).reduce((sum, each) => sum + netOf(each), 0n);
+
+async function openDifferences(db: Ctx['db'], { id }: DayRow): Promise<number> {
+  const [row] = await db.query<{ count: number }>(SQL.openOfDay, [id]);
+  return row?.count ?? 0;
+}
+
+async function present(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly DayRow[]) {
+  const open = await openDifferences(runtime.db, day);
+  const gap = balanceGap(day, days);
+  return {
+    providerId: day.provider_id,
+    environment: day.environment,
+    currency: day.currency,
+    day: day.day,
+    status: day.status,
+    statementId: day.statement_id,
+    statementVersion: day.statement_version,
+    openingBalance: amountOf(day.opening_balance),
+    closingBalance: amountOf(day.closing_balance),
+    bookedBalance: Number(bookedAt(day, days)),
+    openDifferences: open,
+    ties:
+      day.statement_id !== null &&
+      day.reconciled_at !== null &&
+      open === 0 &&
+      gap === 0n &&
+      bookedAt(day, days) === day.closing_balance,
+    reconciledAt: timeOrNull(day.reconciled_at),
+    closedAt: timeOrNull(day.closed_at),
+    closedBy: day.closed_by,
+  };
+}
+
+/** Throws NOT_FOUND. */
+export async function dayBy(runtime: Pick<Runtime, 'db'>, key: DayKey) {
+  const day = await runtime.db.read(providerDays, dayIdOf(key));
+  if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
+  return present(runtime, day, await daysOf(runtime, key));
+}
+
+interface DayQuery {
+  providerId?: string | undefined;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** A page of days, newest first. */
+export async function pageOfDays(runtime: Runtime, { providerId, limit, cursor }: DayQuery) {
+  const filters =
+    providerId === undefined
+      ? []
+      : [{ column: 'provider_id', op: '=' as const, value: providerId }];
+  const page = await runtime.db.page(providerDays, { filters, sort: 'desc', limit, cursor });
+  const { rows, ...rest } = page;
+  const data = [];
+  for (const each of rows) {
+    data.push(await present(runtime, each, await daysOf(runtime, keyOfDay(each))));
+  }
+  return { data, ...rest };
+}
+
+const conflict = (message: string) => new Fault('CONFLICT', message);
+
+/** Closes a day that ties. Throws NOT_FOUND and CONFLICT. */
+export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) {
+  await operate(runtime, INSTALLATION, async (ctx) => {
+    const day = await ctx.read(providerDays, dayIdOf(key));
+    if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
+    if (day.status === 'CLOSED') throw conflict('The day is closed already.');
+    const days = await daysOf(ctx, key);
+    const earlier = days.find((each) => each.id < day.id && each.status === 'OPEN');
+    if (earlier) throw conflict(`Close ${earlier.day} first.`);
+    const { ties, openDifferences: open, bookedBalance } = await present(ctx, day, days);
+    if (open > 0) throw conflict(`The day has ${open} open differences.`);
+    const later = days.filter((each) => each.id > day.id);
+    const account = await readLedgerAccount(ctx, accountOfProvider(day));
+    const laterNet = later.reduce((sum, each) => sum + netOf(each), 0n);
+    const isBooked = -(account?.balance ?? 0n) - laterNet === day.closing_balance;
+    if (!ties || !isBooked) {
+      const closing = day.closing_balance ?? 'unknown';
+      throw conflict(
+        `The day does not tie: its closing balance is ${closing}, ours ${bookedBalance}.`,
+      );
+    }
+    ctx.update(providerDays, day, {
+      ...{ status: 'CLOSED', closed_at: ctx.now, closed_by: closedBy, updated_at: ctx.now },
+    });
+  });
+  return dayBy(runtime, key);
+}
+
+const PLACES = `select distinct on (provider_id, currency) * from provider_days
+  where closing_balance is not null and ($1::text is null or provider_id = $1)
+  order by provider_id, currency, day desc`;
+
+/** The balance that each provider reported last, beside the accounts of the ledger. */
+export async function providerBalances(runtime: Pick<Runtime, 'db'>, providerId?: string) {
+  const { db } = runtime;
+  const rows = await db.query<DayRow>(PLACES, [providerId ?? null]);
+  const known = new Set((await providerModes(db)).map((each) => each.providerId));
+  const balanceAt = async (id: string) => Number((await readLedgerAccount(db, id))?.balance ?? 0n);
+  return Promise.all(
+    rows
+      .filter((each) => known.has(each.provider_id))
+      .map(async (day) => {
+        const of = (purpose: 'rail_in_transit' | 'external_settlement' | 'suspense') =>
+          balanceAt(systemAccount(day.environment, purpose, day.currency));
+        return {
+          providerId: day.provider_id,
+          environment: day.environment,
+          currency: day.currency,
+          day: day.day,
+          reportedBalance: Number(day.closing_balance),
+          bookedBalance: -(await balanceAt(accountOfProvider(day))) || 0,
+          railInTransit: await of('rail_in_transit'),
+          externalSettlement: await of('external_settlement'),
+          suspense: await of('suspense'),
+          reportedAt: iso(day.updated_at),
+        };
+      }),
+  );
+}

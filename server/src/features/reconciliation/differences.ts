@@ -1,0 +1,124 @@
+// Lists of differences, and who works on them.
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
+import { iso } from '../../kernel/effects.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import { equals } from '../../runtime/db/paging.ts';
+import type { Metrics } from '../../runtime/observability/metrics.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { INSTALLATION } from '../tenancy/platform/index.ts';
+import { DECISIONS_OF } from './decide.ts';
+import { timeOrNull } from './sources.ts';
+import { type DifferenceKind, type DifferenceRow, differences } from './store.ts';
+
+const HOUR_MS = 3_600_000;
+
+function present(row: DifferenceRow, now: number) {
+  const { currency, amount } = row;
+  const isFinal = row.status === 'DECIDED' || row.status === 'RESOLVED';
+  return {
+    differenceId: row.id,
+    providerId: row.provider_id,
+    environment: row.environment,
+    day: row.day_id.slice(-10),
+    kind: row.kind,
+    status: row.status,
+    currency,
+    amount: Number(amount),
+    readable: formatAmount({ currency, amount }),
+    detail: row.detail,
+    lineId: row.line_id === null ? null : row.line_id.slice(row.day_id.length + 1),
+    transactionId: row.transaction_id,
+    since: iso(row.created_at),
+    ageHours: isFinal ? null : Math.floor((now - row.created_at) / HOUR_MS),
+    ownerId: row.owner_id,
+    note: row.note,
+    decisions: isFinal ? [] : [...DECISIONS_OF[row.kind]],
+    decision: row.decision,
+    reason: row.reason,
+    decidedBy: row.decided_by,
+    decidedAt: timeOrNull(row.decided_at),
+  };
+}
+
+export type DifferenceView = ReturnType<typeof present>;
+
+export interface DifferenceQuery {
+  providerId?: string | undefined;
+  status?: DifferenceRow['status'] | undefined;
+  kind?: DifferenceKind | undefined;
+  ownerId?: string | undefined;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** A page of differences, oldest first. Without a status: those that are open. */
+export async function pageOfDifferences(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  { providerId, status = 'OPEN', kind, ownerId, limit, cursor }: DifferenceQuery,
+) {
+  const filters = equals({ provider_id: providerId, status, kind, owner_id: ownerId });
+  const page = await db.page(differences, { filters, sort: 'asc', limit, cursor });
+  const { rows, ...rest } = page;
+  return { data: rows.map((each) => present(each, effects.now())), ...rest };
+}
+
+/** Throws NOT_FOUND. */
+export async function differenceBy(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  differenceId: string,
+): Promise<DifferenceView> {
+  const row = await db.read(differences, differenceId);
+  if (!row) throw new Fault('NOT_FOUND', 'Difference not found.');
+  return present(row, effects.now());
+}
+
+interface Assignment {
+  differenceId: string;
+  /** The operator who works on it; null for no one. */
+  ownerId?: string | null | undefined;
+  note?: string | null | undefined;
+}
+
+/**
+ * Sets who works on a difference, and a note. `isOperator` knows the operators, which are a later feature.
+ * Throws NOT_FOUND.
+ */
+export async function assignDifference(
+  runtime: Runtime,
+  { differenceId, ownerId, note }: Assignment,
+  isOperator: (id: string) => Promise<boolean>,
+): Promise<DifferenceView> {
+  if (ownerId && !(await isOperator(ownerId))) {
+    throw invalidField('ownerId', 'must be the ID of an active operator');
+  }
+  await operate(runtime, INSTALLATION, async (ctx) => {
+    const row = await ctx.read(differences, differenceId);
+    if (!row) throw new Fault('NOT_FOUND', 'Difference not found.');
+    ctx.update(differences, row, {
+      ...(ownerId === undefined ? {} : { owner_id: ownerId }),
+      ...(note === undefined ? {} : { note }),
+      updated_at: ctx.now,
+    });
+  });
+  return differenceBy(runtime, differenceId);
+}
+
+const COUNTS = `select kind, count(*)::int4 as count from reconciliation_differences
+  where status in ('OPEN', 'CARRIED', 'IN_SUSPENSE') group by kind`;
+
+async function countDifferences({ db }: Pick<Runtime, 'db'>): Promise<Map<string, number>> {
+  const rows = await db.query<{ kind: string; count: number }>(COUNTS);
+  return new Map(rows.map(({ kind, count }) => [kind, count]));
+}
+
+/** Publishes the number of differences that are not settled, by kind. */
+export const watchDifferences = (
+  metrics: Pick<Metrics, 'watchEach'>,
+  runtime: Pick<Runtime, 'db'>,
+): void =>
+  metrics.watchEach(
+    'railhead_reconciliation_differences',
+    'Differences to the statements of providers that are not settled.',
+    'kind',
+    () => countDifferences(runtime),
+  );

@@ -1,0 +1,34 @@
+// Public interface of the reconciliation with providers.
+import type { Feature } from '../../runtime/operation/feature.ts';
+import { type ReconciliationParts, reconciliationJobs, statementSweep } from './jobs.ts';
+
+export { closeDay, pageOfDays, providerBalances } from './closing.ts';
+export { DECISIONS_OF, decideDifference } from './decide.ts';
+export {
+  assignDifference,
+  differenceBy,
+  pageOfDifferences,
+  watchDifferences,
+} from './differences.ts';
+export { stageReconciliation } from './jobs.ts';
+export { changeSource, readSource } from './sources.ts';
+export { receivePage } from './statements.ts';
+export {
+  type DayKey,
+  DECISIONS,
+  DIFFERENCE_KINDS,
+  DIFFERENCE_STATUSES,
+} from './store.ts';
+
+/** What this feature adds to a server. */
+export const reconciliationFeature = {
+  jobs: (parts: ReconciliationParts) => reconciliationJobs(parts),
+  sweeps: (parts: ReconciliationParts) => [statementSweep(parts)],
+  reset: {
+    retained: {
+      ...{ statement_sources: 'true', provider_days: 'true', provider_statements: 'true' },
+      ...{ provider_statement_pages: 'true', provider_statement_lines: 'true' },
+      reconciliation_differences: 'true',
+    },
+  },
+} satisfies Feature;

@@ -1,0 +1,157 @@
+// Requests the statement of each day after its end in the time zone of the provider, and compares what was
+// received. A provider that does not have it yet is asked again with the delays of jobs.
+
+import { Fault } from '../../kernel/fault.ts';
+import { type JobHandler, jobHandler, type Sweep } from '../../runtime/jobs/jobs.ts';
+import type { Log } from '../../runtime/observability/log.ts';
+import { isKeyTaken, operate, type Runtime } from '../../runtime/operation/operate.ts';
+import type { Provider, ProviderDirectory } from '../providers/index.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
+import { addDays, dayOf } from './days.ts';
+import { type NewDifferences, reconcileDay } from './reconcile.ts';
+import { type Source, sourceOf } from './sources.ts';
+import { FETCH_STATEMENT, fetchStatement, RECONCILE_DAY } from './statements.ts';
+import { type DayKey, statementSources } from './store.ts';
+
+export interface ReconciliationParts {
+  directory: ProviderDirectory;
+  log: Pick<Log, 'warn'>;
+}
+
+const SWEEP_INTERVAL_MS = 60_000;
+/** Days that are requested at once after a pause. */
+const MAX_DAYS = 31;
+
+function providerIn(directory: ProviderDirectory, providerId: string): Provider {
+  const provider = directory.current().providers.get(providerId);
+  if (!provider) throw new Fault('NOT_FOUND', 'Provider not found.');
+  return provider;
+}
+
+/**
+ * Requests the statement of a day and compares it. Throws CONFLICT if the provider does not have it yet, and
+ * an error with the problem of its reply.
+ */
+async function requestStatement(
+  runtime: Runtime,
+  directory: ProviderDirectory,
+  { providerId, currency, day }: DayKey,
+): Promise<NewDifferences> {
+  const { port } = providerIn(directory, providerId);
+  const pageOf = (page: number) => port.statementPage({ day, currency, page });
+  if (!(await fetchStatement(runtime, providerId, pageOf))) {
+    throw new Fault('CONFLICT', `The provider does not have the statement of ${day} yet.`);
+  }
+  return reconcileDay(runtime, { providerId, currency, day });
+}
+
+interface StatementRequest extends DayKey {
+  /** Whether the provider is asked; otherwise only what was received is compared. */
+  isRequested: boolean;
+}
+
+/** Stages the request of a statement and its comparison. Throws NOT_FOUND. */
+export async function stageReconciliation(
+  runtime: Runtime,
+  { isRequested, ...key }: StatementRequest,
+): Promise<void> {
+  const { environment } = await sourceOf(runtime, key.providerId);
+  await operate(runtime, systemCaller('', environment), async (ctx) =>
+    ctx.later(isRequested ? FETCH_STATEMENT : RECONCILE_DAY, key),
+  );
+}
+
+const alertOf = ({ providerId, currency, day }: DayKey, opened: NewDifferences): string => {
+  const kinds = [...opened].map(([kind, count]) => `${count} ${kind}`).join(', ');
+  return `the statement of ${providerId} of ${day} in ${currency} differs: ${kinds}`;
+};
+
+const handlerOf = (
+  { log, directory }: ReconciliationParts,
+  definition: typeof FETCH_STATEMENT,
+  run: (runtime: Runtime, key: DayKey, directory: ProviderDirectory) => Promise<NewDifferences>,
+): JobHandler =>
+  jobHandler(definition, {
+    deadlineMs: 600_000,
+    async run(runtime, { input }) {
+      const { environment } = await sourceOf(runtime, input.providerId);
+      const opened = await run(runtime, input, directory);
+      if (opened.size > 0) {
+        log.warn({ problem: alertOf(input, opened) }, 'a provider has a problem');
+      }
+      return { caller: systemCaller('', environment), stage: async () => undefined };
+    },
+  });
+
+export const reconciliationJobs = (parts: ReconciliationParts): JobHandler[] => [
+  handlerOf(parts, FETCH_STATEMENT, (runtime, key, directory) =>
+    requestStatement(runtime, directory, key),
+  ),
+  handlerOf(parts, RECONCILE_DAY, reconcileDay),
+];
+
+const KNOWN = `select distinct currency from provider_days where provider_id = $1`;
+
+/** Currencies of which a provider has statements. */
+async function currenciesOf({ db }: Runtime, { row, capabilities }: Provider): Promise<string[]> {
+  const offered = (capabilities?.transfers ?? []).flatMap((each) => each.currencies);
+  const known = await db.query<{ currency: string }>(KNOWN, [row.id]);
+  return [...new Set([...offered, ...known.map(({ currency }) => currency)])].sort();
+}
+
+/** The days that have ended and were not requested. The first time it is the last one. */
+function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
+  const last = addDays(dayOf(now, time_zone), -1);
+  if (requested_day === null) return [last];
+  const days: string[] = [];
+  const earliest = addDays(last, 1 - MAX_DAYS);
+  let day = addDays(requested_day, 1);
+  if (day < earliest) day = earliest;
+  for (; day <= last; day = addDays(day, 1)) days.push(day);
+  return days;
+}
+
+async function requestDue(runtime: Runtime, provider: Provider): Promise<number> {
+  const providerId = provider.row.id;
+  const now = runtime.effects.now();
+  const source = await sourceOf(runtime, providerId);
+  const days = dueDays(source, now);
+  const requested_day = days.at(-1);
+  if (requested_day === undefined) return 0;
+  const currencies = await currenciesOf(runtime, provider);
+  await operate(runtime, systemCaller('', source.environment), async (ctx) => {
+    const row = await ctx.read(statementSources, providerId);
+    // Another process has requested them.
+    if ((row?.requested_day ?? null) !== source.requested_day) return;
+    const { time_zone, fees_expected } = source;
+    if (row) ctx.update(statementSources, row, { requested_day, updated_at: ctx.now });
+    else {
+      ctx.insert(statementSources, {
+        ...{ id: providerId, time_zone, fees_expected, requested_day, updated_at: ctx.now },
+      });
+    }
+    for (const day of days) {
+      for (const currency of currencies) ctx.later(FETCH_STATEMENT, { providerId, currency, day });
+    }
+  }).catch((error: unknown) => {
+    if (!isKeyTaken(error)) throw error;
+  });
+  return days.length;
+}
+
+/** Stages the requests of the days that have ended. */
+export function statementSweep({ directory }: ReconciliationParts): Sweep {
+  let nextRunAt = 0;
+  return {
+    name: 'statements.request',
+    async run(runtime) {
+      const now = runtime.effects.now();
+      if (now < nextRunAt) return 0;
+      nextRunAt = now + SWEEP_INTERVAL_MS;
+      for (const provider of directory.current().providers.values()) {
+        if (provider.capabilities?.statements) await requestDue(runtime, provider);
+      }
+      return 0;
+    },
+  };
+}

@@ -1,0 +1,130 @@
+// Matching of lines with our items, by examples and by random faults.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Finding, type Line, matchLines, type Ours } from './matching.ts';
+
+const DAY = 86_400_000;
+const OPTIONS = { windowMs: 5 * DAY, taken: new Set<string>() };
+
+const ours = (n: number, fields: Partial<Ours> = {}): Ours => ({
+  ...{ key: `T${n}#out`, transferId: `T${n}`, direction: 'out', amount: 100n, currency: 'EUR' },
+  ...{ at: n * 1_000, state: 'settled', references: [`R${n}`] },
+  ...fields,
+});
+const line = (n: number, fields: Partial<Line> = {}): Line => ({
+  ...{ id: `L${n}`, direction: 'out', amount: 100n, currency: 'EUR', at: n * 1_000 },
+  ...{ transferId: null, reference: null, bankReference: null },
+  ...fields,
+});
+
+const summary = (findings: readonly Finding[]) =>
+  findings
+    .map(({ line: { id }, kind, ours: own, by }) => `${id} ${kind} ${own?.key ?? '-'} ${by ?? '-'}`)
+    .sort();
+
+describe('matchLines', () => {
+  it('prefers the ID to the reference, and the reference to the amount', () => {
+    const lines = [
+      line(1, { transferId: 'T3', reference: 'R1' }),
+      line(2, { bankReference: 'R1' }),
+      line(3),
+    ];
+    expect(summary(matchLines(lines, [ours(1), ours(2), ours(3)], OPTIONS))).toEqual([
+      'L1 MATCH T3#out ID',
+      'L2 MATCH T1#out REFERENCE',
+      'L3 MATCH T2#out AMOUNT',
+    ]);
+  });
+
+  it('names what differs: currency, state, amount', () => {
+    const lines = [1, 2, 3].map((n) => line(n, { transferId: `T${n}`, amount: 99n }));
+    const all = [ours(1, { currency: 'USD' }), ours(2, { state: 'pending' }), ours(3)];
+    expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
+      'L1 CURRENCY_DIFFERS T1#out ID',
+      'L2 STATE_DIFFERS T2#out ID',
+      'L3 AMOUNT_DIFFERS T3#out ID',
+    ]);
+  });
+
+  it('finds a second line of the same transfer, here and on another day', () => {
+    const lines = [line(1, { transferId: 'T1' }), line(2, { transferId: 'T1' })];
+    expect(summary(matchLines(lines, [ours(1)], OPTIONS))).toEqual([
+      'L1 MATCH T1#out ID',
+      'L2 DUPLICATED T1#out ID',
+    ]);
+    const taken = new Set(['T1#out']);
+    const [first] = matchLines([line(1, { reference: 'R1' })], [ours(1)], { ...OPTIONS, taken });
+    expect(first).toMatchObject({ kind: 'DUPLICATED', by: 'REFERENCE' });
+  });
+
+  it('matches by amount only what is settled, in this direction and near in time', () => {
+    const lines = [line(1), line(2, { direction: 'in' }), line(3, { at: 20 * DAY })];
+    const all = [ours(1, { state: 'pending' }), ours(2, { amount: 101n }), ours(3)];
+    expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
+      'L1 MATCH T3#out AMOUNT',
+      'L2 MISSING_WITH_US - -',
+      'L3 MISSING_WITH_US - -',
+    ]);
+  });
+
+  it('shares a reference of a collective entry by amount', () => {
+    const all = [1, 2, 3].map((n) => ours(n, { references: ['BATCH'], amount: BigInt(n) }));
+    const lines = [3, 1, 2].map((n) => line(n, { reference: 'BATCH', amount: BigInt(n) }));
+    expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
+      'L1 MATCH T1#out REFERENCE',
+      'L2 MATCH T2#out REFERENCE',
+      'L3 MATCH T3#out REFERENCE',
+    ]);
+  });
+
+  it('uses every line once and each of ours once, in any order of the input', () => {
+    const item = fc.record({
+      transfer: fc.integer({ min: 0, max: 8 }),
+      amount: fc.bigInt({ min: 1n, max: 3n }),
+      names: fc.constantFrom('id', 'reference', 'none', 'other'),
+      at: fc.integer({ min: 0, max: 3 * DAY }),
+    });
+    const state = fc.constantFrom('settled', 'pending', 'failed');
+    const own = fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 3n }), state), { maxLength: 9 });
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 12 }), own, (lines, all) => {
+        const items = all.map(([amount, itemState], n) =>
+          ours(n, { amount, state: itemState as 'settled' }),
+        );
+        const entries = lines.map(({ transfer, amount, names, at }, n) =>
+          line(n, {
+            ...{ amount, at },
+            transferId: names === 'id' ? `T${transfer}` : null,
+            reference: names === 'reference' ? `R${transfer}` : names === 'other' ? 'X' : null,
+          }),
+        );
+        const findings = matchLines(entries, items, OPTIONS);
+        expect(findings.map((each) => each.line.id).sort()).toEqual(
+          entries.map(({ id }) => id).sort(),
+        );
+        const used = findings
+          .filter(({ kind }) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US')
+          .map(({ ours: mine }) => mine?.key);
+        expect(new Set(used).size).toBe(used.length);
+        const reversed = matchLines(entries.toReversed(), items.toReversed(), OPTIONS);
+        expect(summary(reversed)).toEqual(summary(findings));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('costs no more per line for many lines of one amount and reference', () => {
+    const timeOf = (count: number) => {
+      const numbers = Array.from({ length: count }, (_, n) => n);
+      const all = numbers.map((n) => ours(n, { references: ['SAME'] }));
+      const lines = numbers.map((n) => line(n, n % 2 ? { reference: 'SAME' } : {}));
+      const start = performance.now();
+      const findings = matchLines(lines, all, OPTIONS);
+      expect(findings.every(({ kind }) => kind === 'MATCH')).toBe(true);
+      return (performance.now() - start) / count;
+    };
+    timeOf(2_000);
+    // Quadratic cost would be fifty times as much per line.
+    expect(timeOf(100_000)).toBeLessThan(10 * timeOf(2_000) + 0.02);
+  });
+});

@@ -1,0 +1,372 @@
+// Compares the lines of a day with our transfers and deposits, posts each line once, and lists what differs.
+// A run can be repeated at any time: it continues where the last one ended, and resolves differences whose
+// cause is gone.
+
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { reportedTransfers } from '../providers/index.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
+import { applyStatements, daysOf, LINES_PER_COMMIT, linesOf } from './apply.ts';
+import { periodOf } from './days.ts';
+import { type Finding, type Line, matchLines } from './matching.ts';
+import { chunksOf, type OurItem, oursFor } from './ours.ts';
+import { effectOf, postAtProvider, postBetween, signed } from './postings.ts';
+import { type Source, sourceOf } from './sources.ts';
+import {
+  type DayKey,
+  type DayRow,
+  type DifferenceKind,
+  type DifferenceRow,
+  dayIdOf,
+  differences,
+  type LineRow,
+  providerDays,
+  SQL,
+  statementLines,
+} from './store.ts';
+
+/** Largest distance of the times of a line and a transfer with the same amount and nothing else. */
+const WINDOW_MS = 5 * 86_400_000;
+
+interface DayLine extends Line {
+  row: LineRow;
+}
+
+type DayFinding = Finding<DayLine, OurItem>;
+
+/** Number of new differences by kind. */
+export type NewDifferences = Map<DifferenceKind, number>;
+
+interface Run {
+  runtime: Runtime;
+  source: Source;
+  key: DayKey;
+  opened: NewDifferences;
+  /** Kinds of the differences that the present attempt of a commit lists. */
+  staged: DifferenceKind[];
+}
+
+const asLine = (row: LineRow): DayLine => ({
+  ...{ id: row.id, direction: row.direction, amount: row.amount, currency: row.currency },
+  ...{ at: row.at, transferId: row.transfer_id, reference: row.reference },
+  ...{ bankReference: row.bank_reference, row },
+});
+
+async function dayIn(ctx: Ctx, key: DayKey): Promise<DayRow> {
+  const day = await ctx.read(providerDays, dayIdOf(key));
+  if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
+  if (day.status === 'CLOSED') throw new Fault('CONFLICT', 'The day is closed.');
+  return day;
+}
+
+/** Differences by their keys. */
+async function differencesBy(
+  ctx: Pick<Ctx, 'db'>,
+  keys: readonly string[],
+): Promise<Map<string, DifferenceRow>> {
+  const rows = await ctx.db.query<DifferenceRow>(SQL.byKey, [[...keys]]);
+  return new Map(rows.map((each) => [each.key, each]));
+}
+
+type NewDifference = Pick<DifferenceRow, 'key' | 'kind' | 'amount' | 'detail'> &
+  Partial<Pick<DifferenceRow, 'line_id' | 'subject' | 'transaction_id'>>;
+
+function open(ctx: Ctx, { staged }: Run, day: DayRow, difference: NewDifference): void {
+  const { provider_id, environment, currency } = day;
+  staged.push(difference.kind);
+  ctx.insert(differences, {
+    id: ctx.id('ReconciliationDifference'),
+    ...{ day_id: day.id, provider_id, environment, currency, status: 'OPEN', line_id: null },
+    ...difference,
+    ...{ created_at: ctx.now, updated_at: ctx.now },
+  });
+}
+
+const isOpen = ({ status }: DifferenceRow) => status !== 'DECIDED' && status !== 'RESOLVED';
+
+const resolve = (ctx: Ctx, difference: DifferenceRow | undefined) => {
+  if (difference && isOpen(difference)) {
+    ctx.update(differences, difference, { status: 'RESOLVED', updated_at: ctx.now });
+  }
+};
+
+const textOf = (money: { currency: string; amount: bigint }) => formatAmount(money);
+
+function detailOf({ line, kind, ours }: DayFinding): string {
+  const entry = `Line ${line.row.line_id}: ${line.direction} ${textOf(line)}`;
+  if (!ours) return `${entry}, unknown to us.`;
+  const own = `${ours.transferId} ${textOf(ours)}`;
+  if (kind === 'DUPLICATED') return `${entry}, although another line has ${own}.`;
+  if (kind === 'STATE_DIFFERS') return `${entry}, but ${own} is ${ours.state} with us.`;
+  return `${entry}, but ${own}.`;
+}
+
+/** The part of a line that its match explains. */
+const explainedBy = ({ kind, line, ours }: DayFinding): bigint => {
+  if (kind === 'MATCH') return line.amount;
+  return kind === 'AMOUNT_DIFFERS' ? ours.amount : 0n;
+};
+
+/** Stages the fee of a line: an expense if it is expected, otherwise a difference. */
+function stageFee(ctx: Ctx, run: Run, day: DayRow, { row }: DayLine): void {
+  if (row.fee === 0n) return;
+  const isExpected = run.source.fees_expected;
+  const posting = { of: row.id, step: 'fee', amount: -row.fee };
+  postAtProvider(ctx, day, posting, isExpected ? 'expenses' : 'suspense');
+  if (isExpected) return;
+  const detail = `Fee ${textOf({ currency: row.currency, amount: row.fee })} of line ${row.line_id}.`;
+  const key = `FEE/${row.id}`;
+  open(ctx, run, day, { key, kind: 'FEE_UNEXPECTED', amount: -row.fee, detail, line_id: row.id });
+}
+
+/** Stages a line that was not posted before. */
+function stageNewLine(ctx: Ctx, run: Run, day: DayRow, finding: DayFinding, row: LineRow): void {
+  const { line, kind, ours } = finding;
+  const { direction } = row;
+  const isMatch = kind === 'MATCH';
+  const posting = { of: row.id, step: 'line', amount: signed(direction, row.amount) };
+  postAtProvider(ctx, day, posting, isMatch ? ours.account : 'suspense');
+  const explained = explainedBy(finding);
+  if (!isMatch && ours && explained > 0n) stageMatch(ctx, day, finding, row);
+  stageFee(ctx, run, day, line);
+  if (isMatch) return;
+  open(ctx, run, day, {
+    ...{ key: `LINE/${row.id}`, kind, detail: detailOf(finding), line_id: row.id },
+    amount: signed(direction, row.amount - explained),
+    ...(ours ? { subject: ours.key, transaction_id: ours.transactionId } : {}),
+  });
+}
+
+/** Stages what a match explains, from suspense. */
+function stageMatch(ctx: Ctx, day: DayRow, finding: DayFinding, row: LineRow): void {
+  const { ours } = finding;
+  if (!ours) return;
+  const amount = signed(row.direction, explainedBy(finding));
+  const posting = { of: row.id, step: 'match', amount };
+  postBetween(ctx, day, posting, { from: 'suspense', to: ours.account });
+}
+
+/** Stages what is known now about a line whose funds are in suspense. */
+function stageSuspense(
+  ctx: Ctx,
+  day: DayRow,
+  finding: DayFinding,
+  row: LineRow,
+  difference: DifferenceRow | undefined,
+): boolean {
+  if (!difference || !isOpen(difference) || difference.kind === finding.kind) return false;
+  const { kind, ours } = finding;
+  if (kind === 'MATCH' || kind === 'AMOUNT_DIFFERS') stageMatch(ctx, day, finding, row);
+  if (kind === 'MATCH') {
+    resolve(ctx, difference);
+    return true;
+  }
+  ctx.update(differences, difference, {
+    ...{ kind, detail: detailOf(finding), updated_at: ctx.now },
+    amount: signed(row.direction, row.amount - explainedBy(finding)),
+    subject: ours?.key ?? null,
+    transaction_id: ours?.transactionId ?? null,
+  });
+  return true;
+}
+
+/** Whether a line has its match for itself. */
+const holdsMatch = ({ kind }: DayFinding) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US';
+
+async function stageLines(ctx: Ctx, run: Run, findings: readonly DayFinding[]): Promise<void> {
+  const day = await dayIn(ctx, run.key);
+  const keys = findings.flatMap(({ line, ours }) => [
+    `LINE/${line.id}`,
+    ...(ours ? [`OURS/${ours.key}`] : []),
+  ]);
+  const known = await differencesBy(ctx, keys);
+  let net = 0n;
+  for (const finding of findings) {
+    const { kind, ours, by } = finding;
+    const row = await ctx.read(statementLines, finding.line.id);
+    if (!row || (row.state !== 'NEW' && row.state !== 'SUSPENSE')) continue;
+    if (row.state === 'NEW') {
+      stageNewLine(ctx, run, day, finding, row);
+      net += effectOf(row);
+    } else if (!stageSuspense(ctx, day, finding, row, known.get(`LINE/${row.id}`))) continue;
+    const isHeld = holdsMatch(finding);
+    ctx.update(statementLines, row, {
+      state: kind === 'MATCH' ? 'MATCHED' : 'SUSPENSE',
+      ...(isHeld && ours ? { matched_key: ours.key, matched_by: by } : {}),
+    });
+    if (!isHeld || !ours) continue;
+    resolve(ctx, known.get(`OURS/${ours.key}`));
+    if (ours.isMain && ours.transfer !== null) {
+      await reportedTransfers.mark(ctx, ours.transferId, day.day);
+    }
+  }
+  if (net !== 0n) {
+    ctx.update(providerDays, day, { line_net: day.line_net + net, updated_at: ctx.now });
+  }
+}
+
+/** Lines of kind `fee` are an expense if the provider charges fees as agreed. */
+const isAgreedFee = ({ fees_expected }: Source, { row }: DayLine) =>
+  fees_expected && row.kind === 'fee' && row.direction === 'out' && row.state === 'NEW';
+
+async function stageFees(ctx: Ctx, run: Run, lines: readonly DayLine[]): Promise<void> {
+  const day = await dayIn(ctx, run.key);
+  let net = 0n;
+  for (const { id } of lines) {
+    const row = await ctx.read(statementLines, id);
+    if (row?.state !== 'NEW') continue;
+    const amount = effectOf(row);
+    postAtProvider(ctx, day, { of: row.id, step: 'line', amount }, 'expenses');
+    ctx.update(statementLines, row, { state: 'MATCHED', matched_by: 'DECISION' });
+    net += amount;
+  }
+  ctx.update(providerDays, day, { line_net: day.line_net + net, updated_at: ctx.now });
+}
+
+/** Keys of ours that other lines have. */
+async function takenBy({ db }: Runtime, ours: readonly OurItem[], own: ReadonlySet<string>) {
+  const taken = new Set<string>();
+  for (const chunk of chunksOf(ours.map(({ key }) => key))) {
+    const rows = await db.query<{ id: string; matched_key: string }>(SQL.matched, [chunk]);
+    for (const { id, matched_key } of rows) if (!own.has(id)) taken.add(matched_key);
+  }
+  return taken;
+}
+
+/** Lists our items that the statement should have. A carried item is listed again with its age. */
+async function stageMissing(ctx: Ctx, run: Run, items: readonly OurItem[]): Promise<void> {
+  const day = await dayIn(ctx, run.key);
+  const known = await differencesBy(
+    ctx,
+    items.map(({ key }) => `OURS/${key}`),
+  );
+  for (const item of items) {
+    const key = `OURS/${item.key}`;
+    const before = known.get(key);
+    if (before?.status === 'CARRIED' && before.day_id < day.id) {
+      ctx.update(differences, before, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
+    } else if (before?.status === 'RESOLVED') {
+      ctx.update(differences, before, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
+    }
+    if (before) continue;
+    const detail = `${item.transferId} ${textOf(item)} is settled with us and on no statement.`;
+    open(ctx, run, day, {
+      ...{ key, kind: 'MISSING_AT_PROVIDER', detail, subject: item.key },
+      ...{ amount: signed(item.direction, item.amount), transaction_id: item.transactionId },
+    });
+  }
+}
+
+/**
+ * The amount by which the closing balance of the statement differs from the balance before, the lines and
+ * the decisions of the day.
+ */
+export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
+  if (day.closing_balance === null || day.opening_balance === null) return 0n;
+  const earlier = days.filter((each) => each.id < day.id);
+  const reportedAt = earlier.findLastIndex((each) => each.closing_balance !== null);
+  const start = earlier[reportedAt]?.closing_balance ?? day.opening_balance;
+  // Days without a statement have corrections only.
+  const between = earlier.slice(reportedAt + 1).reduce((sum, each) => sum + each.adjusted_net, 0n);
+  return day.closing_balance - (start + between + day.line_net + day.adjusted_net);
+}
+
+/** Lists or resolves a difference of the balance. */
+async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
+  const day = await dayIn(ctx, run.key);
+  const amount = balanceGap(day, await daysOf(ctx, run.key));
+  const key = `BALANCE/${day.id}`;
+  const before = (await differencesBy(ctx, [key])).get(key);
+  ctx.update(providerDays, day, { reconciled_at: ctx.now, updated_at: ctx.now });
+  if (amount === 0n) return resolve(ctx, before);
+  const money = (value: bigint | null) => textOf({ currency: day.currency, amount: value ?? 0n });
+  const detail =
+    `The closing balance is ${money(day.closing_balance)}, which is ${money(amount)} more than the ` +
+    `balance before, the lines and the decisions. The opening balance is ${money(day.opening_balance)}.`;
+  if (!before) return open(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
+  if (before.amount === amount && before.status !== 'RESOLVED') return;
+  ctx.update(differences, before, { amount, detail, status: 'OPEN', updated_at: ctx.now });
+}
+
+/** Transfers that failed without being sent will be on no statement. */
+async function markFailed({ runtime, source }: Run, items: readonly OurItem[]): Promise<void> {
+  const failed = items.filter((each) => each.isMain && each.transfer && each.state === 'failed');
+  for (const chunk of chunksOf(failed, LINES_PER_COMMIT)) {
+    await operate(runtime, systemCaller('', source.environment), async (ctx) => {
+      for (const each of chunk) await reportedTransfers.mark(ctx, each.transferId, 'none');
+    });
+  }
+}
+
+/** Start of the first day that the provider reported: what is older is not expected. */
+async function firstDayOf({ runtime, source, key }: Run): Promise<number> {
+  const first = (await daysOf(runtime, key)).find((each) => each.statement_id !== null);
+  return first ? periodOf(first.day, source.time_zone)[0] : 0;
+}
+
+async function compare(run: Run): Promise<void> {
+  const { runtime, source, key } = run;
+  const commit = async (work: (ctx: Ctx) => Promise<void>) => {
+    await operate(runtime, systemCaller('', source.environment), (ctx) => {
+      run.staged.length = 0;
+      return work(ctx);
+    });
+    for (const kind of run.staged) run.opened.set(kind, (run.opened.get(kind) ?? 0) + 1);
+  };
+  const period = periodOf(key.day, source.time_zone);
+  const all = (await linesOf(runtime, dayIdOf(key)))
+    .filter(({ state }) => state === 'NEW' || state === 'SUSPENSE')
+    .map(asLine);
+  const fees = all.filter((line) => isAgreedFee(source, line));
+  const lines = all.filter((line) => !isAgreedFee(source, line));
+  for (const chunk of chunksOf(fees, LINES_PER_COMMIT)) {
+    await commit((ctx) => stageFees(ctx, run, chunk));
+  }
+  const rows = lines.map(({ row }) => row);
+  const { providerId, currency } = key;
+  const listed = await runtime.db.query<{ subject: string }>(SQL.missing, [providerId, currency]);
+  const missingKeys = listed.map(({ subject }) => subject);
+  const scope = { currency, period, missing: missingKeys, isComplete: true };
+  const ours = await oursFor(runtime, source, rows, scope);
+  const taken = await takenBy(runtime, ours, new Set(lines.map(({ id }) => id)));
+  const findings = matchLines(lines, ours, { windowMs: WINDOW_MS, taken });
+  for (const chunk of chunksOf(findings, LINES_PER_COMMIT)) {
+    await commit((ctx) => stageLines(ctx, run, chunk));
+  }
+  const used = new Set([...taken, ...findings.flatMap(({ ours: own }) => own?.key ?? [])]);
+  const from = await firstDayOf(run);
+  const missing = ours.filter(
+    (each) =>
+      each.isExpected &&
+      each.currency === currency &&
+      !used.has(each.key) &&
+      each.at >= from &&
+      each.at < period[1],
+  );
+  for (const chunk of chunksOf(missing, LINES_PER_COMMIT)) {
+    await commit((ctx) => stageMissing(ctx, run, chunk));
+  }
+  const named = new Set(findings.flatMap(({ ours: own }) => own?.transferId ?? []));
+  await markFailed(
+    run,
+    ours.filter((each) => !named.has(each.transferId)),
+  );
+  await commit((ctx) => stageBalance(ctx, run));
+}
+
+/**
+ * Applies the received statements of a day and compares its lines. Returns the number of new differences by
+ * kind. Throws NOT_FOUND if there is no statement of the day. A closed day is not compared again.
+ */
+export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDifferences> {
+  const source = await sourceOf(runtime, key.providerId);
+  const run: Run = { runtime, source, key, opened: new Map(), staged: [] };
+  const late = await applyStatements(runtime, source, key);
+  if (late > 0) run.opened.set('LATE_CORRECTION', late);
+  const day = await runtime.db.read(providerDays, dayIdOf(key));
+  if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
+  if (day.status === 'OPEN') await compare(run);
+  return run.opened;
+}

@@ -1,0 +1,65 @@
+// How the days of a provider are read: its time zone, and whether it charges fees as agreed.
+
+import { iso } from '../../kernel/effects.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import type { Mode } from '../../kernel/mode.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { providerModes } from '../providers/index.ts';
+import { INSTALLATION } from '../tenancy/platform/index.ts';
+import { isTimeZone } from './days.ts';
+import { type SourceRow, statementSources } from './store.ts';
+
+const DEFAULTS = { time_zone: 'UTC', fees_expected: false, requested_day: null } as const;
+
+export interface Source extends Pick<SourceRow, 'time_zone' | 'fees_expected' | 'requested_day'> {
+  providerId: string;
+  environment: Mode;
+}
+
+/** Throws NOT_FOUND for an unknown provider. */
+export async function sourceOf({ db }: Pick<Runtime, 'db'>, providerId: string): Promise<Source> {
+  const known = (await providerModes(db)).find((each) => each.providerId === providerId);
+  if (!known) throw new Fault('NOT_FOUND', 'Provider not found.');
+  const { time_zone, fees_expected, requested_day } =
+    (await db.read(statementSources, providerId)) ?? DEFAULTS;
+  return { ...known, time_zone, fees_expected, requested_day };
+}
+
+const present = ({ providerId, time_zone, fees_expected, requested_day }: Source) => ({
+  providerId,
+  timeZone: time_zone,
+  feesExpected: fees_expected,
+  requestedDay: requested_day,
+});
+
+export interface SourceChange {
+  providerId: string;
+  timeZone?: string | undefined;
+  feesExpected?: boolean | undefined;
+}
+
+/** Changes how the days of a provider are read. Days that exist keep their lines. */
+export async function changeSource(runtime: Runtime, change: SourceChange) {
+  const { providerId, timeZone, feesExpected } = change;
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    throw invalidField('timeZone', 'is not a time zone, such as Europe/Berlin');
+  }
+  const before = await sourceOf(runtime, providerId);
+  await operate(runtime, INSTALLATION, async (ctx) => {
+    const row = await ctx.read(statementSources, providerId);
+    const fields = {
+      time_zone: timeZone ?? row?.time_zone ?? before.time_zone,
+      fees_expected: feesExpected ?? row?.fees_expected ?? before.fees_expected,
+      updated_at: ctx.now,
+    };
+    if (row) ctx.update(statementSources, row, fields);
+    else ctx.insert(statementSources, { id: providerId, requested_day: null, ...fields });
+  });
+  return present(await sourceOf(runtime, providerId));
+}
+
+export const readSource = async (runtime: Pick<Runtime, 'db'>, providerId: string) =>
+  present(await sourceOf(runtime, providerId));
+
+export const timeOrNull = (time: number | null): string | null =>
+  time === null ? null : iso(time);

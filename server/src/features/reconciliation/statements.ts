@@ -1,0 +1,143 @@
+// Receives the pages of a statement, from a call or a message, and stores them whole. A statement is
+// complete with its last page. A corrected statement of the same day has another ID.
+
+import { Type } from '@sinclair/typebox';
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import type { StatementPage } from '../../connectors/ports/providers/protocol.ts';
+import { defineJob } from '../../kernel/contract/job.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
+import { dayOf } from './days.ts';
+import { type Source, sourceOf } from './sources.ts';
+import { dayIdOf, providerStatements, type StatementRow, statementPages } from './store.ts';
+
+const DayInput = Type.Object({
+  providerId: Type.String(),
+  currency: Type.String(),
+  day: Type.String(),
+});
+
+/** Requests the statement of a day from the provider. */
+export const FETCH_STATEMENT = defineJob('statements.fetch', DayInput);
+/** Compares a complete statement with our payments. */
+export const RECONCILE_DAY = defineJob('statements.reconcile', DayInput);
+
+interface PageResult {
+  /** CONTRADICTORY: it was not stored, because of `problem`. */
+  result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
+  problem?: string;
+  isComplete?: boolean;
+}
+
+const contradictory = (problem: string): PageResult => ({ result: 'CONTRADICTORY', problem });
+
+/** Why a page cannot belong to any statement. */
+function pageProblem(page: StatementPage, { time_zone }: Source, now: number): string | undefined {
+  if (!findCurrency(page.currency)) return 'The currency of the statement is not supported.';
+  if (page.page > page.pageCount) return 'The number of the page is higher than that of all pages.';
+  if (page.day >= dayOf(now, time_zone)) return `The day ${page.day} has not ended.`;
+  return undefined;
+}
+
+const headOf = ({ openingBalance, closingBalance, lineCount, pageCount }: StatementPage) => ({
+  opening_balance: BigInt(openingBalance),
+  closing_balance: BigInt(closingBalance),
+  line_count: lineCount,
+  page_count: pageCount,
+});
+
+const hasHead = (row: StatementRow, head: ReturnType<typeof headOf>) =>
+  row.opening_balance === head.opening_balance &&
+  row.closing_balance === head.closing_balance &&
+  row.line_count === head.line_count &&
+  row.page_count === head.page_count;
+
+async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise<PageResult> {
+  const { providerId, environment } = source;
+  const { currency, day, statementId } = page;
+  const day_id = dayIdOf({ providerId, currency, day });
+  const id = `${day_id}/${statementId}`;
+  const head = headOf(page);
+  const pageId = `${id}/${page.page}`;
+  const body = JSON.stringify(page);
+  const [before, pageBefore] = [
+    await ctx.read(providerStatements, id),
+    await ctx.read(statementPages, pageId),
+  ];
+  if (before && !hasHead(before, head)) {
+    return contradictory('Another page of this statement has other balances or counts.');
+  }
+  if (pageBefore) {
+    const isSame = pageBefore.body === body;
+    return isSame
+      ? { result: 'IGNORED' }
+      : contradictory('This page was received with other lines.');
+  }
+  const pages_received = (before?.pages_received ?? 0) + 1;
+  const lines_received = (before?.lines_received ?? 0) + page.lines.length;
+  const isComplete = pages_received === page.pageCount;
+  if (isComplete ? lines_received !== page.lineCount : lines_received > page.lineCount) {
+    return contradictory(`The statement has ${lines_received} lines, not ${page.lineCount}.`);
+  }
+  ctx.insert(statementPages, {
+    ...{ id: pageId, lines: page.lines.length, body },
+    created_at: ctx.now,
+  });
+  const progress = {
+    ...{ pages_received, lines_received },
+    status: isComplete ? ('COMPLETE' as const) : ('INCOMPLETE' as const),
+    completed_at: isComplete ? ctx.now : null,
+  };
+  if (before) ctx.update(providerStatements, before, progress);
+  else {
+    ctx.insert(providerStatements, {
+      ...{ id, day_id, provider_id: providerId, environment, currency, day },
+      ...{ statement_id: statementId, ...head, ...progress, created_at: ctx.now },
+    });
+  }
+  return { result: 'APPLIED', isComplete };
+}
+
+/** Stores a page once. `stagesJob`: the last page stages the job that compares the day. */
+export async function receivePage(
+  runtime: Runtime,
+  providerId: string,
+  page: StatementPage,
+  stagesJob = true,
+): Promise<PageResult> {
+  const source = await sourceOf(runtime, providerId);
+  const problem = pageProblem(page, source, runtime.effects.now());
+  if (problem) return contradictory(problem);
+  return operate(runtime, systemCaller('', source.environment), async (ctx) => {
+    const result = await storePage(ctx, source, page);
+    const { currency, day } = page;
+    if (result.isComplete && stagesJob) ctx.later(RECONCILE_DAY, { providerId, currency, day });
+    return result;
+  });
+}
+
+type StatementPages = (page: number) => Promise<StatementPage | undefined>;
+
+/**
+ * Requests the pages of a statement and stores them. Returns false if the provider does not have it yet.
+ * Throws for a statement that is contradictory.
+ */
+export async function fetchStatement(
+  runtime: Runtime,
+  providerId: string,
+  pageOf: StatementPages,
+): Promise<boolean> {
+  const first = await pageOf(1);
+  if (!first) return false;
+  for (let number = 1; number <= first.pageCount; number++) {
+    const page = number === 1 ? first : await pageOf(number);
+    if (page?.page !== number || page.statementId !== first.statementId) {
+      throw new Fault('CONFLICT', `${providerId} did not return page ${number} of its statement.`);
+    }
+    const { problem } = await receivePage(runtime, providerId, page, false);
+    if (problem) throw new Fault('CONFLICT', `The statement is contradictory: ${problem}`);
+  }
+  return true;
+}

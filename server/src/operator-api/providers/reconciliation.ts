@@ -1,0 +1,278 @@
+// Statements of providers, the differences to our books, their decisions, and the closing of days.
+import { Type } from '@sinclair/typebox';
+import { MANUAL_CHOICES } from '../../features/payments/manual/index.ts';
+import {
+  assignDifference,
+  changeSource,
+  closeDay,
+  decideDifference,
+  differenceBy,
+  pageOfDays,
+  pageOfDifferences,
+  providerBalances,
+  readSource,
+  stageReconciliation,
+} from '../../features/reconciliation/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { DateOnly, named, nullable, oneOf, PageQuery, page, text } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason, Reason } from '../schemas.ts';
+import { isOperatorOf } from './owners.ts';
+import {
+  CHANGES_RECONCILIATION,
+  Currency,
+  Difference,
+  DifferenceKind,
+  DifferenceStatus,
+  ProviderBalance,
+  ProviderDay,
+  READS_RECONCILIATION,
+  ReconciliationDecision,
+  StatementRequest,
+  StatementSource,
+} from './reconciliation-schemas.ts';
+import { providerParams } from './schemas.ts';
+
+const optional = Type.Optional;
+const differenceParams = Type.Object({ differenceId: text('ID of the difference.') });
+
+const days = operation({
+  ...READS_RECONCILIATION,
+  operationId: 'listProviderDays',
+  method: 'GET',
+  path: '/provider-days',
+  summary: 'List days of providers',
+  description: 'Returns the days of which a provider sent a statement, newest first.',
+  commands: ['providers statements'],
+  query: Type.Object({
+    providerId: optional(text('Return only days of this provider.')),
+    ...PageQuery,
+  }),
+  replies: { 200: named('ProviderDayPage', page(ProviderDay)) },
+  errors: [],
+});
+
+const source = operation({
+  ...READS_RECONCILIATION,
+  operationId: 'getStatementSource',
+  method: 'GET',
+  path: '/providers/{providerId}/statement-source',
+  summary: 'Show how the days of a provider are read',
+  description: 'Returns the time zone of its days and whether its fees are expected.',
+  commands: [],
+  params: providerParams,
+  replies: { 200: StatementSource },
+  errors: ['NOT_FOUND'],
+});
+
+const setSource = operation({
+  ...CHANGES_RECONCILIATION,
+  operationId: 'changeStatementSource',
+  method: 'POST',
+  path: '/providers/{providerId}/statement-source',
+  summary: 'Change how the days of a provider are read',
+  description: 'Changes the time zone of its days, or whether its fees are expected.',
+  commands: ['providers set-statements'],
+  params: providerParams,
+  body: Type.Object({
+    timeZone: optional(text('Time zone, such as `Europe/Berlin`.', { maxLength: 64 })),
+    feesExpected: optional(Type.Boolean({ description: 'Whether fees are expenses at once.' })),
+    ...OptionalReason,
+  }),
+  replies: { 200: StatementSource },
+  errors: ['NOT_FOUND'],
+});
+
+const reconcile = operation({
+  ...CHANGES_RECONCILIATION,
+  operationId: 'reconcileProviderDay',
+  method: 'POST',
+  path: '/providers/{providerId}/reconcile',
+  summary: 'Request and compare a statement',
+  description:
+    'Starts a job that requests the statement of a day from the provider, posts its lines, and lists ' +
+    'what differs. With `request: false` only what was received before is compared.',
+  commands: ['providers reconcile'],
+  params: providerParams,
+  body: Type.Object({
+    currency: Currency,
+    day: DateOnly,
+    request: optional(
+      Type.Boolean({ default: true, description: 'Whether the statement is requested.' }),
+    ),
+    ...OptionalReason,
+  }),
+  replies: { 200: StatementRequest },
+  errors: ['NOT_FOUND'],
+});
+
+const close = operation({
+  ...CHANGES_RECONCILIATION,
+  operationId: 'closeProviderDay',
+  method: 'POST',
+  path: '/providers/{providerId}/close-day',
+  summary: 'Close a day',
+  description:
+    'Closes a day that ties, after all earlier days. It can then no longer change: a later correction ' +
+    'of the provider becomes a difference of a day that is open.',
+  commands: ['providers close-day'],
+  params: providerParams,
+  body: Type.Object({ currency: Currency, day: DateOnly, ...OptionalReason }),
+  replies: { 200: ProviderDay },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+});
+
+const listDifferences = operation({
+  ...READS_RECONCILIATION,
+  operationId: 'listDifferences',
+  method: 'GET',
+  path: '/differences',
+  summary: 'List differences',
+  description: 'Returns differences to the statements of providers, oldest first.',
+  commands: ['providers differences'],
+  query: Type.Object({
+    providerId: optional(text('Return only differences to this provider.')),
+    status: optional(DifferenceStatus),
+    kind: optional(DifferenceKind),
+    ownerId: optional(text('Return only differences of this operator.')),
+    ...PageQuery,
+  }),
+  replies: { 200: named('DifferencePage', page(Difference)) },
+  errors: [],
+});
+
+const getDifference = operation({
+  ...READS_RECONCILIATION,
+  operationId: 'getDifference',
+  method: 'GET',
+  path: '/differences/{differenceId}',
+  summary: 'Get a difference',
+  description: 'Returns a difference with the decisions that it allows.',
+  commands: [],
+  params: differenceParams,
+  replies: { 200: Difference },
+  errors: ['NOT_FOUND'],
+});
+
+const assign = operation({
+  ...CHANGES_RECONCILIATION,
+  operationId: 'assignDifference',
+  method: 'POST',
+  path: '/differences/{differenceId}/assign',
+  summary: 'Assign a difference',
+  description: 'Sets who works on a difference, and a note.',
+  commands: ['providers assign'],
+  params: differenceParams,
+  body: Type.Object({
+    ownerId: optional(
+      nullable(text('ID of the operator; null removes the owner. Absent: unchanged.')),
+    ),
+    note: optional(nullable(text('Note without personal data.', { maxLength: 1_000 }))),
+    ...OptionalReason,
+  }),
+  replies: { 200: Difference },
+  errors: ['NOT_FOUND'],
+});
+
+const decide = operation({
+  ...CHANGES_RECONCILIATION,
+  operationId: 'decideDifference',
+  postsMoney: true,
+  method: 'POST',
+  path: '/differences/{differenceId}/decide',
+  summary: 'Decide a difference',
+  description: 'Posts what the decision says, and settles the difference.',
+  commands: ['providers decide'],
+  params: differenceParams,
+  body: Type.Object({
+    decision: ReconciliationDecision,
+    transactionId: optional(text('The payment of the line. Required for MATCH.')),
+    accountId: optional(text('The credited internal account, for RECORD_DEPOSIT.')),
+    paymentReference: optional(
+      text('Reference of an account or a payment, for RECORD_DEPOSIT.', {
+        minLength: 1,
+        maxLength: 255,
+      }),
+    ),
+    failureReason: optional(
+      oneOf(MANUAL_CHOICES.transferFailures, { description: 'Failure reason, for RETURN.' }),
+    ),
+    reason: Reason,
+  }),
+  replies: { 200: Difference },
+  errors: ['NOT_FOUND', 'CONFLICT', 'ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY'],
+});
+
+const balances = operation({
+  ...READS_RECONCILIATION,
+  operationId: 'listProviderBalances',
+  method: 'GET',
+  path: '/provider-balances',
+  summary: 'List balances at providers',
+  description:
+    'Returns the balance that each provider reported last, beside the accounts of the ledger.',
+  commands: ['providers balances'],
+  query: Type.Object({ providerId: optional(text('Return only this provider.')) }),
+  replies: {
+    200: named(
+      'ProviderBalances',
+      Type.Object({
+        data: Type.Array(ProviderBalance, { description: 'By provider and currency.' }),
+      }),
+    ),
+  },
+  errors: [],
+});
+
+export const reconciliationOperations = [
+  operatorHandle(days, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfDays(installation.runtime, { ...query, limit: query.limit ?? 20 }),
+  })),
+  operatorHandle(source, async ({ installation }, { params }) => ({
+    status: 200,
+    body: await readSource(installation.runtime, params.providerId),
+  })),
+  operatorHandle(setSource, async ({ installation }, { params, body }) => ({
+    status: 200,
+    body: await changeSource(installation.runtime, { ...params, ...body }),
+  })),
+  operatorHandle(reconcile, async ({ installation }, { params, body }) => {
+    const { currency, day, request: isRequested = true } = body;
+    const key = { ...params, currency, day };
+    await stageReconciliation(installation.runtime, { ...key, isRequested });
+    return { status: 200, body: { ...key, requested: isRequested } };
+  }),
+  operatorHandle(close, async ({ installation, operator }, { params, body }) => ({
+    status: 200,
+    body: await closeDay(
+      installation.runtime,
+      { ...params, currency: body.currency, day: body.day },
+      operator.id,
+    ),
+  })),
+  operatorHandle(listDifferences, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfDifferences(installation.runtime, { ...query, limit: query.limit ?? 20 }),
+  })),
+  operatorHandle(getDifference, async ({ installation }, { params }) => ({
+    status: 200,
+    body: await differenceBy(installation.runtime, params.differenceId),
+  })),
+  operatorHandle(assign, async ({ installation }, { params, body }) => ({
+    status: 200,
+    body: await assignDifference(
+      installation.runtime,
+      { ...body, ...params },
+      isOperatorOf(installation.runtime),
+    ),
+  })),
+  operatorHandle(decide, async ({ installation: { runtime }, operator }, { params, body }) => {
+    await decideDifference(runtime, { ...body, ...params, decidedBy: operator.id });
+    return { status: 200, body: await differenceBy(runtime, params.differenceId) };
+  }),
+  operatorHandle(balances, async ({ installation }, { query }) => ({
+    status: 200,
+    body: { data: await providerBalances(installation.runtime, query.providerId) },
+  })),
+];

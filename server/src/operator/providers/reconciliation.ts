@@ -1,0 +1,278 @@
+// `providers statements|set-statements|reconcile|differences|assign|decide|close-day|balances`: statements of
+// providers against our books.
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
+import { MANUAL_CHOICES } from '../../features/payments/manual/index.ts';
+import {
+  assignDifference,
+  changeSource,
+  closeDay,
+  DECISIONS,
+  DIFFERENCE_KINDS,
+  DIFFERENCE_STATUSES,
+  decideDifference,
+  differenceBy,
+  pageOfDays,
+  pageOfDifferences,
+  providerBalances,
+  stageReconciliation,
+} from '../../features/reconciliation/index.ts';
+import { isOperatorOf } from '../../operator-api/providers/owners.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
+import { record, table } from '../cli/table.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
+
+type DayView = Awaited<ReturnType<typeof pageOfDays>>['data'][number];
+type DifferenceView = Awaited<ReturnType<typeof differenceBy>>;
+
+const PROVIDER: Flags = {
+  provider: { value: 'PROVIDER', required: true, help: 'Name of the provider' },
+};
+const DAY: Flags = {
+  ...PROVIDER,
+  currency: { value: 'EUR', required: true, help: 'Currency of the statement' },
+  day: { value: '2026-11-27', required: true, help: 'Day of the statement' },
+};
+const DIFFERENCE: Flags = {
+  difference: { value: 'DIFFERENCE', required: true, help: 'ID of the difference' },
+};
+
+const money = (amount: number | null, currency: string) =>
+  amount === null ? '-' : formatAmount({ amount: BigInt(amount), currency });
+
+const columns = (heads: readonly string[]) => heads.map((head) => ({ head }));
+
+const dayTable = (days: readonly DayView[]) =>
+  table(
+    columns(['PROVIDER', 'DAY', 'STATUS', 'CLOSING', 'LEDGER', 'OPEN', 'TIES']),
+    days.map((each) => [
+      each.providerId,
+      each.day,
+      each.status,
+      money(each.closingBalance, each.currency),
+      money(each.bookedBalance, each.currency),
+      `${each.openDifferences}`,
+      each.ties ? 'yes' : 'no',
+    ]),
+  );
+
+function keyIn(args: CommandArgs) {
+  const day = args.required('day');
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw usageError('--day must be a date: 2026-11-27');
+  return { providerId: args.required('provider'), currency: args.required('currency'), day };
+}
+
+async function statements({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const query = { providerId: args.text('provider'), limit: limitIn(args) };
+  const { data } = await pageOfDays(runtime, query);
+  return { json: data, text: dayTable(data) };
+}
+
+async function setStatements({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await changeSource(runtime, {
+    providerId: args.required('provider'),
+    timeZone: args.text('time-zone'),
+    feesExpected: args.on('fees-expected'),
+  });
+  const text = record([
+    ['Provider', json.providerId],
+    ['Time zone', json.timeZone],
+    ['Fees', json.feesExpected ? 'expected' : 'listed as differences'],
+    ['Requested until', json.requestedDay ?? 'never'],
+  ]);
+  return { json, text };
+}
+
+async function reconcile({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const key = keyIn(args);
+  const isRequested = args.on('received') !== true;
+  await stageReconciliation(runtime, { ...key, isRequested });
+  const work = isRequested ? 'requests and compares' : 'compares';
+  return {
+    json: { ...key, requested: isRequested },
+    text: `A job ${work} the statement of ${key.day}. See providers statements.\n`,
+  };
+}
+
+const differenceTable = (all: readonly DifferenceView[]) =>
+  table(
+    columns(['DIFFERENCE', 'DAY', 'KIND', 'STATUS', 'AMOUNT', 'AGE', 'OWNER', 'DETAIL']),
+    all.map((each) => [
+      each.differenceId,
+      each.day,
+      each.kind,
+      each.status,
+      each.readable,
+      each.ageHours === null ? '-' : `${each.ageHours} h`,
+      each.ownerId ?? '-',
+      each.detail,
+    ]),
+  );
+
+async function list({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const { data } = await pageOfDifferences(runtime, {
+    providerId: args.text('provider'),
+    status: args.text('status') as DifferenceView['status'] | undefined,
+    kind: args.text('kind') as DifferenceView['kind'] | undefined,
+    ownerId: args.text('owner'),
+    limit: limitIn(args),
+  });
+  return { json: data, text: differenceTable(data) };
+}
+
+async function assign({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await assignDifference(
+    runtime,
+    {
+      differenceId: args.required('difference'),
+      ownerId: args.text('owner'),
+      note: args.text('note'),
+    },
+    isOperatorOf(runtime),
+  );
+  return { json, text: differenceTable([json]) };
+}
+
+const actorOf = ({ operator }: System) => operator?.id ?? 'command';
+
+async function decide(system: System, args: CommandArgs): Promise<Output> {
+  const differenceId = args.required('difference');
+  await decideDifference(system.runtime, {
+    differenceId,
+    decision: args.required('decision') as (typeof DECISIONS)[number],
+    reason: args.required('reason'),
+    decidedBy: actorOf(system),
+    transactionId: args.text('transaction'),
+    accountId: args.text('account'),
+    paymentReference: args.text('payment-reference'),
+    failureReason: args.text('failure-reason') as
+      | (typeof MANUAL_CHOICES.transferFailures)[number]
+      | undefined,
+  });
+  const json = await differenceBy(system.runtime, differenceId);
+  return { json, text: differenceTable([json]) };
+}
+
+async function close(system: System, args: CommandArgs): Promise<Output> {
+  const json = await closeDay(system.runtime, keyIn(args), actorOf(system));
+  return { json, text: dayTable([json]) };
+}
+
+async function balances({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await providerBalances(runtime, args.text('provider'));
+  const heads = ['PROVIDER', 'DAY', 'REPORTED', 'LEDGER', 'IN TRANSIT', 'SETTLEMENT', 'SUSPENSE'];
+  const text = table(
+    columns(heads),
+    json.map((each) => [
+      each.providerId,
+      each.day,
+      ...[each.reportedBalance, each.bookedBalance, each.railInTransit].map((amount) =>
+        money(amount, each.currency),
+      ),
+      ...[each.externalSettlement, each.suspense].map((amount) => money(amount, each.currency)),
+    ]),
+  );
+  return { json, text };
+}
+
+const OF_PROVIDER: Flags = { provider: { value: 'PROVIDER', help: 'Only this provider' } };
+const noun = 'providers';
+
+export const reconciliationVerbs: readonly Verb[] = [
+  {
+    noun,
+    verb: 'statements',
+    summary: 'List the days of which providers sent a statement',
+    flags: { ...OF_PROVIDER, ...LIMIT },
+    positional: 'provider',
+    run: statements,
+  },
+  {
+    noun,
+    verb: 'set-statements',
+    summary: 'Change how the days of a provider are read',
+    flags: {
+      ...PROVIDER,
+      'time-zone': { value: 'Europe/Berlin', help: 'Time zone in which its days end' },
+      'fees-expected': { off: 'fees-unexpected', help: 'Post its fees as expenses at once' },
+    },
+    positional: 'provider',
+    run: setStatements,
+  },
+  {
+    noun,
+    verb: 'reconcile',
+    summary: 'Request the statement of a day and compare it',
+    flags: {
+      ...DAY,
+      received: { off: 'request', help: 'Compare only what was received, without a request' },
+    },
+    positional: 'provider',
+    run: reconcile,
+  },
+  {
+    noun,
+    verb: 'differences',
+    summary: 'List differences to the statements of providers, oldest first',
+    flags: {
+      ...OF_PROVIDER,
+      status: { value: 'STATUS', choices: DIFFERENCE_STATUSES, help: 'Only this status (OPEN)' },
+      kind: { value: 'KIND', choices: DIFFERENCE_KINDS, help: 'Only this kind' },
+      owner: { value: 'OPERATOR', help: 'Only those of this operator' },
+      ...LIMIT,
+    },
+    positional: 'provider',
+    run: list,
+  },
+  {
+    noun,
+    verb: 'assign',
+    summary: 'Set who works on a difference, and a note',
+    flags: {
+      ...DIFFERENCE,
+      owner: { value: 'OPERATOR', help: 'ID of the operator' },
+      note: { value: 'TEXT', help: 'Note without personal data' },
+    },
+    positional: 'difference',
+    run: assign,
+  },
+  {
+    noun,
+    verb: 'decide',
+    summary: 'Settle a difference',
+    flags: {
+      ...DIFFERENCE,
+      decision: { value: 'DECISION', required: true, choices: DECISIONS, help: 'Decision' },
+      reason: { value: 'TEXT', required: true, help: 'Reason for the decision' },
+      transaction: { value: 'TRANSACTION', help: 'The payment of the line, for MATCH' },
+      account: { value: 'ACCOUNT', help: 'The credited account, for RECORD_DEPOSIT' },
+      'payment-reference': {
+        value: 'REFERENCE',
+        help: 'Reference of an account or a payment, for RECORD_DEPOSIT',
+      },
+      'failure-reason': {
+        value: 'REASON',
+        choices: MANUAL_CHOICES.transferFailures,
+        help: 'Failure reason of the payment, for RETURN',
+      },
+    },
+    positional: 'difference',
+    run: decide,
+  },
+  {
+    noun,
+    verb: 'close-day',
+    summary: 'Close a day that ties',
+    flags: DAY,
+    positional: 'provider',
+    run: close,
+  },
+  {
+    noun,
+    verb: 'balances',
+    summary: 'List the balances at providers beside the accounts of the ledger',
+    flags: OF_PROVIDER,
+    positional: 'provider',
+    run: balances,
+  },
+];

@@ -1,0 +1,126 @@
+// The account of this installation at an imaginary bank: its entries of each day, as statements over the
+// adapter. Tests change entries to make a statement wrong.
+import { iso } from '../../../src/kernel/effects.ts';
+import type { TestApp } from '../app/harness.ts';
+import type { Adapter } from './adapter.ts';
+
+export interface Entry {
+  id: string;
+  direction: 'in' | 'out';
+  amount: number;
+  kind: string;
+  at: string;
+  fee?: number | undefined;
+  transferId?: string | undefined;
+  reference?: string | undefined;
+  bankReference?: string | undefined;
+}
+
+const PAGE = 500;
+
+const effectOf = ({ direction, amount, fee = 0 }: Entry) =>
+  (direction === 'in' ? amount : -amount) - fee;
+
+interface Day {
+  opening: number;
+  closing: number | undefined;
+  statementId: string;
+  entries: Entry[];
+}
+
+/** The account in one currency; `opening` is its balance at the start of the first day. */
+export function bankAccount(app: TestApp, adapter: Adapter, currency: string, opening: number) {
+  const days = new Map<string, Day>();
+  let balance = opening;
+  let count = 0;
+  const today = () => iso(app.effects.now()).slice(0, 10);
+
+  function dayOf(day: string): Day {
+    const known = days.get(day);
+    if (known) return known;
+    const created = { opening: balance, closing: undefined, statementId: `${day}-1`, entries: [] };
+    days.set(day, created);
+    return created;
+  }
+  const closingOf = ({ opening: start, closing, entries }: Day) =>
+    closing ?? entries.reduce((sum, each) => sum + effectOf(each), start);
+
+  function book(fields: Partial<Entry> & Pick<Entry, 'direction' | 'amount'>): Entry {
+    count += 1;
+    const entry = { id: `E${count}`, kind: 'transfer', at: iso(app.effects.now()), ...fields };
+    dayOf(today()).entries.push(entry);
+    balance += effectOf(entry);
+    return entry;
+  }
+
+  function page(day: string, number = 1) {
+    const { statementId, opening: start, entries, ...rest } = dayOf(day);
+    return {
+      ...{ statementId, day, currency, openingBalance: start, page: number },
+      closingBalance: closingOf({ statementId, opening: start, entries, ...rest }),
+      lineCount: entries.length,
+      pageCount: Math.max(1, Math.ceil(entries.length / PAGE)),
+      lines: entries.slice((number - 1) * PAGE, number * PAGE),
+    };
+  }
+
+  const other = adapter.replies['/statements/day'];
+  adapter.replies['/statements/day'] = (body) => {
+    if (body.currency === currency && body.day < today())
+      return { body: page(body.day, body.page) };
+    return other?.(body) ?? { status: 404, body: { message: 'unknown' } };
+  };
+
+  return {
+    days,
+    today,
+    page,
+    dayOf,
+    book,
+    /** Executes a transfer that the adapter has received. */
+    pay(transferId: string, fields: Partial<Entry> = {}) {
+      const { amount, reference } = adapter.transfers.get(transferId);
+      return book({ direction: 'out', amount, reference, transferId, ...fields });
+    },
+    /** Its balance. */
+    balance: () => balance,
+    /** Changes the balance at the end of a day without an entry. */
+    shift(day: string, amount: number) {
+      const shifted = dayOf(day);
+      shifted.closing = closingOf(shifted) + amount;
+      balance += amount;
+    },
+    /** Changes a day after it was reported: a corrected statement. */
+    correct(day: string, change: (entries: Entry[]) => Entry[]) {
+      const before = dayOf(day);
+      const net = closingOf(before);
+      before.entries = change(before.entries);
+      before.statementId += 'c';
+      balance += closingOf(before) - net;
+    },
+  };
+}
+
+export type BankAccount = ReturnType<typeof bankAccount>;
+
+type Write = (method: string, path: string, body?: object) => Promise<{ ownKeys: never }>;
+
+/** Adds the bank of an adapter as the provider of payouts in EUR. */
+export async function connectBank(write: Write, adapter: Adapter, providerId: string) {
+  const provider = await write('POST', '/providers', {
+    ...{ providerId, environment: 'production', url: adapter.url },
+    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
+  });
+  adapter.accept(provider.ownKeys);
+  await write('POST', `/providers/${providerId}/check`);
+  await write('POST', '/provider-routes', {
+    ...{ providerId, environment: 'production', priority: 10, currency: 'EUR' },
+  });
+}
+
+/** The balance of a ledger account. */
+export async function ledgerBalance({ runtime }: TestApp, id: string): Promise<number> {
+  const text = 'select balance from ledger_accounts where id = $1';
+  const [row] = await runtime.db.query<{ balance: bigint }>(text, [id]);
+  return Number(row?.balance ?? 0n);
+}

@@ -1,0 +1,173 @@
+// Random faults of statements: each is found, and after decisions the day ties and can be closed.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findInternalAccount } from '../kit/app/fixtures.ts';
+import { DAY } from '../kit/app/production.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import {
+  type BankAccount,
+  bankAccount,
+  connectBank,
+  type Entry,
+} from '../kit/providers/bank-account.ts';
+
+const { service, read, write } = operatorService();
+const BANK = 'acme-bank';
+let adapter: Adapter;
+let bank: BankAccount;
+let account: string;
+
+/** A generator of numbers below a limit (mulberry32). */
+function randomOf(seed: number) {
+  let state = seed;
+  return (limit: number) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) % limit;
+  };
+}
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  await connectBank(write, adapter, BANK);
+  const { person } = await service.createPayer();
+  account = (await findInternalAccount(service.app, person.id, 'EUR', service.as)).id;
+  bank = bankAccount(service.app, adapter, 'EUR', 1_000_00);
+}, 60_000);
+afterAll(() => adapter.close());
+
+let deposits = 0;
+async function deposit(amount: number): Promise<Partial<Entry>> {
+  deposits += 1;
+  const bankReference = `DEP-${deposits}`;
+  await adapter.send(BANK, {
+    ...{ type: 'deposit.received', bankReference, amount, currency: 'EUR', accountId: account },
+  });
+  return { bankReference, kind: 'deposit' };
+}
+
+async function payout(isSettled: boolean): Promise<string> {
+  const { id } = await service.payment();
+  const transfer = { state: 'settled', reference: `S-${id.slice(-8)}` };
+  if (isSettled) await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
+  return id;
+}
+
+/** Faults of the entry of a payout, with the kinds of differences that must be found. */
+const FAULTS: readonly [string[], (id: string) => void][] = [
+  [[], (id) => void bank.pay(id)],
+  [[], (id) => void bank.pay(id, { transferId: undefined })],
+  [['MISSING_AT_PROVIDER'], () => undefined],
+  [['AMOUNT_DIFFERS'], (id) => void bank.pay(id, { amount: adapter.transfers.get(id).amount - 1 })],
+  [['FEE_UNEXPECTED'], (id) => void bank.pay(id, { fee: 12 })],
+  [
+    ['DUPLICATED'],
+    (id) => {
+      bank.pay(id);
+      bank.pay(id);
+    },
+  ],
+  [
+    ['AMOUNT_DIFFERS', 'FEE_UNEXPECTED'],
+    (id) => void bank.pay(id, { amount: adapter.transfers.get(id).amount + 7, fee: 3 }),
+  ],
+];
+
+/** Books a day with random faults. Returns the kinds of differences that must be found. */
+async function faultyDay(random: (limit: number) => number): Promise<string[]> {
+  const expected: string[] = [];
+  bank.dayOf(bank.today());
+  for (let count = 0; count < 5; count++) {
+    const [kinds, book] = FAULTS[random(FAULTS.length)] as (typeof FAULTS)[number];
+    expected.push(...kinds);
+    book(await payout(true));
+  }
+  if (random(2)) {
+    expected.push('STATE_DIFFERS');
+    bank.pay(await payout(false));
+  }
+  // Amounts that no other entry has, so that none is matched by its amount.
+  for (let count = 0; count < 3; count++) {
+    const amount = 1_000 + deposits * 10 + count;
+    const fields = await deposit(amount);
+    if (random(3)) bank.book({ direction: 'in', amount, ...fields });
+    else expected.push('MISSING_AT_PROVIDER');
+  }
+  for (let count = random(3); count > 0; count--) {
+    expected.push('MISSING_WITH_US');
+    bank.book({ direction: random(2) ? 'in' : 'out', amount: 5_000 + random(999), kind: 'other' });
+  }
+  return expected.sort();
+}
+
+/** The day after its statement was requested and compared. */
+async function reconcile(key: { currency: string; day: string }) {
+  await write('POST', `/providers/${BANK}/reconcile`, key);
+  await service.app.settle();
+  const { data } = await read(`/provider-days?providerId=${BANK}&limit=100`);
+  return data.find((each: { day: string }) => each.day === key.day);
+}
+
+const DECISIONS: Record<string, readonly string[]> = {
+  MISSING_AT_PROVIDER: ['WRITE_OFF', 'RETURN', 'IGNORE'],
+  STATE_DIFFERS: ['SETTLE', 'WRITE_OFF', 'SUSPENSE'],
+};
+const FUNDS = ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
+
+it.each([1, 2, 3, 4, 5, 6])(
+  'day %i is explained and ties',
+  async (seed) => {
+    const random = randomOf(seed * 7_919);
+    const day = bank.today();
+    const expected = await faultyDay(random);
+    await service.app.advance(DAY);
+    const key = { currency: 'EUR', day };
+    await reconcile(key);
+    const { data } = await read('/differences?limit=100');
+    expect(data.map((each: { kind: string }) => each.kind).sort()).toEqual(expected);
+    for (const { differenceId, kind } of data) {
+      const choices = DECISIONS[kind] ?? FUNDS;
+      const decision = choices[random(choices.length)];
+      const path = `/differences/${differenceId}/decide`;
+      await write('POST', path, { decision, reason: `seed ${seed}` });
+    }
+    await service.app.settle();
+    expect(await reconcile(key)).toMatchObject({
+      ...{ ties: true, openDifferences: 0, closingBalance: bank.balance() },
+      bookedBalance: bank.balance(),
+    });
+    expect(await write('POST', `/providers/${BANK}/close-day`, key)).toMatchObject({
+      status: 'CLOSED',
+    });
+    const [reported] = (await read('/provider-balances')).data;
+    expect(reported).toMatchObject({ bookedBalance: bank.balance() });
+    expect((await service.run('ledger', 'verify')).code).toBe(0);
+  },
+  120_000,
+);
+
+it('the command compares and closes a day', async () => {
+  const day = bank.today();
+  bank.pay(await payout(true));
+  await service.app.advance(DAY);
+  const of = [BANK, '--currency', 'EUR', '--day', day];
+  const requested = await service.run('providers', 'reconcile', ...of);
+  expect(requested.out).toContain(`the statement of ${day}`);
+  await service.app.settle();
+  const shown = (await service.run('providers', 'statements', BANK)).out;
+  expect(shown).toMatch(new RegExp(`${day}.* yes`));
+  expect((await service.run('providers', 'differences', BANK)).out).toBe('None.\n');
+  expect((await service.run('providers', 'close-day', ...of)).out).toContain('CLOSED');
+  expect((await service.run('providers', 'balances', BANK)).out).toContain('REPORTED');
+  const zone = await service.run(
+    'providers',
+    'set-statements',
+    BANK,
+    '--time-zone',
+    'Mars/Olympus',
+  );
+  expect(zone.err).toContain('timeZone: is not a time zone');
+  const metrics = (await service.app.server.inject('/metrics')).body;
+  expect(metrics).toContain('railhead_reconciliation_differences{kind="MISSING_WITH_US"');
+}, 60_000);

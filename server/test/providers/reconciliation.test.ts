@@ -1,0 +1,499 @@
+// Statements of a provider: days that tie, each kind of difference, and what each decision posts.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findInternalAccount } from '../kit/app/fixtures.ts';
+import { DAY } from '../kit/app/production.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import {
+  type BankAccount,
+  bankAccount,
+  connectBank,
+  type Entry,
+  ledgerBalance,
+} from '../kit/providers/bank-account.ts';
+
+const { service, read, rejects, write } = operatorService();
+const BANK = 'acme-bank';
+let adapter: Adapter;
+let bank: BankAccount;
+let account: string;
+/** The day that the test is about. */
+let day: string;
+
+const PROVIDER_ACCOUNT = `system:production:provider:EUR:${BANK}`;
+
+const balanceOf = (id: string) => ledgerBalance(service.app, id);
+const system = (purpose: string) => balanceOf(`system:production:${purpose}:EUR`);
+const PURPOSES = ['suspense', 'expenses', 'losses', 'external_settlement', 'rail_in_transit'];
+const balances = async () =>
+  Object.fromEntries(await Promise.all(PURPOSES.map(async (each) => [each, await system(each)])));
+
+const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) =>
+  adapter.send(BANK, {
+    ...{ type: 'transfer.updated', transferId },
+    transfer: { state: 'settled', reference },
+  });
+
+/** A payout that the provider has settled, and its bank has not booked. */
+async function settledPayout(): Promise<string> {
+  const { id } = await service.payment();
+  expect((await settled(id)).body).toEqual({ result: 'APPLIED' });
+  return id;
+}
+
+let deposits = 0;
+/** A deposit that the provider has reported. */
+async function reportedDeposit(amount = 40_00): Promise<string> {
+  deposits += 1;
+  const bankReference = `DEP-${deposits}`;
+  const entry = { bankReference, amount, currency: 'EUR', accountId: account };
+  await adapter.send(BANK, { type: 'deposit.received', ...entry });
+  return bankReference;
+}
+const bookDeposit = (bankReference: string, amount = 40_00, fields: Partial<Entry> = {}) =>
+  bank.book({ direction: 'in', amount, kind: 'deposit', bankReference, ...fields });
+
+const key = () => ({ currency: 'EUR', day });
+
+/** The day after its statement was requested and compared. */
+async function reconcile(fields: object = {}) {
+  const of = { ...key(), ...fields };
+  await write('POST', `/providers/${BANK}/reconcile`, of);
+  await service.app.settle();
+  const { data } = await read(`/provider-days?providerId=${BANK}&limit=100`);
+  return data.find((each: typeof of) => each.day === of.day && each.currency === of.currency);
+}
+/** Ends the day, whose statement is requested and compared. */
+async function endDay() {
+  await service.app.advance(DAY);
+  return reconcile();
+}
+const CLOSE = `/providers/${BANK}/close-day`;
+const SOURCE = `/providers/${BANK}/statement-source`;
+const close = () => write('POST', CLOSE, key());
+const open = async () => (await read('/differences?limit=100')).data;
+const decide = (difference: { differenceId: string }, decision: string, fields: object = {}) =>
+  write('POST', `/differences/${difference.differenceId}/decide`, {
+    ...{ decision, reason: 'checked with the bank' },
+    ...fields,
+  });
+
+/** The only difference, of this kind. */
+async function onlyDifference(kind: string) {
+  const all = await open();
+  expect(all.map((each: { kind: string }) => each.kind)).toEqual([kind]);
+  return all[0];
+}
+
+async function expectTies() {
+  const ledger = -(await balanceOf(PROVIDER_ACCOUNT));
+  expect(ledger).toBe(bank.balance());
+  expect(await reconcile()).toMatchObject({ ties: true, openDifferences: 0 });
+  expect(await close()).toMatchObject({ status: 'CLOSED', closingBalance: ledger });
+}
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  const offer = adapter.replies['/capabilities']?.({})?.body as object;
+  adapter.replies['/capabilities'] = () => ({ body: { ...offer, statements: true } });
+  await connectBank(write, adapter, BANK);
+  const { person } = await service.createPayer();
+  account = (await findInternalAccount(service.app, person.id, 'EUR', service.as)).id;
+  bank = bankAccount(service.app, adapter, 'EUR', 50_000_00);
+  // The job requests the last day at once.
+  day = '2026-01-04';
+  await reconcile();
+  await close();
+}, 60_000);
+afterAll(() => adapter.close());
+beforeEach(() => {
+  day = bank.today();
+});
+
+describe('a day', () => {
+  it('ties to the cent: payouts, deposits and a return', async () => {
+    bank.dayOf(day);
+    const first = await settledPayout();
+    const second = await settledPayout();
+    bank.pay(first);
+    // Without the ID: by the reference that was sent.
+    bank.pay(second, { transferId: undefined });
+    bookDeposit(await reportedDeposit());
+    // Without any reference: by amount and time.
+    const third = await settledPayout();
+    bank.pay(third, { transferId: undefined, reference: undefined });
+    const result = await endDay();
+    expect(result).toMatchObject({
+      ...{ openingBalance: 50_000_00, openDifferences: 0, ties: true, statementVersion: 1 },
+      closingBalance: bank.balance(),
+    });
+    expect(await system('suspense')).toBe(0);
+    expect(await system('rail_in_transit')).toBe(0);
+    // Payouts are settled with the provider: only the opening balance remains.
+    expect(await system('external_settlement')).toBe(50_000_00);
+    await expectTies();
+    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
+    const [reported] = (await read(`/provider-balances?providerId=${BANK}`)).data;
+    const balance = bank.balance();
+    expect(reported).toMatchObject({ reportedBalance: balance, bookedBalance: balance, day });
+  }, 60_000);
+
+  it('is requested by a job after its end, and repeated until the provider has it', async () => {
+    const payout = await settledPayout();
+    bank.pay(payout);
+    const reply = adapter.replies['/statements/day'];
+    adapter.replies['/statements/day'] = () => ({ status: 404, body: {} });
+    await service.app.advance(DAY);
+    const before = (await read(`/provider-days?providerId=${BANK}`)).data;
+    expect(before.map((each: { day: string }) => each.day)).not.toContain(day);
+    if (reply) adapter.replies['/statements/day'] = reply;
+    await service.app.advance(3_600_000);
+    const [latest] = (await read(`/provider-days?providerId=${BANK}`)).data;
+    expect(latest).toMatchObject({ day, ties: true, status: 'OPEN' });
+    await expectTies();
+  }, 60_000);
+
+  it('can be reported by messages, in pages of any order, each once', async () => {
+    const payout = await settledPayout();
+    bank.pay(payout);
+    bookDeposit(await reportedDeposit());
+    const whole = bank.page(day);
+    const pageOf = (page: number) => ({
+      ...{ ...whole, statementId: 'pages', page, pageCount: 2 },
+      lines: whole.lines.slice(page - 1, page),
+    });
+    const send = (statement: object) => adapter.send(BANK, { type: 'statement.day', statement });
+    expect(await send(pageOf(2))).toMatchObject({ status: 409 });
+    const reply = adapter.replies['/statements/day'];
+    adapter.replies['/statements/day'] = () => ({ status: 404, body: {} });
+    await service.app.advance(DAY);
+    expect((await send(pageOf(2))).body).toEqual({ result: 'APPLIED' });
+    expect((await send(pageOf(2))).body).toEqual({ result: 'IGNORED' });
+    expect((await send({ ...pageOf(1), closingBalance: 1 })).body.message).toContain('balances');
+    expect((await send({ ...pageOf(1), lines: [] })).body.message).toContain('1 lines, not 2');
+    const invalid = { ...pageOf(1), lines: [{ id: 'x', amount: -1 }] };
+    expect((await send(invalid)).body.message).toContain('statement.lines.0.direction');
+    expect((await send(pageOf(1))).body).toEqual({ result: 'APPLIED' });
+    await service.app.settle();
+    const [latest] = (await read('/provider-days')).data;
+    expect(latest).toMatchObject({ day, ties: true, statementId: 'pages' });
+    expect(await reconcile({ request: false })).toMatchObject({ ties: true });
+    expect((await close()).status).toBe('CLOSED');
+    if (reply) adapter.replies['/statements/day'] = reply;
+  }, 60_000);
+});
+
+describe('a difference', () => {
+  it('MISSING_WITH_US is in suspense, and is recorded as a deposit', async () => {
+    bookDeposit('UNKNOWN-1', 12_34);
+    const result = await endDay();
+    expect(result).toMatchObject({ ties: false, openDifferences: 1 });
+    expect(await system('suspense')).toBe(12_34);
+    const difference = await onlyDifference('MISSING_WITH_US');
+    expect(difference).toMatchObject({ amount: 12_34, status: 'OPEN', ownerId: null });
+    const before = await balanceOf(account);
+    await rejects(400, 'INVALID_INPUT', 'POST', `/differences/${difference.differenceId}/decide`, {
+      body: { decision: 'SETTLE', reason: 'x' },
+    });
+    const done = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
+    expect(done).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
+    expect(await balanceOf(account)).toBe(before + 12_34);
+    expect(await system('suspense')).toBe(0);
+    // The message that follows finds the deposit.
+    const message = {
+      type: 'deposit.received',
+      amount: 12_34,
+      currency: 'EUR',
+      accountId: account,
+    };
+    const reply = await adapter.send(BANK, { ...message, bankReference: 'UNKNOWN-1' });
+    expect(reply.body).toEqual({ result: 'IGNORED' });
+    await expectTies();
+  }, 60_000);
+
+  it('MISSING_WITH_US is our own funds, a fee, or written off', async () => {
+    bank.book({ direction: 'in', amount: 500_00, kind: 'funding' });
+    bank.book({ direction: 'out', amount: 3_00, kind: 'fee' });
+    bank.book({ direction: 'out', amount: 7_00, kind: 'other' });
+    await endDay();
+    const before = await balances();
+    expect(before.suspense).toBe(490_00);
+    const byAmount = new Map((await open()).map((each: { amount: number }) => [each.amount, each]));
+    const pick = (amount: number) => byAmount.get(amount) as { differenceId: string };
+    await decide(pick(500_00), 'OWN_FUNDS');
+    await decide(pick(-3_00), 'RECORD_FEE');
+    const kept = await decide(pick(-7_00), 'SUSPENSE');
+    expect(kept.status).toBe('IN_SUSPENSE');
+    expect(await balances()).toMatchObject({
+      ...{ suspense: -7_00, expenses: before.expenses - 3_00 },
+      external_settlement: before.external_settlement + 500_00,
+    });
+    await expectTies();
+    await decide(pick(-7_00), 'WRITE_OFF');
+    expect(await balances()).toMatchObject({ suspense: 0, losses: before.losses - 7_00 });
+  }, 60_000);
+
+  it('MISSING_WITH_US is matched with a payment by an operator, or resolves itself', async () => {
+    const late = await service.payment();
+    const line = bank.pay(late.id, { transferId: undefined, reference: 'OTHER' });
+    const stray = bookDeposit(`DEP-${deposits + 1}`);
+    await endDay();
+    const both = await open();
+    const ofLine = both.find((each: { lineId: string }) => each.lineId.startsWith(line.id));
+    const path = `/differences/${ofLine.differenceId}/decide`;
+    const body = { decision: 'MATCH', transactionId: late.id, reason: 'the amount' };
+    await rejects(409, 'CONFLICT', 'POST', path, { body });
+    await settled(late.id);
+    await decide(ofLine, 'MATCH', { transactionId: late.id });
+    expect(await system('suspense')).toBe(stray.amount);
+    await reportedDeposit();
+    expect(await reconcile()).toMatchObject({ openDifferences: 0 });
+    expect(await system('suspense')).toBe(0);
+    await expectTies();
+  }, 60_000);
+
+  it('MISSING_AT_PROVIDER is carried to the next day, and found there', async () => {
+    const payout = await settledPayout();
+    await endDay();
+    const difference = await onlyDifference('MISSING_AT_PROVIDER');
+    expect((await decide(difference, 'CARRY')).status).toBe('CARRIED');
+    await expectTies();
+    day = bank.today();
+    bank.dayOf(day);
+    await endDay();
+    const again = await onlyDifference('MISSING_AT_PROVIDER');
+    expect(again).toMatchObject({ differenceId: difference.differenceId, day });
+    expect(again.ageHours).toBeGreaterThanOrEqual(23);
+    await decide(again, 'CARRY');
+    await expectTies();
+    day = bank.today();
+    bank.pay(payout);
+    await endDay();
+    expect(await open()).toEqual([]);
+    expect(await read(`/differences/${difference.differenceId}`)).toMatchObject({
+      status: 'RESOLVED',
+    });
+    await expectTies();
+  }, 60_000);
+
+  it('MISSING_AT_PROVIDER is returned, for a payout and for a deposit', async () => {
+    const payout = await settledPayout();
+    await reportedDeposit(15_00);
+    const before = await balanceOf(account);
+    await endDay();
+    const all = await open();
+    expect(all).toHaveLength(2);
+    for (const each of all) await decide(each, 'RETURN');
+    await service.app.settle();
+    expect(await service.status(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
+    expect(await balanceOf(account)).toBe(before - 15_00);
+    await expectTies();
+  }, 60_000);
+
+  it('MISSING_AT_PROVIDER is written off or ignored for good', async () => {
+    const before = await balances();
+    const payout = await settledPayout();
+    const { amount } = adapter.transfers.get(payout);
+    await settledPayout();
+    await endDay();
+    const [first, second] = await open();
+    await decide(first, 'WRITE_OFF');
+    await decide(second, 'IGNORE');
+    expect(await balances()).toMatchObject({
+      losses: before.losses + amount,
+      external_settlement: before.external_settlement + amount,
+    });
+    await expectTies();
+    day = bank.today();
+    bank.dayOf(day);
+    await endDay();
+    await expectTies();
+  }, 60_000);
+
+  it('AMOUNT_DIFFERS leaves the difference in suspense', async () => {
+    const before = await balances();
+    const payout = await settledPayout();
+    const { amount } = adapter.transfers.get(payout);
+    bank.pay(payout, { amount: amount + 1_50 });
+    await endDay();
+    const difference = await onlyDifference('AMOUNT_DIFFERS');
+    expect(difference).toMatchObject({ amount: -1_50, transactionId: payout });
+    expect(await system('suspense')).toBe(-1_50);
+    await decide(difference, 'RECORD_FEE');
+    expect(await balances()).toEqual({ ...before, expenses: before.expenses - 1_50 });
+    await expectTies();
+  }, 60_000);
+
+  it('CURRENCY_DIFFERS leaves the line in suspense', async () => {
+    const payout = await settledPayout();
+    const { amount } = adapter.transfers.get(payout);
+    const usd = bankAccount(service.app, adapter, 'USD', 0);
+    usd.pay(payout);
+    await service.app.advance(DAY);
+    await reconcile({ currency: 'USD' });
+    const difference = (await open()).find((each: { currency: string }) => each.currency === 'USD');
+    expect(difference).toMatchObject({ kind: 'CURRENCY_DIFFERS', amount: -amount });
+    await decide(difference, 'WRITE_OFF');
+    expect(await balanceOf('system:production:suspense:USD')).toBe(0);
+    expect(await balanceOf(`system:production:provider:USD:${BANK}`)).toBe(amount);
+    const closed = await write('POST', CLOSE, { currency: 'USD', day });
+    expect(closed.status).toBe('CLOSED');
+    await expectTies();
+  }, 60_000);
+
+  it('STATE_DIFFERS is settled by the decision, or by the message of the provider', async () => {
+    const first = await service.payment();
+    const second = await service.payment();
+    bank.pay(first.id);
+    bank.pay(second.id);
+    await endDay();
+    const all = await open();
+    expect(all.map((each: { kind: string }) => each.kind)).toEqual([
+      'STATE_DIFFERS',
+      'STATE_DIFFERS',
+    ]);
+    const ofFirst = all.find((each: { transactionId: string }) => each.transactionId === first.id);
+    await decide(ofFirst, 'SETTLE');
+    expect(await service.status(first.id)).toBe('COMPLETED - -');
+    await settled(second.id);
+    await reconcile();
+    expect(await open()).toEqual([]);
+    expect(await system('suspense')).toBe(0);
+    await expectTies();
+  }, 60_000);
+
+  it('STATE_DIFFERS of a return is applied to the payment', async () => {
+    const payout = await settledPayout();
+    const { amount } = bank.pay(payout);
+    bank.book({ direction: 'in', amount, kind: 'return', transferId: payout });
+    await endDay();
+    const difference = await onlyDifference('STATE_DIFFERS');
+    await decide(difference, 'RETURN', { failureReason: 'ACCOUNT_INVALID' });
+    await service.app.settle();
+    expect(await service.status(payout)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await system('suspense')).toBe(0);
+    await expectTies();
+  }, 60_000);
+
+  it('DUPLICATED is in suspense, and is written off', async () => {
+    const payout = await settledPayout();
+    const entry = bank.pay(payout);
+    bank.pay(payout);
+    await endDay();
+    const difference = await onlyDifference('DUPLICATED');
+    expect(difference.amount).toBe(-entry.amount);
+    const before = await balances();
+    expect(before.suspense).toBe(-entry.amount);
+    await decide(difference, 'WRITE_OFF');
+    expect(await balances()).toMatchObject({ suspense: 0, losses: before.losses - entry.amount });
+    await expectTies();
+  }, 60_000);
+
+  it('FEE_UNEXPECTED is an expense by a decision, or at once if fees are expected', async () => {
+    const before = await balances();
+    bank.pay(await settledPayout(), { fee: 35 });
+    await endDay();
+    const difference = await onlyDifference('FEE_UNEXPECTED');
+    expect(difference.amount).toBe(-35);
+    await decide(difference, 'RECORD_FEE');
+    expect(await balances()).toEqual({ ...before, expenses: before.expenses - 35 });
+    await expectTies();
+    const source = { feesExpected: true, timeZone: 'UTC' };
+    expect(await write('POST', SOURCE, source)).toMatchObject(source);
+    day = bank.today();
+    bank.pay(await settledPayout(), { fee: 35 });
+    bank.book({ direction: 'out', amount: 65, kind: 'fee' });
+    await endDay();
+    expect(await balances()).toEqual({ ...before, expenses: before.expenses - 1_35 });
+    await expectTies();
+    await write('POST', SOURCE, { feesExpected: false });
+  }, 60_000);
+
+  it('BALANCE_DIFFERS is posted by a decision', async () => {
+    const before = await balances();
+    bank.shift(day, -9_00);
+    const result = await endDay();
+    expect(result).toMatchObject({ ties: false, closingBalance: bank.balance() });
+    const difference = await onlyDifference('BALANCE_DIFFERS');
+    expect(difference.amount).toBe(-9_00);
+    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
+    await decide(difference, 'WRITE_OFF');
+    expect(await balances()).toEqual({ ...before, losses: before.losses - 9_00 });
+    await expectTies();
+  }, 60_000);
+});
+
+describe('a correction', () => {
+  it('of an open day replaces its lines', async () => {
+    const payout = await settledPayout();
+    const entry = bank.pay(payout, { amount: adapter.transfers.get(payout).amount + 5 });
+    const deposit = await reportedDeposit();
+    bookDeposit(deposit);
+    bank.book({ direction: 'out', amount: 77, kind: 'other' });
+    await endDay();
+    expect(await open()).toHaveLength(2);
+    bank.correct(day, (entries) =>
+      entries
+        .filter((each) => each.amount !== 77)
+        .map((each) => (each.id === entry.id ? { ...each, amount: each.amount - 5 } : each)),
+    );
+    expect(await reconcile()).toMatchObject({
+      statementVersion: 2,
+      openDifferences: 0,
+      ties: true,
+    });
+    expect(await system('suspense')).toBe(0);
+    await expectTies();
+  }, 60_000);
+
+  it('of a closed day is a difference of the next one', async () => {
+    bookDeposit(await reportedDeposit());
+    await endDay();
+    await expectTies();
+    const closed = day;
+    day = bank.today();
+    bank.correct(closed, (entries) => [
+      ...entries,
+      { id: 'LATE', direction: 'out', amount: 2_00, kind: 'fee', at: `${closed}T20:00:00Z` },
+    ]);
+    bank.dayOf(day);
+    expect(await reconcile({ day: closed })).toMatchObject({
+      ...{ status: 'CLOSED', statementVersion: 1 },
+    });
+    const difference = await onlyDifference('LATE_CORRECTION');
+    expect(difference).toMatchObject({ day, amount: -2_00 });
+    expect(difference.detail).toContain('LATE');
+    await endDay();
+    await decide(difference, 'RECORD_FEE');
+    expect(await system('suspense')).toBe(0);
+    await expectTies();
+  }, 60_000);
+});
+
+describe('decisions', () => {
+  it('have an owner and a note, and need a second person if a policy says so', async () => {
+    bank.book({ direction: 'in', amount: 10_00, kind: 'other' });
+    await endDay();
+    const difference = await onlyDifference('MISSING_WITH_US');
+    const path = `/differences/${difference.differenceId}`;
+    await rejects(400, 'INVALID_INPUT', 'POST', `${path}/assign`, { body: { ownerId: 'unknown' } });
+    const { data: users } = await read('/operator-tokens?limit=1');
+    const ownerId = users[0].id;
+    const assigned = await write('POST', `${path}/assign`, { ownerId, note: 'asked the bank' });
+    expect(assigned).toMatchObject({ ownerId, note: 'asked the bank' });
+    expect((await read(`/differences?ownerId=${ownerId}`)).data).toHaveLength(1);
+    const policy = await write('POST', '/approval-policies', {
+      ...{ operationId: 'decideDifference', hours: 24, reason: 'four eyes' },
+    });
+    const waiting = await decide(difference, 'OWN_FUNDS');
+    expect(waiting.status).toBe('PENDING');
+    expect(await system('suspense')).toBe(10_00);
+    await write('DELETE', `/approval-policies/${policy.id}`, { reason: 'done' });
+    const records = await read('/audit-records?operationId=assignDifference');
+    expect(records.data[0]).toMatchObject({ subject: difference.differenceId });
+    await decide(difference, 'SUSPENSE');
+    await expectTies();
+    await decide(difference, 'OWN_FUNDS');
+    expect(await system('suspense')).toBe(0);
+  }, 60_000);
+});
