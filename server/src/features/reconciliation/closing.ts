@@ -58,7 +58,7 @@ async function present(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly
 }
 
 /** Throws NOT_FOUND. */
-export async function dayBy(runtime: Pick<Runtime, 'db'>, key: DayKey) {
+async function dayBy(runtime: Pick<Runtime, 'db'>, key: DayKey) {
   const day = await runtime.db.read(providerDays, dayIdOf(key));
   if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
   return present(runtime, day, await daysOf(runtime, key));

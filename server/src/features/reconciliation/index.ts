@@ -3,7 +3,7 @@ import type { Feature } from '../../runtime/operation/feature.ts';
 import { type ReconciliationParts, reconciliationJobs, statementSweep } from './jobs.ts';
 
 export { closeDay, pageOfDays, providerBalances } from './closing.ts';
-export { DECISIONS_OF, decideDifference } from './decide.ts';
+export { decideDifference } from './decide.ts';
 export {
   assignDifference,
   differenceBy,
@@ -14,7 +14,6 @@ export { stageReconciliation } from './jobs.ts';
 export { changeSource, readSource } from './sources.ts';
 export { receivePage } from './statements.ts';
 export {
-  type DayKey,
   DECISIONS,
   DIFFERENCE_KINDS,
   DIFFERENCE_STATUSES,
