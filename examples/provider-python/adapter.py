@@ -3,9 +3,11 @@
     python3 adapter.py keys FOLDER                      creates the keys of the adapter
     python3 adapter.py serve FOLDER --port 9300         serves the calls of Railhead
     python3 adapter.py send FOLDER --to URL --message JSON   sends a message to Railhead
+    python3 adapter.py authorize FOLDER --to URL --card CARD --amount 1200   pays with a card
+    python3 adapter.py report FOLDER --to URL           reports payments approved without an answer
 
 FOLDER contains `adapter.pem`, `adapter.pub.pem`, `railhead.pub.pem` (the own key that Railhead shows
-for this provider) and `transfers.json`, the payments of the bank.
+for this provider), and `transfers.json` and `cards.json`, the payments and cards of the bank.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import ed25519
+from cards import Cards
 
 COMPONENTS = ("@method", "@authority", "@path", "content-digest")
 WINDOW_SECONDS = 300
@@ -33,6 +36,7 @@ CAPABILITIES = {
     ],
     "cancel": False,
     "statements": True,
+    "cards": True,
 }
 STATEMENT_LINES = 500
 # What the owner has paid in before the first payment, in minor units of each currency.
@@ -150,13 +154,17 @@ class Bank:
         os.replace(new, self.file)
 
 
-def handler_of(bank, railhead_key):
+def handler_of(bank, cards, railhead_key):
     calls = {
         "/capabilities": lambda body: CAPABILITIES,
         "/transfers/send": bank.pay,
         "/transfers/state": lambda body: bank.state(body["transferId"]),
         "/transfers/cancel": lambda body: {"result": "rejected"},
         "/statements/day": bank.statement,
+        "/cards/issue": cards.issue,
+        "/cards/state": cards.state,
+        "/cards/change": cards.change,
+        "/cards/details": cards.details,
     }
 
     class Handler(BaseHTTPRequestHandler):
@@ -197,40 +205,54 @@ def create_keys(folder):
     (folder / "adapter.pub.pem").write_text(public)
 
 
-def send_message(folder, url, message):
+def send_message(folder, url, message, timeout=15):
     seed = ed25519.from_pem((folder / "adapter.pem").read_text(), ed25519.PKCS8_PREFIX)
     body = message.encode()
     headers = sign_headers(seed, "POST", url, body)
     request = urllib.request.Request(url, body, headers, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=15) as reply:
+        with urllib.request.urlopen(request, timeout=timeout) as reply:
             return reply.status, reply.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
+    except OSError as error:
+        return 0, str(error)
 
 
 def serve(folder, port):
     key = ed25519.from_pem((folder / "railhead.pub.pem").read_text(), ed25519.SPKI_PREFIX)
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(Bank(folder), key))
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(Bank(folder), Cards(folder), key))
     print(f"Serving on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
 
 def main():
     parser = argparse.ArgumentParser(description="Adapter of an imaginary bank.")
-    parser.add_argument("action", choices=("keys", "serve", "send"))
+    parser.add_argument("action", choices=("keys", "serve", "send", "authorize", "report"))
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--port", type=int, default=9300)
     parser.add_argument("--to", help="address of the messages at Railhead")
     parser.add_argument("--message", help="message as JSON")
+    parser.add_argument("--card", help="ID of a card at Railhead")
+    parser.add_argument("--amount", type=int, help="amount in minor units")
+    parser.add_argument("--merchant", default="Corner shop")
     options = parser.parse_args()
     if options.action == "keys":
         create_keys(options.folder)
     elif options.action == "serve":
         serve(options.folder, options.port)
+    elif options.action == "send":
+        print(*send_message(options.folder, options.to, options.message))
     else:
-        status, reply = send_message(options.folder, options.to, options.message)
-        print(status, reply)
+        cards = Cards(options.folder)
+
+        def send(message, timeout):
+            return send_message(options.folder, options.to, message, timeout)
+
+        if options.action == "report":
+            print(*cards.report(send), sep="\n")
+        else:
+            print(json.dumps(cards.authorize(send, options.card, options.amount, options.merchant)))
 
 
 if __name__ == "__main__":

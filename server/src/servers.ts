@@ -1,20 +1,22 @@
-// The HTTP servers of a process: one, or a second one for the operator API on a separate port; and what the
-// operator API needs of the process. Also the providers: the rails that route to them, and the address for
-// their messages.
+// The HTTP servers of a process: one, or a second one for the operator API on a separate port; and
+// what the operator API needs of the process. Also the providers: the rails that route to them, and
+// the address for their messages.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
 import type { Naming } from './catalog/naming.ts';
 import { gateway } from './connectors/gateway/index.ts';
 import type { Connectors } from './connectors/ports/index.ts';
+import { type CardParts, cardNetworkHandler } from './features/cards/index.ts';
 import { createFollowers, type Followers } from './features/notifications/events/index.ts';
 import {
   authenticateProvider,
+  type CardNetwork,
   receiveMessage,
 } from './features/payments/provider-messages/index.ts';
 import {
   openProviderDirectory,
   type ProviderDirectory,
-  routedRail,
+  routed,
   withServices,
 } from './features/providers/index.ts';
 import { receivePage } from './features/reconciliation/index.ts';
@@ -188,12 +190,21 @@ export async function providersOf(
     protocol: gateway,
     log,
   });
-  const routed = MODES.map((environment): [Mode, Connectors] => {
+  const entries = MODES.map((environment): [Mode, Connectors] => {
     const connectors = builtIn(environment);
-    const parts = { runtime: () => runtime, directory, environment, builtIn: connectors.rail };
-    return [environment, { ...connectors, rail: routedRail(parts) }];
+    const parts = { runtime: () => runtime, directory, environment };
+    const issuer = routed.issuer({ ...parts, builtIn: connectors.issuer });
+    const withProviders = {
+      ...connectors,
+      rail: routed.rail({ ...parts, builtIn: connectors.rail }),
+      // Depends on the providers, which change while the server runs.
+      get issuer() {
+        return issuer();
+      },
+    };
+    return [environment, withProviders];
   });
-  const byMode = Object.fromEntries(routed) as Record<Mode, Connectors>;
+  const byMode = Object.fromEntries(entries) as Record<Mode, Connectors>;
   const connectors: ConnectorsOf = (environment) =>
     withServices(directory, environment, byMode[environment]);
   return { directory, connectors };
@@ -201,6 +212,7 @@ export async function providersOf(
 
 interface MessageOptions {
   runtime: Runtime;
+  parts: CardParts;
   directory: ProviderDirectory;
   naming: Naming;
   limiter: Limiter | undefined;
@@ -212,9 +224,14 @@ interface MessageOptions {
 export function addMessagesOfProviders(server: FastifyInstance, options: MessageOptions): void {
   const { runtime, directory, naming, limiter, publicUrl, log } = options;
   const note = (problem: string) => log.warn({ problem }, 'a provider has a problem');
-  const statements = (providerId: string, page: Parameters<typeof receivePage>[2]) =>
-    receivePage(runtime, providerId, page);
-  const parts = { runtime, directory, protocol: gateway, note, statements };
+  const networks = MODES.map((mode) => [mode, cardNetworkHandler(runtime, options.parts, mode)]);
+  const cards: Record<Mode, CardNetwork> = Object.fromEntries(networks);
+  const parts = {
+    ...{ runtime, directory, protocol: gateway, note },
+    cards: (environment: Mode) => cards[environment],
+    statements: (providerId: string, page: Parameters<typeof receivePage>[2]) =>
+      receivePage(runtime, providerId, page),
+  };
   addProviderMessages(server, {
     ...{ naming, limiter, publicUrl, now: runtime.effects.now },
     async authenticate(providerId, request) {

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
+import { readBalances } from '../kit/app/fixtures.ts';
 import { programPath } from '../kit/guides/guide.ts';
 import { operatorService } from '../kit/operator/production.ts';
 
@@ -128,6 +129,54 @@ describe.skipIf(python === '')('the Python adapter', () => {
     const closed = await close(day);
     expect(closed).toMatchObject({ status: 'CLOSED', ties: true, openingBalance: 1_000_000_00 });
     expect(closed.closingBalance).toBeLessThan(1_000_000_00);
+  }, 60_000);
+
+  it('issues one card, also if it is killed during the order, and asks about payments', async () => {
+    await write('POST', '/provider-routes', {
+      ...{ providerId: BANK, environment: 'production', priority: 10 },
+      ...{ kind: 'card', currency: 'USD', maxAmount: 15_00 },
+    });
+    const { app, as } = service;
+    const { person, account } = await service.createPayer('20.00');
+    const cards = () => JSON.parse(readFileSync(path.join(folder, 'cards.json'), 'utf8'));
+    const http = app.effects.http;
+    // The order arrives, and the adapter dies before its response does.
+    app.effects.http = async (request) => {
+      const response = await http(request);
+      if (!request.url.endsWith('/cards/issue')) return response;
+      await stop();
+      throw new Error('socket hang up');
+    };
+    const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account] };
+    const { body: card } = await app.call('POST', '/cards', body, as);
+    await app.settle();
+    app.effects.http = http;
+    const { number } = cards()[card.id];
+    expect(await serve(new URL(address).port)).toBe(address);
+    await app.advance(3_600_000);
+    const { body: active } = await app.call('GET', `/cards/${card.id}`, undefined, as);
+    expect(active).toMatchObject({ state: 'ACTIVE', last4: number.slice(-4) });
+    expect(Object.keys(cards())).toEqual([card.id]);
+    await stop();
+    // The clock of the adapter is that of its start.
+    expect(await serve(new URL(address).port)).toBe(address);
+    const pay = async (amount: number, to = origin) =>
+      JSON.parse(
+        await run(
+          ...['authorize', folder, '--to', `${to}/connectors/${BANK}`],
+          ...['--card', card.id, '--amount', `${amount}`],
+        ),
+      );
+    expect(await pay(5_00)).toMatchObject({ decision: 'APPROVED', approvedAmount: 5_00 });
+    expect(await pay(16_00)).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
+    const down = 'http://127.0.0.1:9';
+    expect(await pay(15_01, down)).toEqual({ decision: 'DECLINED', reason: 'no answer' });
+    expect(await pay(15_00, down)).toMatchObject({ decision: 'APPROVED', stoodIn: true });
+    const report = () => run('report', folder, '--to', `${origin}/connectors/${BANK}`);
+    expect(await report()).toMatch(/^200 {"result":"APPLIED","authorization":{"decision":"APP/);
+    expect(await report()).toBe('\n');
+    await app.settle();
+    expect((await readBalances(app, account, as)).balance).toBe(0);
   }, 60_000);
 
   it('rejects unsigned calls', async () => {

@@ -3,6 +3,15 @@
 import type { TSchema } from '@sinclair/typebox';
 import { toOpenApi } from '../../kernel/schema.ts';
 import {
+  CardChanged,
+  CardDetailsInput,
+  CardIdInput,
+  CardIssuing,
+  CardNumber,
+  ChangeCard,
+  IssueCard,
+} from '../ports/providers/cards.ts';
+import {
   CancelResult,
   Capabilities,
   Message,
@@ -48,6 +57,30 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
     summary: 'Return a page of the statement of a day, or 404 until the day has ended',
     input: StatementDay,
     output: StatementPage,
+  },
+  '/cards/issue': {
+    operationId: 'issueCard',
+    summary: 'Issue a card once, however often it is ordered',
+    input: IssueCard,
+    output: CardIssuing,
+  },
+  '/cards/state': {
+    operationId: 'getCardState',
+    summary: 'Return the state of an order, or 404 if it is unknown',
+    input: CardIdInput,
+    output: CardIssuing,
+  },
+  '/cards/change': {
+    operationId: 'changeCard',
+    summary: 'Set the state, limits and stand-in rules of a card',
+    input: ChangeCard,
+    output: CardChanged,
+  },
+  '/cards/details': {
+    operationId: 'getCardDetails',
+    summary: 'Return number and security code of a card',
+    input: CardDetailsInput,
+    output: CardNumber,
   },
 };
 

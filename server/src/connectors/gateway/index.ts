@@ -3,6 +3,7 @@
 
 import type { ProviderProtocol } from '../ports/providers/port.ts';
 import { Capabilities, StatementPage } from '../ports/providers/protocol.ts';
+import { cardCalls } from './cards.ts';
 import { NOT_FOUND, providerClient } from './client.ts';
 import {
   accountChecks,
@@ -35,6 +36,7 @@ export const gateway: ProviderProtocol = {
         const reply = await client.call('/statements/day', request, StatementPage);
         return reply === NOT_FOUND ? undefined : reply;
       },
+      cards: cardCalls(client),
     };
   },
   progressOf,

@@ -14,6 +14,8 @@ export interface CardOrder {
   /** Null if the id was generated. */
   platformCardId: string | null;
   currency: string;
+  /** Maximum of one payment; null or absent: none. */
+  maxSpend?: bigint | null;
   orderedAt: Time;
 }
 
@@ -79,6 +81,8 @@ export interface CardRequest extends Money {
   cardId: string;
   kind: CardRequestKind;
   merchant: CardMerchant;
+  /** The provider that sent it; absent for the built-in issuer. */
+  providerId?: string;
 }
 
 /** A notice of the network about an approved payment. */
@@ -91,9 +95,11 @@ export type CardNotice = { id: string; token: string } & (
    * which only a clearing changes.
    */
   | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
+  /** A part of the authorized amount that is not cleared is released. */
+  | { kind: 'AUTHORIZATION_REVERSAL'; amount: bigint }
   | { kind: 'RETURN'; amount: bigint }
-  /** The last refund, of a part or of the rest, is reversed. */
-  | { kind: 'RETURN_REVERSAL' }
+  /** The last refund, of a part or of the rest, is reversed; its amount, if above zero, is checked. */
+  | { kind: 'RETURN_REVERSAL'; amount?: bigint }
 );
 
 export const DECLINE_REASONS = [
@@ -155,6 +161,16 @@ export interface CardNetworkHandler {
   applyNotice(notice: CardNotice): Promise<void>;
 }
 
+/** A card whose state or limit has changed. */
+export interface ChangedCard {
+  cardId: string;
+  issuerRef: string;
+  state: 'PROCESSING' | 'ACTIVE' | 'FROZEN' | 'CLOSED';
+  currency: string;
+  /** Maximum of one payment; null: none. */
+  maxSpend: bigint | null;
+}
+
 export interface IssuerPort {
   /**
    * Called once at the start with the handler for this environment's network. Without it no
@@ -164,8 +180,10 @@ export interface IssuerPort {
   issue(order: CardOrder): Promise<IssueProgress>;
   /** Polled at the times of `checkAfterMs`. */
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
-  /** Receives the state of a card that was frozen, unfrozen or closed. Optional. */
-  change?(card: { cardId: string; issuerRef: string; state: string }): Promise<void>;
+  /** Whether it issues such a card; absent: every card. */
+  serves?(card: Pick<CardOrder, 'platformId' | 'currency'>): boolean;
+  /** Receives the state and limit of a card after a change of them. Optional. */
+  change?(card: ChangedCard): Promise<void>;
   /** Number and security code, for the hosted card page. */
   details(card: { cardId: string; secret: string }): Promise<CardDetails>;
   /** Decline reason of the issuer, before the ledger is read. */
@@ -174,4 +192,13 @@ export interface IssuerPort {
   accepts?(accountId: string, card: FundedCard): boolean;
   debitFunding(debit: CardFundingDebit): Promise<FundingDebitProgress>;
   checkFundingDebit(debit: CardFundingDebit, now: Time): Promise<FundingDebitProgress>;
+}
+
+/**
+ * The issuer of a provider. `standInMax` is the largest amount that it may approve without an answer of
+ * the server.
+ */
+export interface ProviderIssuerPort extends Pick<IssuerPort, 'check' | 'details'> {
+  issue(order: CardOrder, standInMax: bigint): Promise<IssueProgress>;
+  change(card: ChangedCard, standInMax: bigint): Promise<void>;
 }

@@ -134,21 +134,53 @@ async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promis
   return false;
 }
 
-/** A clearing. Debits the missing amount if the card is open. */
+/** Holds as much of an amount as the account can pay. Nothing is held for a closed card. */
+export async function holdAvailable(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  amount: bigint,
+): Promise<FurtherDebit> {
+  const holding = await readLedgerAccount(ctx, cardAccountOf(row));
+  if (!holding || (await isClosed(ctx, row))) return NO_FURTHER_DEBIT;
+  const { amount: unit } = inAccountCurrency(1n, currencyOfAccount(row));
+  const available = spendableOf(holding).amount / unit;
+  const part = available < amount ? available : amount;
+  if (part <= 0n) return NO_FURTHER_DEBIT;
+  const debit = await furtherFundingDebit(ctx, parts, row, part);
+  return debit.outcome === 'pending' ? debit : NO_FURTHER_DEBIT;
+}
+
+/** The result of debiting a missing amount that was cleared. */
+async function furtherDebitOf(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  amount: bigint,
+  isExhausted: boolean,
+): Promise<FurtherDebit> {
+  if (await isClosed(ctx, row)) return { amount, outcome: 'writtenOff' };
+  if (isExhausted && amount > 0n) return { amount, outcome: 'failed' };
+  return furtherFundingDebit(ctx, parts, row, amount);
+}
+
+/**
+ * A clearing. Debits the missing amount if the card is open. `isExhausted`: this change set holds
+ * what the account can pay, so no more can be debited.
+ */
 export async function clear(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
   { amount }: Amounted<'CLEARING'>,
+  { isExhausted = false }: { isExhausted?: boolean } = {},
 ): Promise<CardPaymentRow> {
   const { direction } = row;
   const card = factsOf(row);
   if (direction === 'CREDIT')
     return stageFacts(ctx, row, applyClearing(card, amount, { direction }));
   const missingAmount = amountToDebit(card, settledOf(card) + amount, amount);
-  const furtherDebit: FurtherDebit = (await isClosed(ctx, row))
-    ? { amount: missingAmount, outcome: 'writtenOff' }
-    : await furtherFundingDebit(ctx, parts, row, missingAmount);
+  const furtherDebit = await furtherDebitOf(ctx, parts, row, missingAmount, isExhausted);
   return stageFacts(
     ctx,
     row,
@@ -191,6 +223,22 @@ async function applyAdvice(
   );
 }
 
+/** Releases a part of the authorized amount. Without effect on a closed payment. */
+async function reverseAuthorization(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  { amount }: Amounted<'AUTHORIZATION_REVERSAL'>,
+): Promise<CardPaymentRow> {
+  const card = factsOf(row);
+  if (card.closed) return row;
+  const open = card.authorized - settledOf(card);
+  if (amount > open) {
+    throw contradiction(`The reversal of ${amount} exceeds the open amount of ${open}.`);
+  }
+  const total = card.authorized - amount;
+  return stageFacts(ctx, row, applyAdjustment(card, total, NO_FURTHER_DEBIT));
+}
+
 /** A refund of at most the net amount. */
 async function returnFunds(
   ctx: Ctx,
@@ -207,8 +255,16 @@ async function returnFunds(
 }
 
 /** Reverses the last refund; the account may get a negative balance. */
-async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  if (row.card_refunds.length === 0) throw contradiction('The payment has no refund to reverse.');
+async function reverse(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  { amount }: Amounted<'RETURN_REVERSAL'>,
+): Promise<CardPaymentRow> {
+  const last = row.card_refunds.at(-1);
+  if (last === undefined) throw contradiction('The payment has no refund to reverse.');
+  if (amount && amount !== last) {
+    throw contradiction(`The reversal of ${amount} is not that of the last refund, ${last}.`);
+  }
   const change = reverseRefund(factsOf(row));
   return row.status === 'REFUNDED'
     ? applyAs(ctx, row, change, 'reverse')
@@ -235,10 +291,12 @@ function apply(
       return expire(ctx, row);
     case 'AUTHORIZATION_ADVICE':
       return applyAdvice(ctx, parts, row, notice);
+    case 'AUTHORIZATION_REVERSAL':
+      return reverseAuthorization(ctx, row, notice);
     case 'RETURN':
       return returnFunds(ctx, row, notice);
     case 'RETURN_REVERSAL':
-      return reverse(ctx, row);
+      return reverse(ctx, row, notice);
     default:
       return assertNever(notice, 'card notice');
   }
@@ -251,7 +309,8 @@ export async function changeByNotice(
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
-  if ('amount' in notice) rejectAmount(row, notice.kind, notice.amount);
+  const amount = 'amount' in notice ? notice.amount : undefined;
+  if (amount !== undefined) rejectAmount(row, notice.kind, amount);
   return requireOpenPayment(ctx, row, () => apply(ctx, parts, row, notice));
 }
 

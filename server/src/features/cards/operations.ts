@@ -15,7 +15,7 @@ import { presentCard, stateEventFor } from './issuing/card.ts';
 import { orderCard } from './issuing/issue-jobs.ts';
 import { changeCard } from './issuing/lifecycle.ts';
 import { countCard } from './issuing/limits.ts';
-import { type CardParts, cardOf, issuerOf } from './parts.ts';
+import { type CardParts, cardOf, issuerOf, noIssuer } from './parts.ts';
 import { revealOperations } from './reveal/reveal.ts';
 import { type CardRow, cards, fundingSources } from './store.ts';
 
@@ -40,6 +40,8 @@ type CreateBody = Static<(typeof createCard)['body']>;
 
 async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<CardRow> {
   const issuer = issuerOf(ctx, parts);
+  const { platformId } = ctx.caller;
+  if (issuer.serves?.({ platformId, currency: CARD_CURRENCY }) === false) throw noIssuer();
   const holder = await cardholderOf(ctx, body.cardholderId);
   if (holder.status !== 'APPROVED') {
     throw new Fault('CARDHOLDER_KYC_NOT_APPROVED', 'The cardholder is not approved.');

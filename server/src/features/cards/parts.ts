@@ -16,10 +16,12 @@ export interface CardParts {
   note?(problem: string): void;
 }
 
+export const noIssuer = () => new Fault('NOT_IMPLEMENTED', 'No card issuer is configured.');
+
 /** The card issuer of the calling platform. */
 export function issuerOf(ctx: Ctx, parts: Pick<CardParts, 'connectors'>): IssuerPort {
   const { issuer } = parts.connectors(ctx.caller.environment);
-  if (!issuer) throw new Fault('NOT_IMPLEMENTED', 'No card issuer is configured.');
+  if (!issuer) throw noIssuer();
   return issuer;
 }
 

@@ -1,4 +1,4 @@
-// Constraints on provider names, and the statuses and route verdicts that interfaces list.
+// Constraints on provider names, and the statuses, kinds and route verdicts that interfaces list.
 import { TRANSFER_KINDS } from '../../connectors/ports/providers/protocol.ts';
 import { SERVICES } from '../../connectors/ports/providers/services.ts';
 import { ROUTE_VERDICTS } from './routing.ts';
@@ -8,9 +8,11 @@ export const PROVIDER_CHOICES = {
   /** Pattern of a provider name, and the same rule as text. */
   name: '^[a-z][a-z0-9-]{1,39}$',
   nameRule: 'must be 2 to 40 lower-case letters, digits and hyphens, and start with a letter',
+  /** What is routed one by one: transfers, and cards. */
+  kinds: [...TRANSFER_KINDS, 'card'],
   statuses: PROVIDER_STATUSES,
-  /** Kinds of transfers, and services. */
-  routeKinds: [...TRANSFER_KINDS, ...SERVICES],
+  /** Kinds of transfers, cards, and services. */
+  routeKinds: [...TRANSFER_KINDS, 'card', ...SERVICES],
   /** Results of evaluating a route. */
   verdicts: ROUTE_VERDICTS,
 } as const;

@@ -1,16 +1,17 @@
-// Selects the provider of a transfer. Routes are evaluated in order of priority, and the result contains
-// a verdict for each of them, so that an operator can simulate the selection.
+// Selects the provider of a transfer or card. Routes are evaluated in order of priority, and the result
+// contains a verdict for each of them, so that an operator can simulate the selection.
 
 import type { RailInstruction } from '../../connectors/ports/index.ts';
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import type { ProviderDirectory } from './directory.ts';
-import type { ProviderRouteRow } from './store.ts';
+import type { ProviderRouteRow, SubjectKind } from './store.ts';
 
-/** The properties of a transfer that determine its provider. */
+/** The properties of a transfer or card that determine its provider. A card has no rail and no amount. */
 export interface TransferFacts
-  extends Pick<RailInstruction, 'platformId' | 'kind' | 'rail' | 'currency' | 'amount'> {
+  extends Pick<RailInstruction, 'platformId' | 'rail' | 'currency' | 'amount'> {
   environment: Mode;
+  kind: SubjectKind;
 }
 
 /** Results of evaluating a route. */
@@ -47,7 +48,8 @@ const matches = (route: ProviderRouteRow, facts: TransferFacts): boolean =>
   accepts(route.kind, facts.kind) &&
   accepts(route.rail, facts.rail) &&
   accepts(route.currency, facts.currency) &&
-  isIn(facts.amount, route.min_amount, route.max_amount);
+  // The limit of a route for cards is that of the provider's own decisions.
+  (facts.kind === 'card' || isIn(facts.amount, route.min_amount, route.max_amount));
 
 type TransferOffer = NonNullable<Capabilities['transfers']>[number];
 
@@ -57,10 +59,15 @@ const offers = (
   { kinds, rails, currencies, minAmount, maxAmount }: TransferOffer,
   { kind, rail, currency, amount }: TransferFacts,
 ): boolean =>
-  kinds.includes(kind) &&
+  (kinds as readonly string[]).includes(kind) &&
   (rail === null || (rails as readonly string[]).includes(rail)) &&
   currencies.includes(currency) &&
   isIn(amount, big(minAmount), big(maxAmount));
+
+const isOffered = (capabilities: Capabilities | null, facts: TransferFacts): boolean =>
+  facts.kind === 'card'
+    ? capabilities?.cards === true
+    : (capabilities?.transfers ?? []).some((each) => offers(each, facts));
 
 function verdictOf(
   route: ProviderRouteRow,
@@ -71,12 +78,11 @@ function verdictOf(
   if (route.provider_id === null) return 'SELECTED';
   const provider = directory.current().providers.get(route.provider_id);
   if (provider?.row.status !== 'ACTIVE') return 'PROVIDER_PAUSED';
-  const offered = provider.capabilities?.transfers ?? [];
-  if (!offered.some((each) => offers(each, facts))) return 'NOT_OFFERED';
+  if (!isOffered(provider.capabilities, facts)) return 'NOT_OFFERED';
   return directory.isUnavailable(route.provider_id) ? 'UNAVAILABLE' : 'SELECTED';
 }
 
-/** Selects a route for a transfer that has not been sent yet. */
+/** Selects a route for a transfer that has not been sent yet, or a card that is not ordered yet. */
 export function chooseRoute(facts: TransferFacts, directory: ProviderDirectory): Choice {
   let selected: ProviderRouteRow | undefined;
   const verdicts = directory.current().routes.map((route): RouteVerdict => {

@@ -1,9 +1,14 @@
-// Tables of providers, their keys and routes, and the provider of each transfer.
+// Tables of providers, their keys and routes, and the provider of each transfer and card.
 import type { RailInstruction } from '../../connectors/ports/index.ts';
 import type { Service } from '../../connectors/ports/providers/services.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
+
+/** What a provider is selected for, one by one. */
+export type SubjectKind = RailInstruction['kind'] | 'card';
+/** A route is for transfers of a kind, for cards, or for a service. */
+export type RouteKind = SubjectKind | Service;
 
 export const PROVIDER_STATUSES = ['ACTIVE', 'PAUSED'] as const;
 type ProviderStatus = (typeof PROVIDER_STATUSES)[number];
@@ -63,9 +68,6 @@ export const providerKeys = table(
 );
 export type ProviderKeyRow = RowOf<typeof providerKeys>;
 
-/** What a route is for: a kind of transfers, or a service. */
-export type RouteKind = RailInstruction['kind'] | Service;
-
 /** A rule that selects a provider. A null field matches any value. */
 export const providerRoutes = table('provider_routes', {
   id: col.text,
@@ -86,13 +88,13 @@ export const providerRoutes = table('provider_routes', {
 });
 export type ProviderRouteRow = RowOf<typeof providerRoutes>;
 
-/** The provider of a transfer; `id` is the ID of the instruction. */
+/** The provider of a transfer or card; `id` is the ID of the instruction or card. */
 export const providerTransfers = table(
   'provider_transfers',
   {
     id: col.text,
     platform_id: col.text,
-    /** Null for the built-in rail of the environment. */
+    /** Null for the built-in rail or issuer of the environment. */
     provider_id: col.text.null,
     /** Null if no route matched. */
     route_id: col.text.null,

@@ -97,6 +97,7 @@ function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
       return;
     case 'CLEARING':
     case 'AUTHORIZATION_ADVICE':
+    case 'AUTHORIZATION_REVERSAL':
     case 'AUTHORIZATION_EXPIRY':
       if (!OPEN.includes(status)) {
         throw invalidField(field, `is ${status}, not one of ${OPEN.join(', ')}`);

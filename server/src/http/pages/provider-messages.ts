@@ -34,7 +34,7 @@ export interface ProviderMessageOptions {
   authenticate(
     providerId: string,
     request: ReceivedRequest,
-  ): Promise<(json: unknown) => Promise<string>>;
+  ): Promise<(json: unknown) => Promise<object>>;
   /** Logs an error that is not a fault. */
   failed(error: unknown): void;
 }
@@ -86,7 +86,7 @@ export function addProviderMessages(
     });
     admitProvider(providerId);
     const result = await apply(parseJson(bytes, MAX_BYTES).json);
-    return reply.type('application/json; charset=utf-8').send(JSON.stringify({ result }));
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
   }
 
   server.post('/connectors/:providerId', {

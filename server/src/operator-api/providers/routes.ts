@@ -93,7 +93,10 @@ const explain = operation({
     kind: TRANSFER_FIELDS.kind,
     rail: optional(TRANSFER_FIELDS.rail),
     currency: TRANSFER_FIELDS.currency,
-    amount: { ...PositiveAmount, description: 'Amount in minor units.' },
+    amount: optional({
+      ...PositiveAmount,
+      description: 'Amount of a transfer in minor units. Default: 1. A card has none.',
+    }),
   }),
   replies: { 200: RouteChoice },
   errors: [],
@@ -154,7 +157,7 @@ export const routeOperations = [
     status: 200,
     body: await deleteRoute(await managerOf(call), params.routeId),
   })),
-  operatorHandle(explain, async (call, { query: { amount, rail = null, ...facts } }) => ({
+  operatorHandle(explain, async (call, { query: { amount = 1, rail = null, ...facts } }) => ({
     status: 200,
     body: explainRoute(await managerOf(call), { ...facts, rail, amount: BigInt(amount) }),
   })),

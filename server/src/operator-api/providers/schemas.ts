@@ -1,7 +1,7 @@
 // Schemas of providers and routes.
 import { Type } from '@sinclair/typebox';
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
-import { Capabilities, TRANSFER_KINDS } from '../../connectors/ports/providers/protocol.ts';
+import { Capabilities } from '../../connectors/ports/providers/protocol.ts';
 import { PROVIDER_CHOICES } from '../../features/providers/index.ts';
 import { MODES } from '../../kernel/mode.ts';
 import { named, nullable, oneOf, PositiveAmount, ruled, text, time } from '../../kernel/schema.ts';
@@ -80,14 +80,19 @@ export const PublicKeyPem = text('Ed25519 public key of the provider as PEM.', {
 });
 
 export const TRANSFER_FIELDS = {
-  kind: oneOf(TRANSFER_KINDS, { description: 'Kind of transfer.' }),
+  kind: oneOf(PROVIDER_CHOICES.kinds, { description: 'Kind of transfer, or card.' }),
   rail: oneOf(PAYMENT_RAILS, { description: 'Rail.' }),
   currency: text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 }),
 };
 
 const LIMITS = {
   minAmount: optional({ ...PositiveAmount, description: 'Smallest amount, in minor units.' }),
-  maxAmount: optional({ ...PositiveAmount, description: 'Largest amount, in minor units.' }),
+  maxAmount: optional({
+    ...PositiveAmount,
+    description:
+      'Largest amount, in minor units. For cards: what the provider may approve by itself if ' +
+      'Railhead does not answer; absent: nothing.',
+  }),
 };
 
 /** The fields of a new route. */
@@ -102,7 +107,7 @@ export const NEW_ROUTE = {
   platformId: optional(text('Only transfers of this platform.')),
   kind: optional(
     oneOf(PROVIDER_CHOICES.routeKinds, {
-      description: 'Only this kind of transfer; or the service that the provider serves.',
+      description: 'Only this kind of transfer, or cards; or the service that the provider serves.',
     }),
   ),
   rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
@@ -121,7 +126,7 @@ const ROUTE = {
 
 export const Route = named(
   'Route',
-  Type.Object(ROUTE, { description: 'A rule that selects the provider of a transfer.' }),
+  Type.Object(ROUTE, { description: 'A rule that selects the provider of a transfer or card.' }),
 );
 
 export const RouteChoice = named(

@@ -1,7 +1,6 @@
 // `providers routes|add-route|delete-route|explain|messages`: which provider executes a transfer, and what
 // providers reported.
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
-import { TRANSFER_KINDS } from '../../connectors/ports/providers/protocol.ts';
 import { pageOfMessages, STORED_RESULTS } from '../../features/payments/provider-messages/index.ts';
 import {
   createRoute,
@@ -21,7 +20,8 @@ type RouteView = ReturnType<typeof listRoutes>[number] & {
   [field: string]: string | number | null | undefined;
 };
 
-type Kind = (typeof TRANSFER_KINDS)[number];
+const { kinds } = PROVIDER_CHOICES;
+type Kind = (typeof kinds)[number];
 type RouteKind = (typeof PROVIDER_CHOICES.routeKinds)[number];
 
 const shown = (value: string | number | null | undefined) => `${value ?? 'any'}`;
@@ -156,12 +156,15 @@ export const providerRouteVerbs: readonly Verb[] = [
       kind: {
         value: 'KIND',
         choices: PROVIDER_CHOICES.routeKinds,
-        help: 'Only this kind of transfer, or a service (all transfers)',
+        help: 'Only this kind of transfer, cards, or a service (all transfers)',
       },
       rail: { ...RAIL, help: 'Only transfers over this rail (all)' },
       currency: { value: 'CURRENCY', help: 'Only transfers in this currency (all)' },
       'min-amount': { value: 'AMOUNT', help: 'Smallest amount, in minor units' },
-      'max-amount': { value: 'AMOUNT', help: 'Largest amount, in minor units' },
+      'max-amount': {
+        value: 'AMOUNT',
+        help: 'Largest amount, in minor units; of a card: what the provider may approve alone (0)',
+      },
     },
     run: add,
   },
@@ -180,10 +183,10 @@ export const providerRouteVerbs: readonly Verb[] = [
     flags: {
       ...ENVIRONMENT,
       platform: { value: 'PLATFORM', required: true, help: 'Platform of the transfer' },
-      kind: { value: 'KIND', required: true, choices: TRANSFER_KINDS, help: 'Kind of transfer' },
+      kind: { value: 'KIND', required: true, choices: kinds, help: 'Kind of transfer, or card' },
       currency: { value: 'CURRENCY', required: true, help: 'Currency of the transfer' },
       rail: { ...RAIL, help: 'Rail of the transfer' },
-      amount: { value: 'AMOUNT', required: true, help: 'Amount, in minor units' },
+      amount: { value: 'AMOUNT', help: 'Amount of the transfer, in minor units (1)' },
     },
     run: explain,
   },

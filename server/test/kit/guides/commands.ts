@@ -39,6 +39,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ENDPOINT: 'WebhookEndpoint:1',
   REQUEST_ID: '01a21758-15bf-71ea-aa5b-996c3b49c144',
   BUSINESS: 'Customer:2',
+  CARD: 'Card:1',
   COIN: 'Stablecoin:1',
   CUSTOMER: 'Customer:1',
   DIFFERENCE: 'ReconciliationDifference:1',

@@ -22,6 +22,12 @@ const SEPA_PAYOUTS = {
   currencies: ['EUR'],
 };
 
+/** The card of an order: the same one at each repetition. */
+const issuedCard = (cardId: string) => ({
+  ...{ state: 'issued', reference: `ACME-${cardId.slice(-6)}`, brand: 'MASTERCARD' },
+  ...{ last4: '4444', expMonth: 12, expYear: 2030 },
+});
+
 /** Starts an adapter that uses the clock of the server. */
 export async function startAdapter(app: TestApp) {
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -30,6 +36,8 @@ export async function startAdapter(app: TestApp) {
   const installationKeys = new Map<string, KeyObject>();
   /** Transfers by ID, with the number of times each was sent. */
   const transfers = new Map<string, Json>();
+  /** Orders of cards by card, and how often each was sent; and the latest change of each card. */
+  const cards = new Map<string, Json>();
   const calls: string[] = [];
   const rejections: string[] = [];
   const replies: Record<string, Reply> = {
@@ -42,6 +50,15 @@ export async function startAdapter(app: TestApp) {
         ? { body: { state: 'accepted', checkAfterSeconds: 43_200 } }
         : { status: 404, body: { message: 'unknown' } },
     '/transfers/cancel': () => ({ body: { result: 'canceled' } }),
+    '/cards/issue': ({ cardId }) => ({ body: issuedCard(cardId) }),
+    '/cards/state': ({ cardId }) =>
+      cards.has(cardId)
+        ? { body: issuedCard(cardId) }
+        : { status: 404, body: { message: 'unknown' } },
+    '/cards/change': ({ reference }) => ({ body: { reference } }),
+    '/cards/details': () => ({
+      body: { number: '5555555555554444', code: '123', expMonth: 12, expYear: 2030 },
+    }),
   };
 
   async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
@@ -61,6 +78,13 @@ export async function startAdapter(app: TestApp) {
       const count = transfers.get(json.transferId)?.count ?? 0;
       transfers.set(json.transferId, { ...json, count: count + 1 });
     }
+    if (path === '/cards/issue') {
+      const count = cards.get(json.cardId)?.count ?? 0;
+      cards.set(json.cardId, { ...json, count: count + 1 });
+    }
+    if (path === '/cards/change') {
+      cards.set(json.cardId, { ...cards.get(json.cardId), ...json });
+    }
     const reply = replies[path]?.(json);
     if (reply === null) return void request.destroy();
     response.writeHead(reply?.status ?? (reply ? 200 : 404), {
@@ -75,7 +99,7 @@ export async function startAdapter(app: TestApp) {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ publicKeyPem, keyId, privateKey, transfers, calls, rejections, replies },
+    ...{ publicKeyPem, keyId, privateKey, transfers, cards, calls, rejections, replies },
     /** Accepts the keys of the installation. */
     accept(keys: readonly { keyId: string; publicKeyPem: string }[]) {
       for (const key of keys) installationKeys.set(key.keyId, createPublicKey(key.publicKeyPem));

@@ -112,7 +112,7 @@ export function isContradictory(
   { kind, amount }: NoticeInput,
   inSandbox: boolean,
 ): boolean {
-  const { direction, settled, refunded, returns } = factsOf(row);
+  const { direction, authorized, settled, refunded, returns } = factsOf(row);
   const isOpen = OPEN_STATUSES.includes(row.status as string);
   switch (kind) {
     case 'RETURN':
@@ -121,6 +121,8 @@ export function isContradictory(
       return inSandbox ? row.status !== 'REFUNDED' : returns.length === 0;
     case 'AUTHORIZATION_ADVICE':
       return direction === 'CREDIT' || (inSandbox && !isOpen);
+    case 'AUTHORIZATION_REVERSAL':
+      return isOpen ? amount > authorized - settled : inSandbox;
     case 'CLEARING':
     case 'AUTHORIZATION_EXPIRY':
       return inSandbox && !isOpen;

@@ -106,6 +106,10 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
     replay.closed ||= replay.authorized <= total(replay.settlements);
     return true;
   },
+  AUTHORIZATION_REVERSAL(replay, amount) {
+    const reduced = replay.authorized - BigInt(amount);
+    return APPLY_NOTICE.AUTHORIZATION_ADVICE?.(replay, `${reduced}`) ?? false;
+  },
   RETURN(replay, amount) {
     replay.returns.push(amount);
     return true;

@@ -2,6 +2,7 @@
 
 import type { SignatureKey } from '../../../kernel/crypto/http-signatures.ts';
 import type { Effects } from '../../../kernel/effects.ts';
+import type { ProviderIssuerPort } from '../cards.ts';
 import type { FundingPort } from '../funding.ts';
 import type { IdentityPort, IdentityVerdict } from '../identity.ts';
 import type { MailPort, SmsPort } from '../messages.ts';
@@ -29,6 +30,8 @@ export interface ProviderPort {
     currency: string;
     page: number;
   }): Promise<StatementPage | undefined>;
+  /** The calls for cards. */
+  cards: ProviderIssuerPort;
 }
 
 /** Address of a provider. */

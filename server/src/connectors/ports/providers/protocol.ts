@@ -15,19 +15,14 @@ import {
   time,
   variant,
 } from '../../../kernel/schema.ts';
+import { CARD_MESSAGES, CardAnswer } from './cards.ts';
+import { CurrencyText, seconds, shortText } from './fields.ts';
 import { IdentityDecision, ReportedRates, SERVICES } from './services.ts';
 
 export const PROTOCOL_VERSION = '1';
 
-const MAX_TEXT = 255;
-const shortText = (description: string) => text(description, { minLength: 1, maxLength: MAX_TEXT });
 const strings = (description: string) =>
   Type.Array(shortText('A value.'), { description, minItems: 1, maxItems: 200 });
-const seconds = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: 2_592_000, description });
-
-const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 });
-
 export const TRANSFER_KINDS = ['payout', 'debit', 'refund'] as const;
 
 /** What a provider offers for transfers. */
@@ -82,6 +77,11 @@ export const Capabilities = named(
       statements: Type.Optional(
         Type.Boolean({
           description: 'Whether statements of past days can be requested. Absent: false.',
+        }),
+      ),
+      cards: Type.Optional(
+        Type.Boolean({
+          description: 'Whether it issues cards and serves the calls for cards. Absent: false.',
         }),
       ),
     },
@@ -326,6 +326,7 @@ export const Message = named(
         { statement: StatementPage },
         { description: 'A page of the statement of a day that has ended.' },
       ),
+      ...CARD_MESSAGES,
     }),
   ]),
 );
@@ -340,6 +341,7 @@ export const MessageResult = named(
         description:
           'APPLIED: it had an effect. DUPLICATE: it was received before. IGNORED: the state was known.',
       }),
+      authorization: Type.Optional(CardAnswer),
     },
     { description: 'The message was processed. Do not send it again.' },
   ),

@@ -15,7 +15,7 @@ import { type CustomerRow, readCustomer, requireCustomer } from '../../customers
 import { spendableOf } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import { checkAmount, openPayment } from '../issuing/open.ts';
-import { type CardParts, issuerOf } from '../parts.ts';
+import type { CardParts } from '../parts.ts';
 import type { CardRow, DelegatedKeyRow } from '../store.ts';
 import { declineReason, type FundingSourceState } from './decline.ts';
 import { writeDecision } from './messages.ts';
@@ -28,7 +28,7 @@ interface DebitedAccount {
 }
 
 /** Only the first account of a card is debited. */
-async function findPrimaryFundingSource(
+export async function findPrimaryFundingSource(
   ctx: Ctx,
   card: CardRow,
 ): Promise<DebitedAccount | undefined> {
@@ -45,7 +45,10 @@ async function findPrimaryFundingSource(
 }
 
 /** The account is not recorded for an erased customer. */
-const withoutMerchant = (request: CardRequest, holder: CustomerRow | undefined): CardRequest =>
+export const withoutMerchant = (
+  request: CardRequest,
+  holder: CustomerRow | undefined,
+): CardRequest =>
   !holder || (holder.deleted_at !== null && holder.data_key === null)
     ? { ...request, merchant: { descriptor: '-' } }
     : request;
@@ -89,7 +92,8 @@ export async function decide(
     readCustomer(ctx, card.customer_id),
     findPrimaryFundingSource(ctx, card),
   ]);
-  const issuerDecline = issuerOf(ctx, parts).declineReason?.(request);
+  const { issuer } = parts.connectors(ctx.caller.environment);
+  const issuerDecline = issuer?.declineReason?.(request);
   const source = firstDebitedAccount?.source;
   const reason = declineReason({ card, request, issuerDecline, holder, source, now: ctx.now });
   if (reason) return decline(ctx, card, request, { holder, reason });

@@ -22,7 +22,7 @@ import { changeByNotice } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
 
-const messageKey = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
+export const messageKey = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
 
 /** Not the name of an environment, so no message has this id. */
 const lateMessageKey = ({ caller: { environment } }: Ctx, id: string) =>
@@ -47,6 +47,8 @@ export async function findEarlierDecision(
   ]);
   const lastRow = lateRow ?? row;
   if (!lastRow) return undefined;
+  // Reversed before it arrived: declined, whatever its amount is.
+  if (lastRow.kind === 'AUTHORIZATION_REVERSAL') return decisionOf(lastRow);
   const isSameMessage =
     lastRow.card_id === cardId && lastRow.token === messageKey(ctx, token) && lastRow.kind === kind;
   if (!isSameMessage || lastRow.amount !== amount || lastRow.currency !== currency)
@@ -96,6 +98,17 @@ export function writeDecision(
   });
 }
 
+/** Records the reversal of an authorization that was not received yet, which is then declined. */
+export function writeEarlyReversal(ctx: Ctx, card: CardRow, request: CardRequest): void {
+  ctx.insert(cardMessages, {
+    id: messageKey(ctx, request.id),
+    ...rowOf(ctx, { ...card, cardId: card.id }, { ...request, kind: 'AUTHORIZATION_REVERSAL' }),
+    amount: request.amount,
+    approved: false,
+    reason: 'TOO_LATE',
+  });
+}
+
 /** Records that an approval was undone because its deadline had passed. */
 export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
@@ -108,6 +121,21 @@ export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest
   });
 }
 
+const amountOf = (notice: CardNotice): bigint => ('amount' in notice && notice.amount) || 0n;
+
+/** Records a notice. */
+export function writeNotice(ctx: Ctx, row: CardPaymentRow, notice: CardNotice): void {
+  const { currency, merchant } = row.card;
+  const logged = { token: row.card.token, kind: notice.kind, currency, merchant };
+  ctx.insert(cardMessages, {
+    id: messageKey(ctx, notice.id),
+    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, logged),
+    transaction_id: row.id,
+    amount: amountOf(notice),
+    approved: true,
+  });
+}
+
 /** Stages and records a notice. A repetition has no effect. */
 export async function applyNotice(
   ctx: Ctx,
@@ -116,7 +144,7 @@ export async function applyNotice(
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
   const id = messageKey(ctx, notice.id);
-  const amount = 'amount' in notice ? notice.amount : 0n;
+  const amount = amountOf(notice);
   const knownCardMessage = await ctx.read(cardMessages, id);
   if (knownCardMessage) {
     const isSameMessage =
@@ -128,15 +156,7 @@ export async function applyNotice(
   // remove concurrently.
   requirePayment(ctx, row);
   const changedPayment = await changeByNotice(ctx, parts, row, notice);
-  const { currency, merchant } = row.card;
-  const logged = { token: row.card.token, kind: notice.kind, currency, merchant };
-  ctx.insert(cardMessages, {
-    id,
-    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, logged),
-    transaction_id: row.id,
-    amount,
-    approved: true,
-  });
+  writeNotice(ctx, row, notice);
   return changedPayment;
 }
 

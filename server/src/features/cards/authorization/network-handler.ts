@@ -32,12 +32,14 @@ import type { Mode } from '../../../kernel/mode.ts';
 import { isConnectionError } from '../../../runtime/db/lane.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import type { CardNetwork, StageMessage } from '../../payments/provider-messages/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { cardPaymentOf } from '../clearing/payment.ts';
 import { undoPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
+import { factPoster } from './facts.ts';
 import { applyNotice, findEarlierDecision, findPaymentOfToken, writeTooLate } from './messages.ts';
 
 /** Attempts, and the first delay between them, to find out the recorded decision. */
@@ -85,17 +87,26 @@ interface PendingRequest {
   caller: Caller;
   request: CardRequest;
   isLate(): boolean;
+  /** Stages further rows together with the decision. */
+  stage?: StageMessage | undefined;
 }
 
-/** A decision, and whether it was made by this call. */
-type Decided = { decision: CardDecision; fresh: boolean };
+/**
+ * A decision, whether it was made by this call, and whether rows of the caller were committed with it.
+ */
+type Decided = { decision: CardDecision; fresh: boolean; isStaged: boolean };
 
-async function decideBeforeDeadline(
-  ctx: Ctx,
-  { parts, request, isLate }: PendingRequest,
-): Promise<Decided> {
+/** Stages the rows of the caller. */
+function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision): boolean {
+  const transactionId = (decision.approved && decision.transactionId) || null;
+  stage?.(ctx, { platformId: ctx.caller.platformId, transactionId });
+  return true;
+}
+
+async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<Decided> {
+  const { parts, request, isLate } = pending;
   const earlier = await findEarlierDecision(ctx, request);
-  if (earlier) return { decision: earlier, fresh: false };
+  if (earlier) return { decision: earlier, fresh: false, isStaged: false };
   const card = await cardOf(ctx, request.cardId);
   const decidedAttempt = await ctx.attempt(async () => {
     const decision = await decide(ctx, parts, card, request);
@@ -103,9 +114,10 @@ async function decideBeforeDeadline(
     if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
   });
-  if (!(decidedAttempt instanceof Fault)) return { decision: decidedAttempt, fresh: true };
-  if (!isLate()) throw decidedAttempt;
-  return { decision: await declineLate(ctx, card, request), fresh: true };
+  if (decidedAttempt instanceof Fault && !isLate()) throw decidedAttempt;
+  const decision =
+    decidedAttempt instanceof Fault ? await declineLate(ctx, card, request) : decidedAttempt;
+  return { decision, fresh: true, isStaged: stageWith(ctx, pending, decision) };
 }
 
 /** The recorded decision of the message; records a decline if there is none. */
@@ -116,15 +128,17 @@ async function decideLateRequest(pending: PendingRequest): Promise<Decided> {
     return await retryUntilFinal(() =>
       operate(runtime, caller, async (ctx) => {
         const earlier = await findRecordedDecision(ctx);
-        if (earlier) return { decision: earlier, fresh: earlier.approved };
+        if (earlier) return { decision: earlier, fresh: earlier.approved, isStaged: false };
         const card = await cardOf(ctx, request.cardId);
-        return { decision: await declineLate(ctx, card, request), fresh: false };
+        const decision = await declineLate(ctx, card, request);
+        return { decision, fresh: false, isStaged: stageWith(ctx, pending, decision) };
       }),
     );
   } catch (error) {
     if (!isKeyTaken(error)) throw error;
     const decision = await operate(runtime, caller, findRecordedDecision);
-    return { decision: decision ?? TOO_LATE, fresh: decision?.approved === true };
+    const fresh = decision?.approved === true;
+    return { decision: decision ?? TOO_LATE, fresh, isStaged: false };
   }
 }
 
@@ -168,7 +182,7 @@ const declineAfterUndo = ({
 
 const isConflict = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
 
-async function authorize(pending: PendingRequest): Promise<CardDecision> {
+async function authorize(pending: PendingRequest): Promise<Pick<Decided, 'decision' | 'isStaged'>> {
   let decided: Decided;
   try {
     decided = await operate(pending.runtime, pending.caller, (ctx) =>
@@ -176,17 +190,18 @@ async function authorize(pending: PendingRequest): Promise<CardDecision> {
     );
   } catch (error) {
     const secondDecision = isConflict(error) ? await declineAfterUndo(pending) : undefined;
-    if (secondDecision) return secondDecision;
+    if (secondDecision) return { decision: secondDecision, isStaged: false };
     const isRepeated = isKeyTaken(error);
     // Any other error means that nothing was written.
     if (!isRepeated && !isConnectionError(error)) throw error;
-    const { decision, fresh } = await decideLateRequest(pending);
-    decided = { decision, fresh: fresh && !isRepeated };
+    const late = await decideLateRequest(pending);
+    decided = { ...late, fresh: late.fresh && !isRepeated };
   }
-  const { decision, fresh } = decided;
+  const { decision, fresh, isStaged } = decided;
   // Only the call that made an approval undoes it: an earlier approval was already returned.
-  if (!fresh || !decision.approved || !decision.transactionId || !pending.isLate()) return decision;
-  return undoLateApproval(pending, decision.transactionId);
+  const isUndone = fresh && decision.approved && pending.isLate();
+  if (!isUndone || !decision.transactionId) return { decision, isStaged };
+  return { decision: await undoLateApproval(pending, decision.transactionId), isStaged };
 }
 
 /** Runs work of one id sequentially. */
@@ -215,7 +230,7 @@ export function cardNetworkHandler(
   runtime: Runtime,
   parts: CardParts,
   environment: Mode,
-): CardNetworkHandler {
+): CardNetworkHandler & CardNetwork {
   const { db, effects } = runtime;
   const serialize = createSerializer();
   const callerOfPlatform = (platformId: string) => systemCaller(platformId, environment);
@@ -227,17 +242,42 @@ export function cardNetworkHandler(
     return callerOfPlatform(platform.id);
   }
 
+  const storable = (message: CardRequest): CardRequest => ({
+    ...message,
+    kind: kindOf(message),
+    merchant: merchantOf(message.merchant),
+  });
+
+  async function decideRequest(message: CardRequest, deadline: Time, stage?: StageMessage) {
+    const request = storable(message);
+    const caller = await holderOf(request.cardId);
+    const isLate = () => effects.now() > deadline;
+    const pending = { runtime, parts, caller, request, isLate, stage };
+    const decided = await serialize(request.id, () => authorize(pending));
+    return { ...decided, platformId: caller.platformId };
+  }
+
+  const facts = factPoster({ runtime, parts, holderOf });
+
   return {
-    async authorize(message, deadline: Time) {
-      const request = {
-        ...message,
-        kind: kindOf(message),
-        merchant: merchantOf(message.merchant),
-      };
-      const caller = await holderOf(request.cardId);
-      const isLate = () => effects.now() > deadline;
-      return serialize(request.id, () => authorize({ runtime, parts, caller, request, isLate }));
+    authorize: async (message, deadline) => (await decideRequest(message, deadline)).decision,
+
+    async decide(message, deadline, stage) {
+      const { decision, isStaged, platformId } = await decideRequest(message, deadline, stage);
+      const transactionId = (decision.approved && decision.transactionId) || null;
+      return { decision, isNew: isStaged, platformId, transactionId };
     },
+
+    postApproved: (message, decidedId, stage) =>
+      serialize(message.token, () => facts.postApproved(storable(message), decidedId, stage)),
+
+    postEntry: (entry, stage) =>
+      serialize(entry.token, () =>
+        facts.postEntry(
+          { ...entry, merchant: entry.merchant && merchantOf(entry.merchant) },
+          stage,
+        ),
+      ),
 
     async applyNotice(notice) {
       const payment = await findPaymentOfToken(db, environment, notice.token);

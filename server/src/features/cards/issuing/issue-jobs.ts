@@ -39,6 +39,7 @@ const orderOf = (row: CardRow, withName: boolean): CardOrder => ({
   cardholderId: row.customer_id,
   platformCardId: withName ? row.platform_card_id : null,
   currency: row.currency,
+  maxSpend: row.max_spend,
   orderedAt: row.created_at,
 });
 
@@ -80,6 +81,8 @@ function applyIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
     updated_at: ctx.now,
   });
   emitCardState(ctx, activeCard);
+  // Its limit may have changed since the order.
+  if (row.version > 1) notifyIssuer(ctx, activeCard);
 }
 
 async function applyIssuingProgress(
@@ -116,13 +119,15 @@ const notifyIssuerJob = (parts: Parts): JobHandler =>
     maxAttempts: OUTAGE_ATTEMPTS,
     run: async (runtime, job) => {
       const { row, caller, issuer } = await loadOf(runtime, parts, job);
-      const { id: cardId, issuer_ref: issuerRef, state } = row;
-      if (issuerRef !== null) await issuer.change?.({ cardId, issuerRef, state });
+      const { id: cardId, issuer_ref: issuerRef, state, currency, max_spend: maxSpend } = row;
+      const change = { cardId, state, currency, maxSpend };
+      if (issuerRef !== null) await issuer.change?.({ ...change, issuerRef });
       return {
         caller,
         async stage(ctx) {
           const current = await currentOf(ctx, cardId);
-          if (current.state !== state) notifyIssuer(ctx, current);
+          const isOutdated = current.state !== state || current.max_spend !== maxSpend;
+          if (isOutdated) notifyIssuer(ctx, current);
         },
       };
     },

@@ -290,8 +290,8 @@ describe('the issuer', () => {
     expect(await runJob('cards.change', id, { change }, unfreeze)).toEqual(['cards.change']);
     expect(await runJob('cards.change', id, { change })).toEqual([]);
     expect(received).toEqual([
-      { cardId: id, issuerRef, state: 'FROZEN' },
-      { cardId: id, issuerRef, state: 'ACTIVE' },
+      { cardId: id, issuerRef, state: 'FROZEN', currency: 'USD', maxSpend: null },
+      { cardId: id, issuerRef, state: 'ACTIVE', currency: 'USD', maxSpend: null },
     ]);
   });
 

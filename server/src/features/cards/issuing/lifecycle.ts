@@ -11,7 +11,7 @@ import { type CardChange, type CardStateEvent, presentCard } from './card.ts';
 import { uncountCard } from './limits.ts';
 import { type CardStateReason, cardStates } from './states.ts';
 
-/** Notifies the issuer of the state of a card. */
+/** Notifies the issuer of the state and limit of a card. */
 export const NOTIFY_ISSUER = defineJob('cards.change', Type.Object({ cardId: Type.String() }));
 
 export const emitCardState = (ctx: Ctx, row: CardRow): void =>
@@ -66,10 +66,8 @@ export async function changeCard(
     ...(max === undefined ? {} : { max_spend: max === null ? null : BigInt(max) }),
     updated_at: ctx.now,
   });
-  if (event) {
-    emitCardState(ctx, changedCard);
-    notifyIssuer(ctx, changedCard);
-  }
+  if (event) emitCardState(ctx, changedCard);
+  if (event || max !== undefined) notifyIssuer(ctx, changedCard);
   if (funding) emitCardFunding(ctx, changedCard);
   return changedCard;
 }

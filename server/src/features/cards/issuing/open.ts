@@ -25,7 +25,7 @@ import {
   postSteps,
   requireOpenPayment,
 } from '../clearing/payment.ts';
-import { clear } from '../notices.ts';
+import { clear, holdAvailable } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardRow, cards, type DelegatedKeyRow } from '../store.ts';
 
@@ -117,6 +117,36 @@ export async function openPayment(
   }
   const { id, token, amount } = request;
   return clear(ctx, parts, row, { id, token, kind: 'CLEARING', amount });
+}
+
+/**
+ * Stages a payment that the network has approved or cleared without this server: as much of its amount
+ * is held as the account can pay. The rest is debited by its clearing, which makes the payment an
+ * exception if that is impossible. `isCleared`: it is cleared at once.
+ */
+export async function openApproved(
+  ctx: Ctx,
+  parts: CardParts,
+  opening: Omit<Opening, 'key'>,
+  isCleared: boolean,
+): Promise<CardPaymentRow> {
+  const { holder, account, request } = opening;
+  requireCustomer(ctx, holder);
+  requireInternalAccount(ctx, account);
+  let row = insertPayment(ctx, { ...opening, key: undefined });
+  if (row.direction === 'DEBIT') {
+    const { amount } = await holdAvailable(ctx, parts, row, request.amount);
+    const fundingDebits = amount === 0n ? [] : [{ amount, status: 'PENDING' as const }];
+    row = changePayment(ctx, row, { fundingDebits });
+  }
+  const { id, token, amount } = request;
+  if (isCleared) {
+    const clearing = { id, token, kind: 'CLEARING', amount } as const;
+    return clear(ctx, parts, row, clearing, { isExhausted: true });
+  }
+  awaitNetwork(ctx, row);
+  emitCardPayment(ctx, row);
+  return row;
 }
 
 /** Whether no message arrived since it was opened, and no part was written off. */

@@ -3,17 +3,20 @@
 // encrypted for operators.
 
 import { createHash } from 'node:crypto';
+import type { Static } from '@sinclair/typebox';
 import type { ProviderProtocol } from '../../../connectors/ports/providers/port.ts';
 import {
   type MESSAGE_RESULTS,
   Message,
+  type MessageResult,
   type StatementPage,
 } from '../../../connectors/ports/providers/protocol.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { fieldErrors } from '../../../kernel/contract/validate.ts';
 import { type SignableRequest, verifyRequest } from '../../../kernel/crypto/http-signatures.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
-import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { isKeyTaken, operate } from '../../../runtime/operation/operate.ts';
 import { applyReportedDecision } from '../../customers/verifications/index.ts';
 import {
   type Provider,
@@ -22,12 +25,19 @@ import {
   providerOfService,
 } from '../../providers/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
+import type { CardSubject } from './card-network.ts';
+import {
+  applyCardMessage,
+  type CardMessage,
+  type CardMessageParts,
+  type CardResult,
+  isCardMessage,
+} from './cards.ts';
 import { applyDepositMessage, applyDepositReturn } from './deposits.ts';
 import { type ProviderMessageRow, providerMessages } from './store.ts';
 import { applyTransferMessage, type Outcome } from './transfers.ts';
 
-export interface ReceiverParts {
-  runtime: Runtime;
+export interface ReceiverParts extends CardMessageParts {
   directory: ProviderDirectory;
   protocol: Pick<ProviderProtocol, 'progressOf' | 'verdictOf'>;
   /** Stores a page of a statement; reconciliation is a later feature. */
@@ -40,6 +50,9 @@ type Result = (typeof MESSAGE_RESULTS)[number];
 
 /** Errors caused by the content of a message, so that a retry cannot succeed. */
 const FINAL = ['NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY'];
+
+/** The same of a card message: an impossible entry, or an ID of something else. */
+const CARD_FINAL = ['NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'CONFLICT', 'INVALID_INPUT'];
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -72,7 +85,11 @@ async function applyIdentityMessage(
   return applyReportedDecision(runtime, environment, caseId, protocol.verdictOf(decision));
 }
 
-async function apply(parts: ReceiverParts, { row }: Provider, message: Message): Promise<Outcome> {
+async function apply(
+  parts: ReceiverParts,
+  { row }: Provider,
+  message: Exclude<Message, CardMessage>,
+): Promise<Outcome> {
   const { runtime, protocol } = parts;
   const reportedBy = { providerId: row.id, environment: row.environment };
   switch (message.type) {
@@ -100,27 +117,32 @@ async function apply(parts: ReceiverParts, { row }: Provider, message: Message):
 type Stored = Pick<ProviderMessageRow, 'result'> &
   Partial<Pick<ProviderMessageRow, 'platform_id' | 'transaction_id' | 'problem' | 'type'>>;
 
-/** Stores a message, with its body if it was not applied. Returns false if it was stored before. */
+/** Stages a message, with its body if it was not applied. */
+function stageStored(ctx: Ctx, { row }: Provider, id: string, body: string, stored: Stored): void {
+  const isKept = stored.result === 'REJECTED' || stored.result === 'CONTRADICTORY';
+  const rowId = `${row.id}/${id}`;
+  ctx.insert(providerMessages, {
+    id: rowId,
+    provider_id: row.id,
+    digest: sha256(body),
+    ...stored,
+    body: isKept ? ctx.vault.sealOwn(body, `provider_messages ${rowId}`) : null,
+    created_at: ctx.effects.now(),
+  });
+}
+
+/** Stores a message. Returns false if it was stored before. */
 async function store(
   { runtime }: ReceiverParts,
-  { row }: Provider,
+  provider: Provider,
   id: string,
   body: string,
   stored: Stored,
 ): Promise<boolean> {
-  const isKept = stored.result === 'REJECTED' || stored.result === 'CONTRADICTORY';
-  const rowId = `${row.id}/${id}`;
   try {
-    await operate(runtime, systemCaller('', row.environment), async (ctx) => {
-      ctx.insert(providerMessages, {
-        id: rowId,
-        provider_id: row.id,
-        digest: sha256(body),
-        ...stored,
-        body: isKept ? ctx.vault.sealOwn(body, `provider_messages ${rowId}`) : null,
-        created_at: ctx.effects.now(),
-      });
-    });
+    await operate(runtime, systemCaller('', provider.row.environment), async (ctx) =>
+      stageStored(ctx, provider, id, body, stored),
+    );
     return true;
   } catch (error) {
     if (isKeyTaken(error)) return false;
@@ -152,6 +174,103 @@ function repeatedResult(stored: ProviderMessageRow, body: string): Result {
   throw new Fault('CONFLICT', stored.problem ?? 'The message was already rejected.');
 }
 
+/** A result, and the answer to an authorization. */
+type Reply = Static<typeof MessageResult>;
+
+const replyOf = (result: Result, { authorization }: Pick<CardResult, 'authorization'>): Reply =>
+  authorization === undefined ? { result } : { result, authorization };
+
+/** Stores a message that contradicts the recorded state, and throws CONFLICT. */
+async function rejectContradiction(
+  parts: ReceiverParts,
+  provider: Provider,
+  { id, type }: Message,
+  body: string,
+  { problem = 'The message contradicts the recorded state.', ...subject }: Partial<Outcome>,
+): Promise<never> {
+  const { platformId = null, transactionId = null } = subject;
+  const ids = { platform_id: platformId, transaction_id: transactionId };
+  const stored = { result: 'CONTRADICTORY', type, problem, ...ids } as const;
+  if (await store(parts, provider, id, body, stored)) {
+    const { id: providerId } = provider.row;
+    parts.note(`a message of the provider ${providerId} contradicts the recorded state`);
+  }
+  throw new Fault('CONFLICT', problem);
+}
+
+async function receiveOther(
+  parts: ReceiverParts,
+  provider: Provider,
+  message: Exclude<Message, CardMessage>,
+  body: string,
+): Promise<Reply> {
+  const outcome = await apply(parts, provider, message).catch((error: unknown) => {
+    if (!(error instanceof Fault) || !FINAL.includes(error.code)) throw error;
+    return { result: 'CONTRADICTORY' as const, problem: error.message };
+  });
+  if (outcome.result === 'CONTRADICTORY') {
+    return rejectContradiction(parts, provider, message, body, outcome);
+  }
+  const { result } = outcome;
+  await store(parts, provider, message.id, body, {
+    result,
+    type: message.type,
+    platform_id: outcome.platformId ?? null,
+    transaction_id: outcome.transactionId ?? null,
+    problem: outcome.problem ?? null,
+  });
+  return { result };
+}
+
+/** A card message is stored in the change set of its effect. */
+async function receiveCard(
+  parts: ReceiverParts,
+  provider: Provider,
+  message: CardMessage,
+  body: string,
+): Promise<Reply> {
+  const storedOf = (
+    result: 'APPLIED' | 'IGNORED',
+    { platformId, transactionId }: CardSubject,
+  ): Stored => ({
+    ...{ result, type: message.type },
+    ...{ platform_id: platformId, transaction_id: transactionId },
+  });
+  try {
+    const outcome = await applyCardMessage(parts, provider, message, (ctx, subject) =>
+      stageStored(ctx, provider, message.id, body, storedOf('APPLIED', subject)),
+    );
+    if (outcome.isNew) return replyOf('APPLIED', outcome);
+    const ignored = storedOf('IGNORED', outcome);
+    if (await store(parts, provider, message.id, body, ignored)) return replyOf('IGNORED', outcome);
+    const before = await parts.runtime.db.read(
+      providerMessages,
+      `${provider.row.id}/${message.id}`,
+    );
+    return replyOf(before ? repeatedResult(before, body) : 'DUPLICATE', outcome);
+  } catch (error) {
+    if (!(error instanceof Fault) || !CARD_FINAL.includes(error.code)) throw error;
+    const { message: problem } = error;
+    return rejectContradiction(parts, provider, message, body, { problem });
+  }
+}
+
+/**
+ * Result of a message that was received before, with the recorded decision about an authorization. Throws
+ * CONFLICT if its body differs.
+ */
+async function receiveAgain(
+  parts: ReceiverParts,
+  provider: Provider,
+  message: Message,
+  body: string,
+  before: ProviderMessageRow,
+): Promise<Reply> {
+  const result = repeatedResult(before, body);
+  if (message.type !== 'card.authorization') return { result };
+  return replyOf(result, await applyCardMessage(parts, provider, message, () => undefined));
+}
+
 /**
  * Applies the message of an authenticated provider. Throws INVALID_INPUT with every invalid field, and
  * CONFLICT for a message that contradicts the recorded state; both are final. After any other error the
@@ -162,9 +281,7 @@ export async function receiveMessage(
   provider: Provider,
   body: string,
   value: unknown,
-): Promise<Result> {
-  const { runtime } = parts;
-  const providerId = provider.row.id;
+): Promise<Reply> {
   const read = messageOf(value);
   if ('fault' in read) {
     // Identified by its digest, because its ID may be missing.
@@ -173,23 +290,10 @@ export async function receiveMessage(
     throw read.fault;
   }
   const { message } = read;
-  const before = await runtime.db.read(providerMessages, `${providerId}/${message.id}`);
-  if (before) return repeatedResult(before, body);
-  const outcome = await apply(parts, provider, message).catch((error: unknown) => {
-    if (!(error instanceof Fault) || !FINAL.includes(error.code)) throw error;
-    return { result: 'CONTRADICTORY' as const, problem: error.message };
-  });
-  const { result, problem } = outcome;
-  const isNew = await store(parts, provider, message.id, body, {
-    result,
-    type: message.type,
-    platform_id: ('platformId' in outcome && outcome.platformId) || null,
-    transaction_id: ('transactionId' in outcome && outcome.transactionId) || null,
-    problem: problem ?? null,
-  });
-  if (result === 'CONTRADICTORY') {
-    if (isNew) parts.note(`a message of the provider ${providerId} contradicts the recorded state`);
-    throw new Fault('CONFLICT', problem ?? 'The message contradicts the recorded state.');
-  }
-  return result;
+  const id = `${provider.row.id}/${message.id}`;
+  const before = await parts.runtime.db.read(providerMessages, id);
+  if (before) return receiveAgain(parts, provider, message, body, before);
+  return isCardMessage(message)
+    ? receiveCard(parts, provider, message, body)
+    : receiveOther(parts, provider, message, body);
 }

@@ -1,0 +1,120 @@
+"""The cards of the imaginary bank: issues them for Railhead and asks Railhead about payments.
+
+`cards.json` contains the cards, and `unreported.json` the payments that were approved without an answer.
+"""
+
+import json
+import os
+import random
+import threading
+import time
+import uuid
+
+ANSWER_SECONDS = 2
+
+
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time()))
+
+
+def read(file, default):
+    return json.loads(file.read_text()) if file.exists() else default
+
+
+def write(file, data):
+    new = file.with_suffix(".new")
+    with open(new, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as output:
+        json.dump(data, output, indent=1)
+    os.replace(new, file)
+
+
+class Cards:
+    def __init__(self, folder):
+        self.file = folder / "cards.json"
+        self.unreported = folder / "unreported.json"
+        self.lock = threading.Lock()
+
+    def issue(self, order):
+        """Issues one card for each order, however often it is sent."""
+        with self.lock:
+            cards = read(self.file, {})
+            card = cards.get(order["cardId"]) or {
+                "number": "520000%010d" % random.randrange(10**10),
+                "code": "%03d" % random.randrange(1000),
+                "reference": str(uuid.uuid4()),
+            }
+            cards[order["cardId"]] = {**card, "standIn": order["standIn"]}
+            write(self.file, cards)
+        return self.state(order)
+
+    def state(self, order):
+        card = read(self.file, {}).get(order["cardId"])
+        return card and {
+            "state": "issued",
+            "reference": card["reference"],
+            "brand": "MASTERCARD",
+            "last4": card["number"][-4:],
+            "expMonth": 12,
+            "expYear": 2031,
+        }
+
+    def change(self, change):
+        """Stores the state and the rules of a card."""
+        with self.lock:
+            cards = read(self.file, {})
+            card = cards.get(change["cardId"])
+            if not card:
+                return None
+            card["standIn"] = change["standIn"]
+            write(self.file, cards)
+        return {"reference": card["reference"]}
+
+    def details(self, body):
+        card = read(self.file, {}).get(body["cardId"])
+        return card and {
+            "number": card["number"],
+            "code": card["code"],
+            "expMonth": 12,
+            "expYear": 2031,
+        }
+
+    def authorize(self, send, card_id, amount, merchant):
+        """Asks Railhead; without an answer, decides by the rules that it has published."""
+        message = {
+            "id": str(uuid.uuid4()),
+            "occurredAt": now(),
+            "type": "card.authorization",
+            "authorizationId": str(uuid.uuid4()),
+            "cardId": card_id,
+            "amount": amount,
+            "currency": "USD",
+            "merchant": {"descriptor": merchant},
+            "answerWithinMs": ANSWER_SECONDS * 1000,
+        }
+        status, reply = send(json.dumps(message), ANSWER_SECONDS)
+        if status == 200:
+            answer = json.loads(reply)["authorization"]
+            return {"authorizationId": message["authorizationId"], **answer}
+        if status in (400, 409):
+            return {"decision": "DECLINED", "reason": json.loads(reply)["message"]}
+        return self._stand_in(message)
+
+    def report(self, send):
+        """Reports the payments that were approved without an answer."""
+        messages, replies = read(self.unreported, []), []
+        for message in list(messages):
+            status, reply = send(json.dumps(message), 15)
+            replies.append(f"{status} {reply}")
+            if status in (200, 400, 409):
+                messages.remove(message)
+        write(self.unreported, messages)
+        return replies
+
+    def _stand_in(self, message):
+        card = read(self.file, {}).get(message["cardId"])
+        rules = card["standIn"] if card else {"state": "CLOSED", "maxAmount": 0}
+        if rules["state"] != "ACTIVE" or message["amount"] > rules["maxAmount"]:
+            return {"decision": "DECLINED", "reason": "no answer"}
+        report = {**message, "id": str(uuid.uuid4()), "stoodIn": True}
+        write(self.unreported, [*read(self.unreported, []), report])
+        return {"decision": "APPROVED", "authorizationId": message["authorizationId"], "stoodIn": True}

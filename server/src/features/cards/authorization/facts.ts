@@ -1,0 +1,201 @@
+// Posts what a network reports as a fact: payments that its issuer has approved by itself, and entries
+// about payments. A fact is never declined. Without a payment, a clearing or refund opens one, and a
+// reversal makes a later authorization decline, so the order of messages has no effect on the result.
+
+import type { CardNotice, CardRequest } from '../../../connectors/ports/cards.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
+import type { Caller } from '../../../kernel/caller.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Money } from '../../../kernel/money.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { readCustomer } from '../../customers/records/index.ts';
+import type {
+  CardEntry,
+  CardOutcome,
+  StageMessage,
+} from '../../payments/provider-messages/index.ts';
+import type { CardPaymentRow } from '../../payments/transactions/index.ts';
+import { cardPaymentOf } from '../clearing/payment.ts';
+import { checkAmount, openApproved } from '../issuing/open.ts';
+import { type CardParts, cardOf } from '../parts.ts';
+import { type CardRow, cardMessages } from '../store.ts';
+import { findPrimaryFundingSource, withoutMerchant } from './decide.ts';
+import {
+  applyNotice,
+  findPaymentOfToken,
+  messageKey,
+  writeDecision,
+  writeEarlyReversal,
+  writeNotice,
+} from './messages.ts';
+
+interface FactParts {
+  runtime: Runtime;
+  parts: CardParts;
+  holderOf(cardId: string): Promise<Caller>;
+}
+
+const contradiction = (reason: string) => new Fault('INVALID_INPUT', reason);
+
+const checkCurrency = (card: CardRow, { currency, amount }: Money): void => {
+  if (currency === card.currency) return;
+  throw contradiction(`The message has ${amount} ${currency}, the card is in ${card.currency}.`);
+};
+
+/** Whether the work may succeed now: another message has committed first. */
+const isOvertaken = (error: unknown): boolean =>
+  isKeyTaken(error) || (error instanceof Fault && error.code === 'CONFLICT');
+
+/** Runs the work, and once more if another message about the same payment was committed first. */
+async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    return work();
+  }
+}
+
+/** Stages a payment that was approved without this server, with its entry in the decision log. */
+async function open(
+  ctx: Ctx,
+  parts: CardParts,
+  card: CardRow,
+  request: CardRequest,
+  isCleared: boolean,
+): Promise<CardPaymentRow> {
+  checkAmount(request);
+  const [holder, source] = await Promise.all([
+    readCustomer(ctx, card.customer_id),
+    findPrimaryFundingSource(ctx, card),
+  ]);
+  if (!holder || !source) throw contradiction('The card has no account.');
+  const recorded = withoutMerchant(request, holder);
+  const opening = { card, holder, account: source.account, request: recorded };
+  const row = await openApproved(ctx, parts, opening, isCleared);
+  writeDecision(ctx, card, recorded, { approved: true, transactionId: row.id });
+  return row;
+}
+
+/** The notice of an entry. */
+function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
+  const { id, token, amount = 0n } = entry;
+  switch (entry.kind) {
+    case 'CLEARING':
+      return { id, token, kind: 'CLEARING', amount };
+    case 'REVERSAL':
+      return entry.amount === undefined
+        ? { id, token, kind: 'AUTHORIZATION_EXPIRY' }
+        : { id, token, kind: 'AUTHORIZATION_REVERSAL', amount };
+    case 'ADJUSTMENT':
+      return { id, token, kind: 'AUTHORIZATION_ADVICE', amount };
+    case 'REFUND':
+      // A further credit of a payment that is a credit.
+      return { id, token, kind: direction === 'CREDIT' ? 'CLEARING' : 'RETURN', amount };
+    case 'REFUND_REVERSAL':
+      return { id, token, kind: 'RETURN_REVERSAL', amount };
+    default:
+      return assertNever(entry.kind, 'kind of a card entry');
+  }
+}
+
+/** Stages an entry without a payment; returns the payment that it opens. False: it was known. */
+async function postWithoutPayment(
+  ctx: Ctx,
+  parts: CardParts,
+  card: CardRow,
+  entry: CardEntry,
+): Promise<CardPaymentRow | boolean> {
+  const { id, token, requestId, currency, amount = 0n } = entry;
+  const merchant = entry.merchant ?? { descriptor: '-' };
+  const request = { id: requestId, token, cardId: card.id, amount, currency, merchant };
+  if (entry.kind === 'REVERSAL') {
+    if (await ctx.read(cardMessages, messageKey(ctx, requestId))) return false;
+    writeEarlyReversal(ctx, card, { ...request, kind: 'AUTHORIZATION' });
+    return true;
+  }
+  if (entry.kind !== 'CLEARING' && entry.kind !== 'REFUND') {
+    throw new Fault('TRANSACTION_NOT_FOUND', 'No payment has this authorizationId.');
+  }
+  const kind = entry.kind === 'REFUND' ? 'CREDIT_AUTHORIZATION' : 'AUTHORIZATION';
+  // A declined request with the same ID keeps its decision.
+  const opening = { ...request, id: `${requestId} without authorization`, kind } as const;
+  const row = await open(ctx, parts, card, opening, true);
+  writeNotice(ctx, row, { id, token, kind: 'CLEARING', amount });
+  return row;
+}
+
+const isKnown = async (ctx: Ctx, id: string): Promise<boolean> =>
+  (await ctx.read(cardMessages, messageKey(ctx, id))) !== undefined;
+
+async function postEntryIn(
+  ctx: Ctx,
+  parts: CardParts,
+  entry: CardEntry,
+  stage: StageMessage,
+): Promise<CardOutcome> {
+  const { platformId, environment } = ctx.caller;
+  const card = await cardOf(ctx, entry.cardId);
+  checkCurrency(card, { currency: entry.currency, amount: entry.amount ?? 0n });
+  const payment = await findPaymentOfToken(ctx.db, environment, entry.token);
+  if (!payment) {
+    const posted = await postWithoutPayment(ctx, parts, card, entry);
+    const transactionId = typeof posted === 'boolean' ? null : posted.id;
+    if (posted !== false) stage(ctx, { platformId, transactionId });
+    return { platformId, transactionId, isNew: posted !== false };
+  }
+  const subject = { platformId, transactionId: payment.transactionId };
+  const row = await cardPaymentOf(ctx, payment.transactionId);
+  if (row.card.cardId !== card.id) throw contradiction('The payment is of another card.');
+  const isRepeated = await isKnown(ctx, entry.id);
+  // Throws CONFLICT if the entry was another one.
+  await applyNotice(ctx, parts, row, noticeOf(entry, row));
+  if (!isRepeated) stage(ctx, subject);
+  return { ...subject, isNew: !isRepeated };
+}
+
+async function postApprovedIn(
+  ctx: Ctx,
+  parts: CardParts,
+  request: CardRequest,
+  decidedId: string,
+  stage: StageMessage,
+): Promise<CardOutcome> {
+  const { platformId, environment } = ctx.caller;
+  const card = await cardOf(ctx, request.cardId);
+  checkCurrency(card, request);
+  if (request.kind === 'BALANCE_INQUIRY')
+    throw contradiction('A payment has an amount above zero.');
+  const [payment, decided] = await Promise.all([
+    findPaymentOfToken(ctx.db, environment, request.token),
+    ctx.read(cardMessages, messageKey(ctx, decidedId)),
+  ]);
+  if (payment) {
+    const row = await cardPaymentOf(ctx, payment.transactionId);
+    const isSame = row.card.cardId === card.id && row.card_authorized === request.amount;
+    if (isSame) return { platformId, transactionId: row.id, isNew: false };
+    throw contradiction(`The payment of this authorization is of ${row.card_authorized}.`);
+  }
+  // It was reversed before it was reported.
+  const isReversed = decided?.kind === 'AUTHORIZATION_REVERSAL';
+  if (isReversed) return { platformId, transactionId: null, isNew: false };
+  const isCleared = request.kind.startsWith('FINANCIAL_');
+  const row = await open(ctx, parts, card, request, isCleared);
+  const subject = { platformId, transactionId: row.id };
+  stage(ctx, subject);
+  return { ...subject, isNew: true };
+}
+
+export function factPoster({ runtime, parts, holderOf }: FactParts) {
+  const run = async (cardId: string, work: (ctx: Ctx) => Promise<CardOutcome>) => {
+    const caller = await holderOf(cardId);
+    return withSecondAttempt(() => operate(runtime, caller, work));
+  };
+  return {
+    postApproved: (request: CardRequest, decidedId: string, stage: StageMessage) =>
+      run(request.cardId, (ctx) => postApprovedIn(ctx, parts, request, decidedId, stage)),
+    postEntry: (entry: CardEntry, stage: StageMessage) =>
+      run(entry.cardId, (ctx) => postEntryIn(ctx, parts, entry, stage)),
+  };
+}

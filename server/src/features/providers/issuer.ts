@@ -1,0 +1,112 @@
+// The card issuer of an environment with providers: it selects the provider of a card once, before the
+// order, and sends every call about the card to it. Cards without a route are issued by the built-in
+// issuer. The funds of a provider's card are in this ledger, so its funding debits are confirmed at once.
+
+import type { CardOrder, IssuerPort, ProviderIssuerPort } from '../../connectors/ports/cards.ts';
+import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';
+import { chooseRoute } from './routing.ts';
+
+interface RoutedIssuerParts extends AssignmentParts {
+  /** The issuer of the environment without providers; undefined: none. */
+  builtIn: IssuerPort | undefined;
+}
+
+type Assigned =
+  | { kind: 'provider'; calls: ProviderIssuerPort; standInMax: bigint }
+  | { kind: 'built-in'; issuer: IssuerPort };
+
+const choiceFor = (
+  { environment, directory }: RoutedIssuerParts,
+  { platformId, currency }: Pick<CardOrder, 'platformId' | 'currency'>,
+) =>
+  chooseRoute(
+    { environment, platformId, currency, kind: 'card', rail: null, amount: 0n },
+    directory,
+  ).selected;
+
+/** Largest amount that the provider may approve by itself: the limit of the route, or none. */
+async function standInMaxOf(parts: RoutedIssuerParts, cardId: string): Promise<bigint> {
+  const assignment = await storedAssignment(parts, cardId);
+  const routes = parts.directory.current().routes;
+  const route = routes.find((each) => each.id === assignment?.route_id);
+  return route?.kind === 'card' ? (route.max_amount ?? 0n) : 0n;
+}
+
+async function assignedTo(
+  parts: RoutedIssuerParts,
+  cardId: string,
+  providerId: string | null | undefined,
+): Promise<Assigned> {
+  if (providerId) {
+    const provider = parts.directory.current().providers.get(providerId);
+    if (!provider) throw new Error(`the provider ${providerId} is not known`);
+    const standInMax = await standInMaxOf(parts, cardId);
+    return { kind: 'provider', calls: provider.port.cards, standInMax };
+  }
+  if (!parts.builtIn) throw new Error('no built-in card issuer is connected');
+  return { kind: 'built-in', issuer: parts.builtIn };
+}
+
+const issuerOfCard = async (parts: RoutedIssuerParts, cardId: string): Promise<Assigned> =>
+  assignedTo(parts, cardId, (await storedAssignment(parts, cardId))?.provider_id);
+
+/** Whether cards of the environment can have an issuer: a built-in one, or a provider. */
+const hasIssuer = ({ directory, environment, builtIn }: RoutedIssuerParts): boolean =>
+  builtIn !== undefined ||
+  [...directory.current().providers.values()].some(
+    ({ row, capabilities }) => row.environment === environment && capabilities?.cards === true,
+  );
+
+function callsOf(parts: RoutedIssuerParts): IssuerPort {
+  const { builtIn } = parts;
+  return {
+    connect: (handler) => builtIn?.connect?.(handler),
+    serves: (card) => builtIn !== undefined || Boolean(choiceFor(parts, card)?.provider_id),
+    async issue(order) {
+      const providerId = await assignProvider(parts, order, () => {
+        const selected = choiceFor(parts, order);
+        if (!selected?.provider_id && !builtIn) throw new Error(`no provider issues ${order.id}`);
+        return selected;
+      });
+      const assigned = await assignedTo(parts, order.id, providerId);
+      if (assigned.kind === 'built-in') return assigned.issuer.issue(order);
+      return assigned.calls.issue(order, assigned.standInMax);
+    },
+    async check(order, now) {
+      const assigned = await issuerOfCard(parts, order.id);
+      const issuer = assigned.kind === 'built-in' ? assigned.issuer : assigned.calls;
+      return issuer.check(order, now);
+    },
+    async change(card) {
+      const assigned = await issuerOfCard(parts, card.cardId);
+      if (assigned.kind === 'built-in') return assigned.issuer.change?.(card);
+      return assigned.calls.change(card, assigned.standInMax);
+    },
+    async details(card) {
+      const assigned = await issuerOfCard(parts, card.cardId);
+      const issuer = assigned.kind === 'built-in' ? assigned.issuer : assigned.calls;
+      return issuer.details(card);
+    },
+    declineReason: (request) =>
+      request.providerId === undefined ? builtIn?.declineReason?.(request) : undefined,
+    accepts: (accountId, card) => builtIn?.accepts?.(accountId, card) ?? true,
+    async debitFunding(debit) {
+      const assigned = await issuerOfCard(parts, debit.cardId);
+      return assigned.kind === 'built-in'
+        ? assigned.issuer.debitFunding(debit)
+        : { state: 'confirmed' };
+    },
+    async checkFundingDebit(debit, now) {
+      const assigned = await issuerOfCard(parts, debit.cardId);
+      return assigned.kind === 'built-in'
+        ? assigned.issuer.checkFundingDebit(debit, now)
+        : { state: 'confirmed' };
+    },
+  };
+}
+
+/** The issuer at this time; undefined if nothing issues cards in the environment. */
+export function routedIssuer(parts: RoutedIssuerParts): () => IssuerPort | undefined {
+  const calls = callsOf(parts);
+  return () => (hasIssuer(parts) ? calls : undefined);
+}

@@ -1,0 +1,93 @@
+// A production platform whose cards an adapter issues over the protocol for providers.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { readBalances } from '../app/fixtures.ts';
+import { operatorService } from '../operator/production.ts';
+import { type Adapter, startAdapter } from './adapter.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
+type Json = any;
+
+export const ISSUER = 'acme-cards';
+/** What the provider may approve by itself. */
+export const STAND_IN_MAX = 50_00;
+
+/** Opens all for the tests of a file. */
+export function cardIssuer() {
+  const operator = operatorService();
+  const { service, write } = operator;
+  const opened: { adapter?: Adapter } = {};
+  const adapter = (): Adapter => {
+    if (!opened.adapter) throw new Error('opened before the first test');
+    return opened.adapter;
+  };
+
+  beforeAll(async () => {
+    const started = await startAdapter(service.app);
+    opened.adapter = started;
+    started.replies['/capabilities'] = () => ({ body: { protocol: '1', cards: true } });
+    const provider = await write('POST', '/providers', {
+      ...{ providerId: ISSUER, environment: 'production', url: started.url },
+      ...{ publicKeyPem: started.publicKeyPem, privateAddressAllowed: true },
+    });
+    started.accept(provider.ownKeys);
+    await write('POST', `/providers/${ISSUER}/check`);
+    await write('POST', '/provider-routes', {
+      ...{ providerId: ISSUER, environment: 'production', priority: 10 },
+      ...{ kind: 'card', currency: 'USD', maxAmount: STAND_IN_MAX },
+    });
+  });
+  afterAll(() => opened.adapter?.close());
+
+  const order = async (usd: string, fields: object = {}) => {
+    const { person, account } = await service.createPayer(usd);
+    const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account], ...fields };
+    const { status, body: card } = await service.app.call('POST', '/cards', body, service.as);
+    expect({ status, card }).toMatchObject({ status: 201 });
+    await service.app.settle();
+    return { person, account, cardId: card.id as string };
+  };
+
+  /** Sends a message about an authorization, with default fields. */
+  const send = (cardId: string, type: string, fields: Json = {}) =>
+    adapter().send(ISSUER, {
+      ...{ type, cardId, currency: 'USD' },
+      ...(type === 'card.authorization' ? { merchant: { descriptor: 'Corner shop' } } : {}),
+      ...(type === 'card.authorization' ? {} : { entryId: randomUUID() }),
+      ...fields,
+    });
+
+  return {
+    ...operator,
+    adapter,
+    order,
+    send,
+    /** Requests an amount, and returns the answer. */
+    async authorize(cardId: string, amount: number, fields: Json = {}) {
+      const authorizationId = randomUUID();
+      const message = { authorizationId, amount, ...fields };
+      const { status, body } = await send(cardId, 'card.authorization', message);
+      expect({ status, body }).toMatchObject({ status: 200 });
+      return { ...message, ...body.authorization, result: body.result };
+    },
+    /** Spendable and total balance of an account, after all due work. */
+    async balances(account: string) {
+      await service.app.settle();
+      const { balance, total } = await readBalances(service.app, account, service.as);
+      return [balance, total];
+    },
+    async payment(transactionId: string) {
+      const path = `/transactions/${transactionId}`;
+      return (await service.app.call('GET', path, undefined, service.as)).body as Json;
+    },
+    async cardOf(cardId: string) {
+      return (await service.app.call('GET', `/cards/${cardId}`, undefined, service.as))
+        .body as Json;
+    },
+    async change(cardId: string, fields: object) {
+      const reply = await service.app.call('PATCH', `/cards/${cardId}`, fields, service.as);
+      expect(reply).toMatchObject({ status: 200 });
+      await service.app.settle();
+    },
+  };
+}

@@ -1,0 +1,174 @@
+// Facts of a card network that arrive without a decision of the server, late, doubled, in another
+// order, or in contradiction to what is recorded.
+import { describe, expect, it } from 'vitest';
+import { expectBalancedBooks } from '../kit/app/books.ts';
+import { cardIssuer } from '../kit/providers/cards.ts';
+
+const issuer = cardIssuer();
+const { service, order, send, authorize, balances, payment, read } = issuer;
+
+const clearing = (cardId: string, authorizationId: string, amount: number, fields: object = {}) =>
+  send(cardId, 'card.clearing', { authorizationId, amount, ...fields });
+
+const problemsOf = async () =>
+  (await read('/provider-messages?result=CONTRADICTORY&limit=100')).data.map(
+    (each: { problem: string }) => each.problem,
+  );
+
+const owedBy = async (account: string) => {
+  const text = 'select owed from internal_accounts where id = $1';
+  const [row] = await service.app.runtime.db.query<{ owed: bigint }>(text, [account]);
+  return row?.owed;
+};
+
+describe('an authorization that the provider has approved', () => {
+  it('is posted with its hold', async () => {
+    const { cardId, account } = await order('30.00');
+    const stoodIn = await authorize(cardId, 20_00, { stoodIn: true });
+    expect(stoodIn).toMatchObject({ decision: 'APPROVED', result: 'APPLIED' });
+    expect(await balances(account)).toEqual([10_00, 10_00]);
+    const { authorizationId, transactionId } = stoodIn;
+    const again = await authorize(cardId, 20_00, { stoodIn: true, authorizationId });
+    expect(again).toMatchObject({ result: 'IGNORED', transactionId });
+    expect((await clearing(cardId, authorizationId, 20_00)).body).toEqual({ result: 'APPLIED' });
+    expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
+    const other = { authorizationId, amount: 21_00, stoodIn: true };
+    expect((await send(cardId, 'card.authorization', other)).status).toBe(409);
+  });
+
+  it('takes what the account has, and an operator decides about the rest', async () => {
+    const { cardId, account } = await order('30.00');
+    const { authorizationId, transactionId } = await authorize(cardId, 45_00, { stoodIn: true });
+    expect(await balances(account)).toEqual([0, 0]);
+    expect(await payment(transactionId)).toMatchObject({ status: 'AUTHORIZED' });
+    await clearing(cardId, authorizationId, 45_00);
+    expect(await payment(transactionId)).toMatchObject({ status: 'EXCEPTION' });
+    await service.json('cards', 'resolve', transactionId, '--outcome', 'collect');
+    expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
+    expect(await balances(account)).toEqual([0, 0]);
+    expect(await owedBy(account)).toBe(15_00n);
+    await expectBalancedBooks(service.app);
+  });
+
+  it('is posted after this server had declined it', async () => {
+    const { cardId, account } = await order('30.00');
+    await issuer.change(cardId, { state: 'FROZEN' });
+    const { authorizationId, reason } = await authorize(cardId, 5_00);
+    expect(reason).toBe('CARD_PAUSED');
+    const stoodIn = await authorize(cardId, 5_00, { authorizationId, stoodIn: true });
+    expect(stoodIn).toMatchObject({ decision: 'APPROVED', result: 'APPLIED' });
+    expect(await balances(account)).toEqual([25_00, 25_00]);
+  });
+
+  it('of a closed card is borne by the operator', async () => {
+    const { cardId, account } = await order('30.00');
+    await issuer.change(cardId, { state: 'CLOSED' });
+    const { authorizationId, transactionId } = await authorize(cardId, 5_00, { stoodIn: true });
+    await clearing(cardId, authorizationId, 5_00);
+    expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
+    expect(await balances(account)).toEqual([30_00, 30_00]);
+    await expectBalancedBooks(service.app);
+  });
+});
+
+describe('a clearing without an authorization', () => {
+  it('is posted once, and further ones are added to its payment', async () => {
+    const { cardId, account } = await order('30.00');
+    const merchant = { descriptor: 'Toll road' };
+    const entry = { entryId: 'toll-1', merchant };
+    expect((await clearing(cardId, 'toll', 12_00, entry)).body).toEqual({ result: 'APPLIED' });
+    expect((await clearing(cardId, 'toll', 12_00, entry)).body).toEqual({ result: 'IGNORED' });
+    expect((await clearing(cardId, 'toll', 13_00, entry)).status).toBe(409);
+    expect(await balances(account)).toEqual([18_00, 18_00]);
+    expect((await clearing(cardId, 'toll', 3_00)).body).toEqual({ result: 'APPLIED' });
+    expect(await balances(account)).toEqual([15_00, 15_00]);
+    const late = { authorizationId: 'toll', amount: 12_00 };
+    expect((await send(cardId, 'card.authorization', late)).status).toBe(409);
+    expect(await balances(account)).toEqual([15_00, 15_00]);
+  });
+
+  it('without funds is an exception for an operator', async () => {
+    const { cardId, person } = await order('10.00');
+    expect((await clearing(cardId, 'no-funds', 12_00)).body).toEqual({ result: 'APPLIED' });
+    const path = `/transactions?type=CARD&customerId=${person.id}`;
+    const { body } = await service.app.call('GET', path, undefined, service.as);
+    expect(body.data).toMatchObject([{ status: 'EXCEPTION' }]);
+    await expectBalancedBooks(service.app);
+  });
+});
+
+describe('a reversal', () => {
+  it('of an authorization that was not received declines it later', async () => {
+    const { cardId, account } = await order('30.00');
+    const early = { authorizationId: 'early', entryId: 'early-1' };
+    const reversal = await send(cardId, 'card.reversal', early);
+    expect(reversal.body).toEqual({ result: 'APPLIED' });
+    expect((await send(cardId, 'card.reversal', early)).body).toEqual({ result: 'IGNORED' });
+    const answer = await authorize(cardId, 5_00, { authorizationId: 'early' });
+    expect(answer).toMatchObject({ decision: 'DECLINED', reason: 'TOO_LATE' });
+    const stoodIn = await authorize(cardId, 5_00, { authorizationId: 'early', stoodIn: true });
+    expect(stoodIn).toMatchObject({ result: 'IGNORED' });
+    expect(await balances(account)).toEqual([30_00, 30_00]);
+  });
+
+  it('of more than the open amount is not applied', async () => {
+    const { cardId, account } = await order('30.00');
+    const { authorizationId } = await authorize(cardId, 10_00);
+    const reversal = { authorizationId, amount: 11_00 };
+    expect((await send(cardId, 'card.reversal', reversal)).status).toBe(409);
+    expect(await balances(account)).toEqual([20_00, 20_00]);
+    expect(await problemsOf()).toContain('The reversal of 1100 exceeds the open amount of 1000.');
+  });
+});
+
+describe('a refund', () => {
+  it('without a payment is a credit', async () => {
+    const { cardId, account } = await order('10.00');
+    const refund = (fields: object) => send(cardId, 'card.refund', fields);
+    const credit = { authorizationId: 'credit', amount: 7_00, entryId: 'credit-1' };
+    expect((await refund(credit)).body).toEqual({ result: 'APPLIED' });
+    expect((await refund(credit)).body).toEqual({ result: 'IGNORED' });
+    expect(await balances(account)).toEqual([17_00, 17_00]);
+  });
+
+  it('of more than was cleared, or in another currency, is not applied', async () => {
+    const { cardId, account } = await order('30.00');
+    const { authorizationId } = await authorize(cardId, 10_00);
+    await clearing(cardId, authorizationId, 10_00);
+    const refund = (fields: object) =>
+      send(cardId, 'card.refund', { authorizationId, amount: 1_00, ...fields });
+    expect((await refund({ amount: 11_00 })).status).toBe(409);
+    expect((await refund({ currency: 'EUR' })).status).toBe(409);
+    const { cardId: otherCard } = await order('10.00');
+    expect((await send(otherCard, 'card.refund', { authorizationId, amount: 1 })).status).toBe(409);
+    expect(await balances(account)).toEqual([20_00, 20_00]);
+    expect(await problemsOf()).toEqual(
+      expect.arrayContaining([
+        'The refund of 1100 exceeds the cleared amount of 1000.',
+        'The message has 100 EUR, the card is in USD.',
+        'The payment is of another card.',
+      ]),
+    );
+  });
+});
+
+describe('a message about no payment', () => {
+  it('is stored for an operator', async () => {
+    const { cardId } = await order('10.00');
+    const fields = { authorizationId: 'none', amount: 1_00 };
+    expect((await send(cardId, 'card.adjustment', fields)).status).toBe(409);
+    expect((await send(cardId, 'card.refund_reversal', fields)).status).toBe(409);
+    expect(await problemsOf()).toContain('No payment has this authorizationId.');
+  });
+
+  it('with invalid fields names each of them', async () => {
+    const { cardId } = await order('10.00');
+    const fields = { amount: -1, merchant: { descriptor: '', mcc: 'x' }, currency: 1 };
+    const { status, body } = await send(cardId, 'card.authorization', fields);
+    expect(status).toBe(400);
+    const names = body.details.errors.map((each: { field: string }) => each.field).sort();
+    expect(names).toEqual([
+      ...['amount', 'authorizationId', 'currency', 'merchant.descriptor', 'merchant.mcc'],
+    ]);
+  });
+});
