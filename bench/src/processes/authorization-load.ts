@@ -11,6 +11,8 @@ export interface AuthorizationLoad {
   callers: number;
   warmupMs: number;
   seconds: number;
+  /** Whether each request is a signed message of a provider. */
+  signed: boolean;
 }
 
 /** Approvals of one card, in its currency. */
@@ -35,7 +37,9 @@ const requestFor = (cardId: string, index: number): CardRequest => ({
   merchant: MERCHANT,
 });
 
-type Authorize = (request: CardRequest) => Promise<CardDecision>;
+/** Prepares a request, which is not measured, and returns the measured call. */
+type Prepare = (request: CardRequest) => Call | Promise<Call>;
+type Call = () => Promise<CardDecision>;
 
 export function createAuthorizationLoad() {
   const approved = new Map<string, Approved>();
@@ -46,13 +50,14 @@ export function createAuthorizationLoad() {
     approved.set(cardId, { cardId, count: sum.count + 1, amount: sum.amount + amount });
   }
 
-  async function caller(authorize: Authorize, cards: readonly string[], tally: Tally) {
+  async function caller(prepare: Prepare, cards: readonly string[], tally: Tally) {
     while (tally.isRunning()) {
       const cardId = cards[Math.floor(Math.random() * cards.length)] as string;
       const request = requestFor(cardId, requestCount++);
+      const authorize = await prepare(request);
       const started = performance.now();
       try {
-        const decision = await authorize(request);
+        const decision = await authorize();
         if (decision.approved) {
           tally.ok(started);
           count(request);
@@ -65,10 +70,10 @@ export function createAuthorizationLoad() {
 
   return {
     approved: (): Approved[] => [...approved.values()],
-    async run(authorize: Authorize, options: AuthorizationLoad): Promise<Run> {
+    async run(prepare: Prepare, options: AuthorizationLoad): Promise<Run> {
       const { cards, callers, warmupMs, seconds } = options;
       const tally = createTally(warmupMs, seconds);
-      const all = Array.from({ length: callers }, () => caller(authorize, cards, tally));
+      const all = Array.from({ length: callers }, () => caller(prepare, cards, tally));
       await Promise.all(all);
       return tally.result();
     },

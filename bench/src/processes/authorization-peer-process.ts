@@ -2,15 +2,25 @@
 // a pool of connections. The card, its holder and its account are read for share, so that they do
 // not change until the commit, and the ledger account is locked: the values that `decide` reads
 // remain valid, and no decision is repeated.
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
+import { Message } from '../../../server/src/connectors/ports/providers/protocol.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
 import { type CardParts, cardOf, decide } from '../../../server/src/features/cards/index.ts';
+import { providerMessages } from '../../../server/src/features/payments/provider-messages/store.ts';
+import { providerTransfers } from '../../../server/src/features/providers/store.ts';
 import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
+import { fieldErrors } from '../../../server/src/kernel/contract/validate.ts';
+import {
+  type SignableRequest,
+  verifyRequest,
+} from '../../../server/src/kernel/crypto/http-signatures.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { createContext } from '../../../server/src/runtime/operation/context.ts';
 import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
 import { createVault, type Vault } from '../../../server/src/runtime/security/vault.ts';
+import { BENCH_PROVIDER, createProvider } from '../machine/provider-message.ts';
 import { serveJobs } from '../machine/worker-channel.ts';
 import { type AuthorizationLoad, createAuthorizationLoad } from './authorization-load.ts';
 import type { AuthorizationOptions } from './authorization-process.ts';
@@ -60,7 +70,33 @@ async function prepare({
   open = { pool: openPool(url, poolSize), vault, parts, platformId };
 }
 
-async function authorize(request: CardRequest): Promise<CardDecision> {
+const { publicKeys, signed } = createProvider();
+
+/** The request of a message, with the IDs of the server. */
+const identified = (request: CardRequest): CardRequest => ({
+  ...request,
+  id: `${BENCH_PROVIDER}/authorization/${request.token}`,
+  token: `${BENCH_PROVIDER}/${request.token}`,
+});
+
+/** Verifies a message of a provider, and returns its row. */
+async function verified(message: SignableRequest) {
+  await verifyRequest(message, publicKeys, effects.now());
+  const value = JSON.parse(message.body);
+  const errors = fieldErrors(Message, value, 'body');
+  if (errors.length > 0) throw new Error('the message is invalid');
+  return {
+    id: `${BENCH_PROVIDER}/${value.id}`,
+    provider_id: BENCH_PROVIDER,
+    type: 'card.authorization',
+    digest: createHash('sha256').update(message.body).digest('hex'),
+    result: 'APPLIED',
+    created_at: effects.now(),
+  } as const;
+}
+
+async function authorize(request: CardRequest, message?: SignableRequest): Promise<CardDecision> {
+  const stored = message && (await verified(message));
   if (!open) throw new Error('not open');
   const { pool, vault, parts, platformId } = open;
   const client = await pool.connect();
@@ -69,6 +105,12 @@ async function authorize(request: CardRequest): Promise<CardDecision> {
     const db = readerOf(client, LOCKS);
     const time = { now: effects.now(), ownClock: false };
     const ctx = createContext({ effects, db, vault }, systemCaller(platformId, 'sandbox'), time);
+    if (stored) {
+      const known = await ctx.read(providerMessages, stored.id);
+      const issuer = await ctx.read(providerTransfers, request.cardId);
+      if (known || issuer?.provider_id !== BENCH_PROVIDER) throw new Error('not a new message');
+      ctx.insert(providerMessages, { ...stored, platform_id: platformId });
+    }
     const card = await cardOf(ctx, request.cardId);
     const decision = await decide(ctx, parts, card, request);
     const unheld = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
@@ -88,7 +130,12 @@ async function authorize(request: CardRequest): Promise<CardDecision> {
 
 serveJobs({
   open: prepare,
-  run: (options: AuthorizationLoad) => load.run(authorize, options),
+  run: (options: AuthorizationLoad) =>
+    load.run(async (request) => {
+      if (!options.signed) return () => authorize(request);
+      const message = await signed(request);
+      return () => authorize(identified(request), message);
+    }, options),
   approved: load.approved,
   close,
 });

@@ -2,6 +2,8 @@
 // issuer's connector calls, with committer and database but without a worker, so the funding debits
 // of approvals remain queued. It also creates the delegated keys of wallets directly in the
 // custodian, because over HTTP each key needs three requests and a session of the owner.
+import { gateway } from '../../../server/src/connectors/gateway/index.ts';
+import type { CardDecision } from '../../../server/src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
 import {
   activateKey,
@@ -11,7 +13,13 @@ import { type CardParts, cardNetworkHandler } from '../../../server/src/features
 import { fundingSources } from '../../../server/src/features/cards/store.ts';
 import { dataKeyOf } from '../../../server/src/features/customers/records/index.ts';
 import { customers } from '../../../server/src/features/customers/records/store.ts';
+import {
+  authenticateProvider,
+  receiveMessage,
+} from '../../../server/src/features/payments/provider-messages/index.ts';
+import type { ProviderDirectory } from '../../../server/src/features/providers/index.ts';
 import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
+import type { SignableRequest } from '../../../server/src/kernel/crypto/http-signatures.ts';
 import { createClocks } from '../../../server/src/runtime/clocks/clocks.ts';
 import { createCommitter, LANES } from '../../../server/src/runtime/committer/committer.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
@@ -21,6 +29,7 @@ import type { Ctx } from '../../../server/src/runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../server/src/runtime/operation/operate.ts';
 import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
 import { createVault } from '../../../server/src/runtime/security/vault.ts';
+import { BENCH_PROVIDER, createProvider, decisionOf } from '../machine/provider-message.ts';
 import { serveJobs } from '../machine/worker-channel.ts';
 import { type AuthorizationLoad, createAuthorizationLoad } from './authorization-load.ts';
 
@@ -57,6 +66,23 @@ async function start({ url, dataDir }: AuthorizationOptions) {
       await db.close();
     },
   };
+}
+
+const { provider, signed } = createProvider();
+const directory = {
+  current: () => ({ providers: new Map([[BENCH_PROVIDER, provider]]), routes: [] }),
+} as unknown as ProviderDirectory;
+
+/** The steps of the address for messages after the body is read. */
+async function receive(
+  { runtime, handler }: NonNullable<typeof open>,
+  request: SignableRequest,
+): Promise<CardDecision> {
+  const note = () => undefined;
+  const parts = { runtime, directory, protocol: gateway, note, cards: () => handler };
+  const sender = await authenticateProvider(parts, BENCH_PROVIDER, request);
+  const reply = await receiveMessage(parts, sender, request.body, JSON.parse(request.body));
+  return decisionOf(reply.authorization);
 }
 
 let open: Awaited<ReturnType<typeof start>> | undefined;
@@ -99,9 +125,15 @@ serveJobs({
     open = await start(options);
   },
   run(options: AuthorizationLoad) {
-    const handler = open?.handler;
-    if (!handler) throw new Error('not open');
-    return load.run((request) => handler.authorize(request, effects.now() + WAIT_MS), options);
+    const opened = open;
+    if (!opened) throw new Error('not open');
+    return load.run(async (request) => {
+      if (!options.signed) {
+        return () => opened.handler.authorize(request, effects.now() + WAIT_MS);
+      }
+      const message = await signed(request);
+      return () => receive(opened, message);
+    }, options);
   },
   approved: load.approved,
   close,

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eachOf, FUNDS, personBody, type Request, requester, startServer } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
 import type { Worker } from '../machine/children.ts';
+import { BENCH_PROVIDER } from '../machine/provider-message.ts';
 
 export const CARDS_DATABASE = 'bench_cards';
 export const PEER_CARDS_DATABASE = 'bench_cards_peer';
@@ -99,6 +100,12 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const plain = definedIds(createdHolders.map((each) => each.plain));
   const wallets = definedIds(createdHolders.map((each) => each.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
+  // The provider of row 7d issues them; without a message of it, this has no effect.
+  await cluster.rows(
+    CARDS_DATABASE,
+    `insert into provider_transfers (id, platform_id, provider_id, created_at)
+      select id, platform_id, '${BENCH_PROVIDER}', created_at from cards`,
+  );
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {
     await cluster.rows(name, 'vacuum analyze');

@@ -7,6 +7,7 @@ import type { Bench } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
 import { databaseUrl } from '../machine/cluster.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
+import { BENCH_PROVIDER } from '../machine/provider-message.ts';
 import type { Approved, AuthorizationLoad } from '../processes/authorization-load.ts';
 import type { AuthorizationPeerOptions } from '../processes/authorization-peer-process.ts';
 import type { AuthorizationOptions } from '../processes/authorization-process.ts';
@@ -18,7 +19,7 @@ import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './au
 const IN_FLIGHT = 64;
 const MAX_P99_MS = 100;
 
-type Kind = 'spread' | 'hot' | 'wallets';
+type Kind = 'spread' | 'hot' | 'wallets' | 'messages';
 
 /** Compares approvals by card with all their records. Wallets have 10,000 units per cent. */
 const CHECK = `with acknowledged as (
@@ -61,6 +62,9 @@ select (select sum(count) from acknowledged) as approved,
     where kind = 'cards.pull') as wrong_jobs,
   (select abs(count(*) - (select sum(count) from acknowledged)) from events
     where type = 'CARD_TRANSACTION.AUTHORIZED') as wrong_events,
+  (select abs(count(*) - (select count(*) from card_messages
+      where id like 'sandbox ${BENCH_PROVIDER}/%'))
+    from provider_messages where result = 'APPLIED') as wrong_stored,
   (select abs(count(distinct w.subject) - (select coalesce(sum(count), 0) from acknowledged
       join internal_accounts i on i.id = account where i.type = 'EMBEDDED_WALLET'))
     from wallet_authorizations w where w.operation = 'cardPull') as wrong_signatures`;
@@ -92,7 +96,8 @@ const requestSender =
   ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.checkpoint();
-    const chosen = { spread: cards.plain, hot: cards.plain.slice(0, 1), wallets: cards.wallets };
+    const { plain, wallets } = cards;
+    const chosen = { spread: plain, hot: plain.slice(0, 1), wallets, messages: plain };
     const busy = watchProcessor(groups);
     const { warmupMs } = bench.settings;
     const options: AuthorizationLoad = {
@@ -100,6 +105,7 @@ const requestSender =
       callers: IN_FLIGHT,
       warmupMs,
       seconds,
+      signed: kind === 'messages',
     };
     const run = await handler.call<Run>('run', options);
     printProgress(busy.report(run.done));
@@ -145,6 +151,8 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
       'interactive, hot': () => peer.authorize('hot'),
       'handler, wallets': () => server('wallets'),
       'interactive, wallets': () => peer.authorize('wallets'),
+      'handler, messages': () => server('messages'),
+      'interactive, messages': () => peer.authorize('messages'),
     },
     bench.settings.rounds,
   );
@@ -171,5 +179,6 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     row('7a', `${many(cards.plain.length)} cards and accounts`, 'spread'),
     row('7b', 'one hot card and account', 'hot'),
     row('7c', `${many(cards.wallets.length)} wallets, signed for`, 'wallets'),
+    row('7d', 'through a signed message of a provider', 'messages'),
   ];
 }

@@ -1,0 +1,56 @@
+// A card authorization as a signed message of a provider, for row 7d. The provider and its keys
+// exist in the process only; which cards it issues is a table of the database.
+import { generateKeyPairSync } from 'node:crypto';
+import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
+import type { CardAnswer } from '../../../server/src/connectors/ports/providers/cards.ts';
+import type { Provider } from '../../../server/src/features/providers/index.ts';
+import {
+  type SignableRequest,
+  signRequest,
+} from '../../../server/src/kernel/crypto/http-signatures.ts';
+import { iso } from '../../../server/src/kernel/effects.ts';
+import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
+import { keyIdOf, pemOf } from '../../../server/src/runtime/security/keys.ts';
+
+/** Name of the provider that issues the cards. */
+export const BENCH_PROVIDER = 'bench';
+/** Longer than a terminal waits, as in the other rows. */
+const ANSWER_WITHIN_MS = 10_000;
+
+const effects = systemEffects();
+
+export function createProvider() {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const keyId = keyIdOf(pemOf(privateKey));
+  const publicKeys = new Map([[keyId, publicKey]]);
+  // Only what a received message needs.
+  const provider = {
+    row: { id: BENCH_PROVIDER, environment: 'sandbox', status: 'ACTIVE' },
+    publicKeys: () => publicKeys,
+  } as unknown as Provider;
+
+  /** The signed request of a message. */
+  async function signed(request: CardRequest): Promise<SignableRequest> {
+    const { id, token, cardId, amount, currency, merchant } = request;
+    const body = JSON.stringify({
+      ...{ id, occurredAt: iso(effects.now()), type: 'card.authorization' },
+      ...{ cardId, authorizationId: token, amount: Number(amount), currency, merchant },
+      answerWithinMs: ANSWER_WITHIN_MS,
+    });
+    const unsigned = {
+      method: 'POST',
+      url: `http://localhost/connectors/${BENCH_PROVIDER}`,
+      headers: { host: 'localhost', 'content-type': 'application/json' },
+      body,
+    };
+    const headers = await signRequest({ keyId, privateKey }, unsigned, effects.now());
+    return { ...unsigned, headers };
+  }
+  return { provider, publicKeys, signed };
+}
+
+/** An answer as a decision. */
+export function decisionOf(answer: CardAnswer | undefined): CardDecision {
+  if (answer?.decision === 'APPROVED') return { approved: true };
+  return { approved: false, reason: answer?.reason ?? 'CARD_NOT_ACTIVE' };
+}
