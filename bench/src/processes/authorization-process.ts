@@ -78,8 +78,10 @@ async function receive(
   { runtime, handler }: NonNullable<typeof open>,
   request: SignableRequest,
 ): Promise<CardDecision> {
-  const note = () => undefined;
-  const parts = { runtime, directory, protocol: gateway, note, cards: () => handler };
+  const parts = {
+    ...{ runtime, directory, protocol: gateway, note: () => undefined, cards: () => handler },
+    statements: () => Promise.reject(new Error('no statements in this row')),
+  };
   const sender = await authenticateProvider(parts, BENCH_PROVIDER, request);
   const reply = await receiveMessage(parts, sender, request.body, JSON.parse(request.body));
   return decisionOf(reply.authorization);
