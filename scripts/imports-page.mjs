@@ -18,6 +18,7 @@ const wings = [...new Set(features.map((feature) => feature.split('/')[0]))];
 
 // Parts from top to bottom; a file belongs to the first part with a matching path.
 const PARTS = [
+  { name: 'conformance', path: /^conformance\// },
   { name: 'operator', path: /^operator(\.ts$|\/)/ },
   { name: 'composition', path: /^([^/]+\.ts|processes\/[^/]+\.ts|connectors\/registry\.ts)$/ },
   { name: 'operator-api', path: /^operator-api\// },

@@ -2,12 +2,15 @@
 
     python3 adapter.py keys FOLDER                      creates the keys of the adapter
     python3 adapter.py serve FOLDER --port 9300         serves the calls of Railhead
+        --railhead https://…/connectors/NAME            and sends the results to this address
+        --test                                          outcomes are read from the payment's text
     python3 adapter.py send FOLDER --to URL --message JSON   sends a message to Railhead
     python3 adapter.py authorize FOLDER --to URL --card CARD --amount 1200   pays with a card
     python3 adapter.py report FOLDER --to URL           reports payments approved without an answer
 
 FOLDER contains `adapter.pem`, `adapter.pub.pem`, `railhead.pub.pem` (the own key that Railhead shows
-for this provider), and `transfers.json` and `cards.json`, the payments and cards of the bank.
+for this provider), and `transfers.json` and `cards.json`, the payments, messages
+and cards of the bank.
 """
 
 import argparse
@@ -17,6 +20,7 @@ import json
 import os
 import pathlib
 import re
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -106,25 +110,69 @@ def line_of(payment):
     }
 
 
-class Bank:
-    """The payments of the imaginary bank, stored before each reply."""
+# What happens to a payment of a test mode, by its text; all others settle.
+TEST_RESULTS = {
+    "TEST FAILED": [{"state": "failed", "reason": "ACCOUNT_INVALID"}],
+    "TEST RETURNED": ["settled", {"state": "returned", "reason": "ACCOUNT_CANNOT_RECEIVE"}],
+    "TEST HELD": [],
+}
+SEND_INTERVAL_SECONDS = 0.25
 
-    def __init__(self, folder):
+
+class Bank:
+    """The payments of the imaginary bank and the messages about them, stored before each reply."""
+
+    def __init__(self, folder, is_test):
         self.file = folder / "transfers.json"
-        self.payments = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self.is_test = is_test
+        self.lock = threading.Lock()
+        stored = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self.payments = stored.get("payments", {})
+        self.outbox = stored.get("outbox", [])
 
     def pay(self, transfer):
         """Pays once for each transfer, however often it is sent."""
         identifier = transfer["transferId"]
-        if identifier not in self.payments:
-            booked = {"bankReference": transfer["reference"][:16], "bookedAt": time.time()}
-            self.payments[identifier] = {**transfer, **booked}
-            self._store()
-        return self.state(identifier)
+        with self.lock:
+            if identifier not in self.payments:
+                reference = transfer["reference"][:16]
+                text = transfer.get("remittanceInformation")
+                tests = TEST_RESULTS if self.is_test else {}
+                settled = {"state": "settled", "reference": reference}
+                self.payments[identifier] = {
+                    **transfer,
+                    "bankReference": reference,
+                    "bookedAt": time.time(),
+                    "state": {"state": "accepted", "reference": reference},
+                    "next": [settled if each == "settled" else each for each in tests.get(text, ["settled"])],
+                }
+                self._store()
+            return self.payments[identifier]["state"]
 
     def state(self, identifier):
-        payment = self.payments.get(identifier)
-        return payment and {"state": "accepted", "reference": payment["bankReference"]}
+        with self.lock:
+            payment = self.payments.get(identifier)
+            return payment and payment["state"]
+
+    def cancel(self, identifier):
+        return {"result": "rejected"} if self.state(identifier) else None
+
+    def proceed(self):
+        """Takes the next step of each payment, and returns the messages about them."""
+        messages = []
+        with self.lock:
+            for identifier, payment in self.payments.items():
+                if payment["next"]:
+                    payment["state"] = payment["next"].pop(0)
+                    messages.append(message_about(identifier, payment["state"]))
+            self.outbox.extend(messages)
+            self._store()
+        return messages
+
+    def delivered(self, message):
+        with self.lock:
+            self.outbox.remove(message)
+            self._store()
 
     def statement(self, request):
         """A page of the entries of a day in UTC, which are its payments; None until the day has ended."""
@@ -150,8 +198,36 @@ class Bank:
 
     def _store(self):
         new = self.file.with_suffix(".new")
-        new.write_text(json.dumps(self.payments, indent=1))
+        new.write_text(json.dumps({"payments": self.payments, "outbox": self.outbox}, indent=1))
         os.replace(new, self.file)
+
+
+def message_about(identifier, state):
+    return {
+        "id": f"{identifier}/{state['state']}",
+        "occurredAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "type": "transfer.updated",
+        "transferId": identifier,
+        "transfer": state,
+    }
+
+
+def deliver(bank, folder, url, message):
+    """Sends a message until Railhead has processed it, or has rejected it for good."""
+    while send_message(folder, url, json.dumps(message))[0] not in (200, 400, 409):
+        time.sleep(SEND_INTERVAL_SECONDS)
+    bank.delivered(message)
+
+
+def report(bank, folder, url):
+    """Reports what happens at the bank; a message that Railhead does not accept delays no other."""
+    messages = list(bank.outbox)
+    while True:
+        for message in messages:
+            args = (bank, folder, url, message)
+            threading.Thread(target=deliver, args=args, daemon=True).start()
+        time.sleep(SEND_INTERVAL_SECONDS)
+        messages = bank.proceed()
 
 
 def handler_of(bank, cards, railhead_key):
@@ -159,7 +235,7 @@ def handler_of(bank, cards, railhead_key):
         "/capabilities": lambda body: CAPABILITIES,
         "/transfers/send": bank.pay,
         "/transfers/state": lambda body: bank.state(body["transferId"]),
-        "/transfers/cancel": lambda body: {"result": "rejected"},
+        "/transfers/cancel": lambda body: bank.cancel(body["transferId"]),
         "/statements/day": bank.statement,
         "/cards/issue": cards.issue,
         "/cards/state": cards.state,
@@ -171,14 +247,25 @@ def handler_of(bank, cards, railhead_key):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
+            try:
+                self.answer()
+            except ConnectionError:
+                # The call has had its effect, and is repeated.
+                self.close_connection = True
+
+        def answer(self):
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             try:
                 verify_request(railhead_key, "POST", headers["host"], self.path, headers, body)
             except (KeyError, ValueError) as error:
                 return self.reply(401, {"message": str(error)})
+            try:
+                value = json.loads(body)
+            except ValueError:
+                return self.reply(400, {"message": "the body is not JSON"})
             call = calls.get(self.path)
-            result = call(json.loads(body)) if call else None
+            result = call(value) if call else None
             return self.reply(200, result) if result else self.reply(404, {"message": "unknown"})
 
         def reply(self, status, value):
@@ -219,9 +306,12 @@ def send_message(folder, url, message, timeout=15):
         return 0, str(error)
 
 
-def serve(folder, port):
+def serve(folder, port, railhead, is_test):
     key = ed25519.from_pem((folder / "railhead.pub.pem").read_text(), ed25519.SPKI_PREFIX)
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(Bank(folder), Cards(folder), key))
+    bank = Bank(folder, is_test)
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(bank, Cards(folder), key))
+    if railhead:
+        threading.Thread(target=report, args=(bank, folder, railhead), daemon=True).start()
     print(f"Serving on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
@@ -231,6 +321,8 @@ def main():
     parser.add_argument("action", choices=("keys", "serve", "send", "authorize", "report"))
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--port", type=int, default=9300)
+    parser.add_argument("--railhead", help="address of the messages at Railhead")
+    parser.add_argument("--test", action="store_true", help="read outcomes from the text")
     parser.add_argument("--to", help="address of the messages at Railhead")
     parser.add_argument("--message", help="message as JSON")
     parser.add_argument("--card", help="ID of a card at Railhead")
@@ -240,7 +332,7 @@ def main():
     if options.action == "keys":
         create_keys(options.folder)
     elif options.action == "serve":
-        serve(options.folder, options.port)
+        serve(options.folder, options.port, options.railhead, options.test)
     elif options.action == "send":
         print(*send_message(options.folder, options.to, options.message))
     else:

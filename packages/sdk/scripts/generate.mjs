@@ -186,7 +186,25 @@ function eventsText(document) {
   );
 }
 
-export async function generate({ document, folder, factory }) {
+/** Types of the protocol for providers: its calls by path, and a name for each schema. */
+async function providersText(document) {
+  // The unions are discriminated by their literals; with a discriminator but no mapping, the generator would
+  // replace these by names of schemas.
+  const text = JSON.stringify(document, (key, value) =>
+    key === 'discriminator' ? undefined : value,
+  );
+  const nodes = await openapiTS(JSON.parse(text), { silent: true, defaultNonNullable: false });
+  const keptNodes = nodes.filter((node) =>
+    ['paths', 'components', 'operations'].includes(nameOf(node)),
+  );
+  const aliases = Object.keys(document.components.schemas).map(
+    (name) => `export type ${name} = components['schemas']['${name}'];\n`,
+  );
+  const header = HEADER.replace('openapi.json', 'docs/providers/openapi.json');
+  return `${header}${astToString(keptNodes)}\n${aliases.join('')}`;
+}
+
+export async function generate({ document, providerDocument, folder, factory }) {
   fileNode = () => factory.createLiteralTypeNode(factory.createStringLiteral('__FILE__'));
   fs.mkdirSync(folder, { recursive: true });
   const operations = operationsOf(document);
@@ -197,6 +215,7 @@ export async function generate({ document, folder, factory }) {
     'events.ts': eventsText(document),
     'groups.ts': HEADER + groupsText(operations),
     'operations.ts': HEADER + tableText(operations),
+    'providers.ts': await providersText(providerDocument),
   };
   for (const [name, text] of Object.entries(texts)) {
     fs.writeFileSync(path.join(folder, name), text);

@@ -38,8 +38,12 @@ async function generate() {
   // It needs packages that are installed by now.
   const { generate: write } = await import('./generate.mjs');
   const { factory } = createRequire(path.join(sdk, 'package.json'))('typescript');
-  const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8'));
-  await write({ document, folder: path.join(sdk, 'src', 'generated'), factory });
+  const read = (name) => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'));
+  const documents = {
+    document: read('openapi.json'),
+    providerDocument: read('docs/providers/openapi.json'),
+  };
+  await write({ ...documents, folder: path.join(sdk, 'src', 'generated'), factory });
 }
 
 /** Declarations name files as the source does, which a consumer has under another name. */

@@ -28,6 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const PROGRAM = `
 import { createClient, isRailheadError, type Quote } from 'railhead-sdk';
 import { fileStore } from 'railhead-sdk/node';
+import { providerHandler, type TransferState } from 'railhead-sdk/providers';
 import { generateKeys, stamp } from 'railhead-sdk/wallets';
 import { verify } from 'railhead-sdk/webhooks';
 
@@ -40,6 +41,8 @@ async function main(): Promise<void> {
   const signed = await stamp(keys, 'text');
   const rejected = await verify({ body: '{}', headers: {}, keys: 'whsec_AA==' }).catch(
     (error: unknown) => isRailheadError(error));
+  const state: TransferState = { state: 'unknown' };
+  providerHandler({ keys: [], calls: { '/transfers/state': () => state } });
   const store = fileStore('cursor');
   console.log(code, signed.length > 100, rejected, await store.load());
 }
@@ -163,6 +166,7 @@ describe('the size of a bundle', () => {
     ['createClient, isRailheadError', 'index', 15_000],
     ['verify', 'webhooks', 3_000],
     ['generateKeys, stamp, signed', 'wallets/index', 3_000],
+    ['providerHandler, messageSender', 'providers', 3_000],
     ['isRailheadError', 'index', 600],
   ])('of %s from %s is below %i bytes', async (names, entry, limit) => {
     const size = await sizeOf(names, entry);

@@ -29,7 +29,7 @@ export interface HttpReply {
 /** A request whose body or response is too large for memory. */
 export interface StreamRequest {
   url: string;
-  method: 'GET' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Includes `content-length` if there is a body. */
   headers: Record<string, string>;
   body?: AsyncIterable<Uint8Array>;

@@ -36,7 +36,9 @@ const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
  * same.
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
-const FILES_OF_THE_PROGRAMS = ['payouts.md', 'README.md'];
+const FILES_OF_THE_PROGRAMS = ['payouts.md', 'provider-adapters.md', 'README.md'];
+/** It serves fixed ports, so it never runs twice at the same time. */
+const FILES_WITH_PORTS = ['provider-adapters.md'];
 const SHELLS = SHELL_NAMES.filter((shell) => missingPrograms(shell).length === 0);
 /** Runs every guide in every shell, and not only the README. */
 const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
@@ -91,7 +93,8 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
 
 /** The shell of guides that use Node; the other guides alternate between all shells. */
 function shellsOf(file: string): readonly Shell[] {
-  if (ALL || file === README) return SHELLS;
+  const hasPorts = FILES_WITH_PORTS.includes(path.basename(file));
+  if ((ALL && !hasPorts) || file === README) return SHELLS;
   const usesPrograms = FILES_OF_THE_PROGRAMS.includes(path.basename(file));
   const inTurn = SHELLS[FILES.indexOf(file) % SHELLS.length];
   return SHELLS.filter((shell) => shell === (usesPrograms ? SHELL_OF_THE_PROGRAMS : inTurn));
@@ -109,7 +112,7 @@ function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials)
   const link = (name: string) =>
     fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
   link('node_modules');
-  if (hasPrograms(file, shell)) link('server');
+  if (hasPrograms(file, shell)) for (const name of ['examples', 'scripts', 'server']) link(name);
   return cwd;
 }
 

@@ -93,7 +93,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
   it('executes a transfer once across restarts, and reports the result', async () => {
     const { id } = await service.payment();
     const payments = () =>
-      Object.keys(JSON.parse(readFileSync(path.join(folder, 'transfers.json'), 'utf8')));
+      Object.keys(JSON.parse(readFileSync(path.join(folder, 'transfers.json'), 'utf8')).payments);
     expect(payments()).toEqual([id]);
     await stop();
     const second = await service.payment();

@@ -1,0 +1,48 @@
+// The state of the adapter in one file, which is replaced before anything is sent that depends on it.
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import type { Message, TransferState } from '../../packages/sdk/src/providers.ts';
+
+export interface Payment {
+  readonly transferId: string;
+  /** The order as it is sent to the bank. Its `end_to_end_id` identifies it there. */
+  readonly order: { readonly end_to_end_id: string } & Readonly<Record<string, unknown>>;
+  /** Time of the last attempt to send the order, in milliseconds since 1970. */
+  sentAt: number;
+  /** ID at the bank, as soon as it is known. */
+  paymentId?: string;
+  /** The last result. */
+  state?: TransferState;
+}
+
+interface Data {
+  /** By transfer ID. */
+  readonly payments: Record<string, Payment>;
+  /** IDs of the bank's events that are in the outbox or were sent. */
+  readonly events: string[];
+  outbox: Message[];
+}
+
+export function openStore(file: string): { data: Data; save(): void } {
+  const data: Data = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : { payments: {}, events: [], outbox: [] };
+  return {
+    data,
+    /** Durable when it returns. */
+    save() {
+      const handle = openSync(`${file}.new`, 'w', 0o600);
+      writeSync(handle, JSON.stringify(data));
+      fsyncSync(handle);
+      closeSync(handle);
+      renameSync(`${file}.new`, file);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+// An adapter of an imaginary bank that pays euros. It stores each payment and each message before it
+// replies, so it can end at any time. In your own project, import from 'railhead-sdk/providers'.
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as sdk from '../../packages/sdk/src/providers.ts';
+import { resultsOf } from './bank.ts';
+
+type Payment = { state: sdk.TransferState; next: sdk.TransferState[] };
+type Data = { payments: Record<string, Payment>; outbox: sdk.Message[] };
+type Options = { folder: string; port: number; railhead: string; isTest: boolean };
+
+const PAYOUTS = { kinds: ['payout' as const], rails: ['SEPA' as const], currencies: ['EUR'] };
+
+export function startAdapter({ folder, port, railhead, isTest }: Options) {
+  const file = `${folder}/payments.json`;
+  const read = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
+  const empty: Data = { payments: {}, outbox: [] };
+  const data: Data = existsSync(file) ? JSON.parse(read('payments.json')) : empty;
+  const store = () => {
+    writeFileSync(`${file}.new`, JSON.stringify(data));
+    renameSync(`${file}.new`, file);
+  };
+  const calls: sdk.ProviderCalls = {
+    '/capabilities': () => ({ protocol: '1', transfers: [PAYOUTS] }),
+    '/transfers/send'(transfer) {
+      const { transferId: id, reference } = transfer;
+      const next = resultsOf(transfer, isTest);
+      data.payments[id] ??= { state: { state: 'accepted', reference }, next };
+      store();
+      return data.payments[id].state;
+    },
+    '/transfers/state': ({ transferId }) => data.payments[transferId]?.state,
+    '/transfers/cancel': ({ transferId: id }) => data.payments[id] && { result: 'rejected' },
+  };
+  const send = sdk.messageSender({ url: railhead, key: read('adapter.pem') });
+  async function report(message: sdk.Message) {
+    while ((await send(message)) === 'later') await sleep(250);
+    data.outbox = data.outbox.filter(({ id }) => id !== message.id);
+    store();
+  }
+  function proceed([id, payment]: [string, Payment]) {
+    const state = payment.next.shift();
+    if (!state) return;
+    payment.state = state;
+    const base = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
+    const type = 'transfer.updated' as const;
+    const message = { ...base, type, transferId: id, transfer: state };
+    data.outbox.push(message);
+    store();
+    void report(message);
+  }
+  for (const message of data.outbox) void report(message);
+  setInterval(() => Object.entries(data.payments).forEach(proceed), 200);
+  const handle = sdk.providerHandler({ keys: read('railhead.pub.pem'), calls });
+  return http.createServer(sdk.providerListener(handle)).listen(port, '127.0.0.1');
+}

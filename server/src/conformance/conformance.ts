@@ -1,0 +1,144 @@
+// `npm run conformance -- --url URL --keys FOLDER`: holds a running adapter against the protocol for
+// providers. This process takes the place of Railhead; it needs no database.
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Effects } from '../kernel/effects.ts';
+import { systemEffects } from '../runtime/config/system-effects.ts';
+import { callsTo } from './calls.ts';
+import type { CheckResult } from './check.ts';
+import { openInbox } from './inbox.ts';
+import { adapterKeys, newSignatureKey, ownKey } from './keys.ts';
+import { adapterProcess } from './process.ts';
+import { isConformant, jsonReport, textReport } from './report.ts';
+import { runChecks } from './run.ts';
+import type { TransferSettings } from './transfers.ts';
+import type { TrialParts } from './trial.ts';
+
+const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
+
+  --url URL         address of the adapter; without it only the keys are created
+  --keys FOLDER     has adapter.pub.pem; railhead.pub.pem for the adapter is created in it
+                    (default: .railhead/conformance)
+  --name NAME       name of the provider, in the address of messages (default: acme-bank)
+  --port PORT       port for messages on 127.0.0.1 (default: 9400)
+  --transfers FILE  JSON with fields of the transfers, and those that produce each outcome
+  --only NAMES      beginnings of names of checks, separated by commas
+  --wait SECONDS    maximum time for an outcome (default: 15)
+  --quiet SECONDS   time in which nothing more may be reported (default: 3)
+  --json            report as JSON
+  COMMAND           starts the adapter, which is then killed and started again by checks
+
+Exit code 1: a check has failed. Exit code 2: invalid usage.
+`;
+
+const OPTIONS = {
+  url: { type: 'string' },
+  keys: { type: 'string', default: '.railhead/conformance' },
+  name: { type: 'string', default: 'acme-bank' },
+  port: { type: 'string', default: '9400' },
+  transfers: { type: 'string' },
+  only: { type: 'string', default: '' },
+  wait: { type: 'string', default: '15' },
+  quiet: { type: 'string', default: '3' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const [CONFORMANT, FAILED, USAGE_ERROR] = [0, 1, 2];
+
+export interface ConformanceIo {
+  out(text: string): void;
+  err(text: string): void;
+  width: number;
+  isColored: boolean;
+  effects?: Effects;
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`--${name} takes a number greater than 0.`);
+  return value;
+}
+
+function flagsOf(argv: readonly string[]) {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    options: OPTIONS,
+    allowPositionals: true,
+  });
+  const { url, transfers, only } = values;
+  if (url !== undefined && !/^https?:\/\/[^/]+/.test(url)) throw new Error('--url takes a URL.');
+  const settings = transfers === undefined ? {} : JSON.parse(readFileSync(transfers, 'utf8'));
+  return {
+    ...values,
+    url: url?.replace(/\/$/, ''),
+    command: positionals,
+    port: positive('port', values.port),
+    waitMs: positive('wait', values.wait) * 1_000,
+    quietMs: positive('quiet', values.quiet) * 1_000,
+    settings: settings as TransferSettings,
+    selected: only.split(',').filter(Boolean),
+  };
+}
+
+type Flags = ReturnType<typeof flagsOf>;
+
+async function tryAdapter(url: string, flags: Flags, io: ConformanceIo, effects: Effects) {
+  const key = ownKey(effects, flags.keys);
+  const calls = callsTo(effects, url, key);
+  const inbox = await openInbox(effects, { ...flags, publicKeys: adapterKeys(flags.keys) });
+  const child = flags.command.length > 0 ? adapterProcess(flags.command, calls) : undefined;
+  const { waitMs, quietMs, settings, selected } = flags;
+  const parts: TrialParts = {
+    ...{ effects, calls, inbox, key, settings, waitMs, quietMs },
+    otherKey: newSignatureKey(effects),
+    ...(child ?? {}),
+  };
+  try {
+    await child?.start();
+    const results = await runChecks(parts, {
+      isSelected: (name) =>
+        selected.length === 0 || selected.some((beginning) => name.startsWith(beginning)),
+      progress: ({ verdict, name }: CheckResult) => io.err(`${verdict}  ${name}\n`),
+    });
+    const options = { url, inbox: inbox.url, width: io.width, isColored: io.isColored };
+    io.out(flags.json ? jsonReport(results, options) : textReport(results, options));
+    return isConformant(results) ? CONFORMANT : FAILED;
+  } finally {
+    await child?.kill();
+    await inbox.close();
+  }
+}
+
+/** Runs the command and returns its exit code. */
+export async function conformance(argv: readonly string[], io: ConformanceIo): Promise<number> {
+  const effects = io.effects ?? systemEffects();
+  try {
+    const flags = flagsOf(argv);
+    if (flags.help) {
+      io.out(USAGE);
+      return CONFORMANT;
+    }
+    if (flags.url !== undefined) return await tryAdapter(flags.url, flags, io, effects);
+    ownKey(effects, flags.keys);
+    io.out(`${flags.keys}/railhead.pub.pem is the key of Railhead for the adapter.\n`);
+    return CONFORMANT;
+  } catch (error) {
+    io.err(`${(error as Error).message}\n\n${USAGE}`);
+    return USAGE_ERROR;
+  }
+}
+
+/** Runs the command of this process. Progress is shown to a person only. */
+export async function runConformance(): Promise<void> {
+  const { stdout, stderr, env } = process;
+  process.exitCode = await conformance(process.argv.slice(2), {
+    out: (text) => void stdout.write(text),
+    err: (text) => {
+      // Verdicts are progress; the report repeats them.
+      if (stderr.isTTY || !/^(passed|failed|skipped) {2}/.test(text)) stderr.write(text);
+    },
+    width: stdout.columns ?? 140,
+    isColored: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+  });
+}

@@ -1,0 +1,139 @@
+// The side of Railhead that receives messages: serves `/connectors/NAME`, verifies and validates each
+// message as Railhead does, and keeps every attempt. A check can plan the responses to a message.
+import { createHash, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Message } from '../connectors/ports/providers/protocol.ts';
+import { fieldErrors } from '../kernel/contract/validate.ts';
+import { verifyRequest } from '../kernel/crypto/http-signatures.ts';
+import type { Effects, Time } from '../kernel/effects.ts';
+import type { FieldError } from '../kernel/fault.ts';
+
+/** One attempt to deliver a message. */
+export interface Attempt {
+  readonly at: Time;
+  readonly body: string;
+  /** The body, if it is a JSON object; its fields may be invalid. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly signatureProblem?: string;
+  readonly errors: readonly FieldError[];
+  /** Status of the response; 0 if the connection was closed instead. */
+  readonly status: number;
+}
+
+export interface Inbox {
+  /** Where the adapter sends its messages. */
+  readonly url: string;
+  readonly attempts: readonly Attempt[];
+  /** Responses to attempts of a message with this state; the last one is repeated. */
+  plan(transferId: string, state: string, statuses: readonly number[]): void;
+  close(): Promise<void>;
+}
+
+const sha256 = (body: string) => createHash('sha256').update(body).digest('hex');
+
+function fieldsOf(body: string): Attempt['fields'] {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? (value as Attempt['fields']) : {};
+  } catch {
+    return {};
+  }
+}
+
+export const stateOf = ({ fields }: Attempt): string =>
+  String((fields.transfer as { state?: unknown } | undefined)?.state ?? '');
+
+const planKey = (transferId: unknown, state: string) => `${transferId} ${state}`;
+
+const REPLIES: Readonly<Record<number, object>> = {
+  400: { code: 'INVALID_INPUT', status: 400 },
+  401: { code: 'UNAUTHORIZED', status: 401 },
+  409: { code: 'CONFLICT', status: 409 },
+  429: { code: 'RATE_LIMITED', status: 429 },
+  503: { code: 'UNAVAILABLE', status: 503 },
+};
+
+interface InboxOptions {
+  name: string;
+  port: number;
+  publicKeys: ReadonlyMap<string, KeyObject>;
+}
+
+/** Decides the response to an attempt, and keeps both. */
+function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], attempts: Attempt[]) {
+  const plans = new Map<string, number[]>();
+  /** Digests of applied messages by ID. */
+  const applied = new Map<unknown, string>();
+
+  function statusOf(attempt: Omit<Attempt, 'status'>): number {
+    if (attempt.signatureProblem !== undefined) return 401;
+    if (attempt.errors.length > 0) return 400;
+    const { id, transferId } = attempt.fields;
+    const plan = plans.get(planKey(transferId, stateOf({ ...attempt, status: 0 })));
+    const planned = plan && plan.length > 1 ? plan.shift() : plan?.[0];
+    if (planned !== undefined && planned !== 200) return planned;
+    const digest = applied.get(id);
+    return digest === undefined || digest === sha256(attempt.body) ? 200 : 409;
+  }
+
+  async function receive(url: string, headers: Record<string, string>, body: string) {
+    const fields = fieldsOf(body);
+    const errors = fieldErrors(Message, fields, 'body');
+    const request = { method: 'POST', url, headers, body };
+    const signatureProblem = await verifyRequest(request, publicKeys, effects.now()).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    const received = { at: effects.now(), body, fields, errors };
+    const attempt = signatureProblem === undefined ? received : { ...received, signatureProblem };
+    const status = statusOf(attempt);
+    attempts.push({ ...attempt, status });
+    if (status !== 200) return { status, reply: { ...REPLIES[status], details: { errors } } };
+    const result = applied.has(fields.id) ? 'DUPLICATE' : 'APPLIED';
+    applied.set(fields.id, sha256(body));
+    return { status, reply: { result } };
+  }
+
+  const plan: Inbox['plan'] = (transferId, state, statuses) =>
+    void plans.set(planKey(transferId, state), [...statuses]);
+  return { receive, plan };
+}
+
+export async function openInbox(
+  effects: Effects,
+  { name, port, publicKeys }: InboxOptions,
+): Promise<Inbox> {
+  const attempts: Attempt[] = [];
+  const { receive, plan } = receiver(effects, publicKeys, attempts);
+  const path = `/connectors/${name}`;
+
+  const server = http.createServer(async (request, response) => {
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
+    if (request.url !== path || request.method !== 'POST') {
+      return void response.writeHead(404).end();
+    }
+    const url = `http://${request.headers.host}${path}`;
+    const { status, reply } = await receive(url, request.headers as Record<string, string>, body);
+    if (status === 0) return void request.socket.destroy();
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(status === 429 ? { 'retry-after': '1' } : {}),
+    });
+    response.end(JSON.stringify(reply));
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    ...{ attempts, plan },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,47 @@
+// The keys of a trial. The folder has the public key of the adapter; the key that signs calls in place of
+// Railhead is created in it.
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { SignatureKey } from '../kernel/crypto/http-signatures.ts';
+import type { Effects } from '../kernel/effects.ts';
+import { keyIdOf, newKey, pemOf } from '../runtime/security/keys.ts';
+
+const PRIVATE = 'railhead.pem';
+const PUBLIC = 'railhead.pub.pem';
+const ADAPTER = 'adapter.pub.pem';
+
+const signatureKey = (privateKey: KeyObject): SignatureKey => ({
+  keyId: keyIdOf(pemOf(privateKey)),
+  privateKey,
+});
+
+export const newSignatureKey = (effects: Effects): SignatureKey =>
+  signatureKey(newKey(effects, 'Ed25519'));
+
+/** The key of Railhead in a trial, created if there is none. */
+export function ownKey(effects: Effects, folder: string): SignatureKey {
+  const [file, publicFile] = [path.join(folder, PRIVATE), path.join(folder, PUBLIC)];
+  if (existsSync(file)) return signatureKey(createPrivateKey(readFileSync(file)));
+  if (existsSync(publicFile)) {
+    throw new Error(`${publicFile} is the key of an installation; use another folder for --keys.`);
+  }
+  mkdirSync(folder, { recursive: true });
+  const key = newSignatureKey(effects);
+  const pem = key.privateKey.export({ type: 'pkcs8', format: 'pem' });
+  writeFileSync(file, pem, { mode: 0o600, flag: 'wx' });
+  writeFileSync(publicFile, pemOf(key.privateKey));
+  return key;
+}
+
+/** The public key of the adapter by its ID. Throws if the file is absent or no Ed25519 key. */
+export function adapterKeys(folder: string): ReadonlyMap<string, KeyObject> {
+  const file = path.join(folder, ADAPTER);
+  if (!existsSync(file)) {
+    throw new Error(`${file} is absent. Put the public key of the adapter there, as PEM.`);
+  }
+  const pem = readFileSync(file, 'utf8');
+  const key = createPublicKey(pem);
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${file} is not an Ed25519 key.`);
+  return new Map([[keyIdOf(pem), key]]);
+}

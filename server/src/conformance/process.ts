@@ -1,0 +1,52 @@
+// The process of the adapter, if the trial starts it: a command that is killed without notice and
+// started again.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Calls } from './calls.ts';
+
+const POLL_MS = 50;
+const START_ATTEMPTS = 300;
+
+interface AdapterProcess {
+  /** Resolves when the adapter responds. */
+  start(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const responds = ({ call }: Calls) =>
+  call('/capabilities', {}).then(
+    () => true,
+    () => false,
+  );
+
+export function adapterProcess(command: readonly string[], calls: Calls): AdapterProcess {
+  const [program = '', ...args] = command;
+  let child: ChildProcess | undefined;
+  const hasEnded = () => child?.exitCode !== null || child.signalCode !== null;
+  const killGroup = () => {
+    // The command can be a shell or npm: its children are in the same group.
+    if (child?.pid !== undefined && !hasEnded()) process.kill(-child.pid, 'SIGKILL');
+  };
+  process.on('exit', killGroup);
+  return {
+    async start() {
+      if (await responds(calls)) throw new Error('The address of the adapter is in use already.');
+      // Standard output is for the report.
+      child = spawn(program, args, { stdio: ['ignore', 'ignore', 2], detached: true });
+      const failed = once(child, 'error').then(([error]) => Promise.reject(error));
+      failed.catch(() => undefined);
+      for (let attempt = 0; attempt < START_ATTEMPTS && !hasEnded(); attempt++) {
+        await Promise.race([sleep(POLL_MS), failed]);
+        if (await responds(calls)) return;
+      }
+      throw new Error(`${command.join(' ')} does not serve the address of --url.`);
+    },
+    async kill() {
+      if (!child || hasEnded()) return;
+      const ended = once(child, 'exit');
+      killGroup();
+      await ended;
+    },
+  };
+}

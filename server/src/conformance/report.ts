@@ -1,0 +1,108 @@
+// The report of a trial for a person: a table of the checks, then what has failed with its remedy.
+import type { CheckResult } from './check.ts';
+import type { Verdict } from './verdict.ts';
+
+interface ReportOptions {
+  url: string;
+  inbox: string;
+  /** Columns of the terminal. */
+  width: number;
+  isColored: boolean;
+}
+
+const GAP = 2;
+const MAX_WIDTH = 160;
+const MIN_CELL = 16;
+
+const COLORS: Readonly<Record<Verdict, number>> = { passed: 32, failed: 31, skipped: 33 };
+
+/** A text of the adapter must not control the terminal. */
+const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+
+/** The text in lines of this width; longer words are broken. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [''];
+  for (const word of plain(text).split(' ')) {
+    const parts = word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''];
+    for (const part of parts) {
+      const last = lines.at(-1) as string;
+      const joined = last === '' ? part : `${last} ${part}`;
+      if (joined.length <= width) lines[lines.length - 1] = joined;
+      else lines.push(part);
+    }
+  }
+  return lines;
+}
+
+/** One row of the table, whose cells can have several lines. */
+function row(cells: readonly string[], widths: readonly number[]): string[] {
+  const wrapped = cells.map((cell, index) => wrap(cell, widths[index] ?? MIN_CELL));
+  const height = Math.max(...wrapped.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) =>
+    wrapped
+      .map((lines, index) => (lines[line] ?? '').padEnd(widths[index] ?? 0))
+      .join(' '.repeat(GAP))
+      .trimEnd(),
+  );
+}
+
+const HEAD = ['VERDICT', 'CHECK', 'TRIED', 'EXPECTED', 'SEEN'];
+
+function widthsOf(results: readonly CheckResult[], width: number): number[] {
+  const names = Math.max(...results.map(({ name }) => name.length), MIN_CELL);
+  const verdict = 'skipped'.length;
+  const free = Math.min(width, MAX_WIDTH) - verdict - names - GAP * 4;
+  const cell = Math.max(MIN_CELL, Math.floor(free / 3));
+  return [verdict, names, cell, cell, cell];
+}
+
+const count = (results: readonly CheckResult[], verdict: Verdict) =>
+  results.filter((each) => each.verdict === verdict).length;
+
+export const isConformant = (results: readonly CheckResult[]): boolean =>
+  count(results, 'failed') === 0;
+
+/** The failed checks with their remedies. */
+function remedies(results: readonly CheckResult[], width: number): string[] {
+  const indent = '  ';
+  return results
+    .filter(({ verdict }) => verdict === 'failed')
+    .flatMap(({ name, seen, expected, remedy }) => [
+      '',
+      name,
+      ...[`Expected: ${expected}.`, `Seen: ${seen}.`, `Remedy: ${remedy}`].flatMap((text) =>
+        wrap(text, width - indent.length).map((line) => indent + line),
+      ),
+    ]);
+}
+
+export function textReport(results: readonly CheckResult[], options: ReportOptions): string {
+  const { url, inbox, isColored } = options;
+  const width = Math.min(options.width, MAX_WIDTH);
+  const paint = (text: string, verdict: Verdict) =>
+    isColored ? text.replace(verdict, `\u001b[${COLORS[verdict]}m${verdict}\u001b[39m`) : text;
+  const widths = widthsOf(results, width);
+  const rows = results.flatMap(({ verdict, name, tried, expected, seen }) => {
+    const [first = '', ...more] = row([verdict, name, tried, expected, seen], widths);
+    return [paint(first, verdict), ...more];
+  });
+  const [passed, failed, notTried] = (['passed', 'failed', 'skipped'] as const).map((verdict) =>
+    count(results, verdict),
+  );
+  const sum = `${passed} passed, ${failed} failed, ${notTried} skipped.`;
+  const verdict =
+    failed === 0 ? 'The adapter conforms to the protocol' : 'The adapter does not conform';
+  return [
+    `Adapter ${plain(url)}, messages to ${inbox}`,
+    '',
+    ...row(HEAD, widths),
+    ...rows,
+    ...remedies(results, Math.max(width, MIN_CELL * 3)),
+    '',
+    `${verdict}: ${sum}`,
+    '',
+  ].join('\n');
+}
+
+export const jsonReport = (results: readonly CheckResult[], { url, inbox }: ReportOptions) =>
+  `${JSON.stringify({ url, inbox, isConformant: isConformant(results), checks: results }, null, 2)}\n`;

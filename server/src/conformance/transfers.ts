@@ -1,0 +1,84 @@
+// Transfers of a trial. An adapter in its test mode reads the outcome of a transfer from its remittance
+// information; for a bank whose sandbox has other rules, a file sets the fields of each outcome.
+import type { Static } from '@sinclair/typebox';
+import { exampleOf } from '../catalog/accounts/account-examples.ts';
+import {
+  ACCOUNT_TYPE_ROWS,
+  ACCOUNT_TYPES,
+  type AccountType,
+} from '../catalog/accounts/account-types.ts';
+import {
+  type Capabilities,
+  Transfer as TransferSchema,
+} from '../connectors/ports/providers/protocol.ts';
+import { fieldErrors } from '../kernel/contract/validate.ts';
+import { type Effects, iso } from '../kernel/effects.ts';
+import { uuid7 } from '../kernel/id.ts';
+
+export type Transfer = Static<typeof TransferSchema>;
+type Capability = NonNullable<Capabilities['transfers']>[number];
+
+/** Results that a check can request, with the text that an adapter reads in its test mode. */
+const OUTCOMES = {
+  settled: 'TEST SETTLED',
+  failed: 'TEST FAILED',
+  /** Settled, then returned. */
+  returned: 'TEST RETURNED',
+  /** Accepted until it is canceled. */
+  held: 'TEST HELD',
+} as const;
+export type Outcome = keyof typeof OUTCOMES;
+
+/** Fields of the file `--transfers`. */
+export interface TransferSettings {
+  /** Fields of every transfer. */
+  readonly transfer?: Readonly<Record<string, unknown>>;
+  /** Fields of the transfers of each outcome; null: the adapter cannot produce it. */
+  readonly outcomes?: Readonly<Partial<Record<Outcome, Readonly<Record<string, unknown>> | null>>>;
+}
+
+const DEFAULT_AMOUNT = 12_34;
+
+/** An account that the capability covers, with fictitious details. */
+function accountFor({ rails, currencies, countries }: Capability, currency: string) {
+  const types = ACCOUNT_TYPES.filter((type) => {
+    const { country, rails: served, ...row } = ACCOUNT_TYPE_ROWS[type];
+    const isServed = served.some((rail) => rails.includes(rail));
+    const isCovered = !country || !countries || countries.includes(country);
+    const accepted = row.currencies.length > 0 ? row.currencies : currencies;
+    return isServed && isCovered && accepted.includes(currency);
+  });
+  return exampleOf((types[0] ?? ACCOUNT_TYPES[0]) as AccountType);
+}
+
+const clamp = (value: number, least = 1, most = value) => Math.min(Math.max(value, least), most);
+
+export function transferMaker(
+  effects: Effects,
+  [capability]: readonly Capability[],
+  { transfer = {}, outcomes = {} }: TransferSettings,
+): (outcome: Outcome) => Transfer | undefined {
+  return (outcome) => {
+    const fields = outcomes[outcome];
+    if (!capability || fields === null) return undefined;
+    const { kinds, rails, currencies, minAmount, maxAmount } = capability;
+    const [currency = ''] = currencies;
+    const id = uuid7(effects);
+    const made = {
+      transferId: `Transaction:${id}`,
+      kind: kinds.includes('payout') ? ('payout' as const) : kinds[0],
+      rail: rails[0],
+      amount: clamp(DEFAULT_AMOUNT, minAmount, maxAmount),
+      currency,
+      account: accountFor(capability, currency),
+      beneficiaryName: 'Amara Example',
+      reference: id.replaceAll('-', '').toUpperCase(),
+      firstSentAt: iso(effects.now()),
+      ...transfer,
+      ...(fields ?? { remittanceInformation: OUTCOMES[outcome] }),
+    };
+    const [error] = fieldErrors(TransferSchema, made, 'body');
+    if (error) throw new Error(`The transfer of --transfers: ${error.field} ${error.message}.`);
+    return made as Transfer;
+  };
+}

@@ -1,0 +1,149 @@
+// The command `npm run conformance`: its keys, its flags, its report and its exit codes.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CheckResult } from '../../src/conformance/check.ts';
+import { conformance } from '../../src/conformance/conformance.ts';
+import { newSignatureKey, ownKey } from '../../src/conformance/keys.ts';
+import { textReport, wrap } from '../../src/conformance/report.ts';
+import { systemEffects } from '../../src/runtime/config/system-effects.ts';
+import { pemOf } from '../../src/runtime/security/keys.ts';
+import { type Fault, simulatedProvider } from '../kit/providers/simulated-provider.ts';
+
+const effects = systemEffects();
+const folder = mkdtempSync(path.join(os.tmpdir(), 'conformance-'));
+const key = newSignatureKey(effects);
+const INBOX = 20_000 + Math.floor(Math.random() * 20_000);
+const inFolder = (name: string) => path.join(folder, name);
+
+beforeAll(() => writeFileSync(inFolder('adapter.pub.pem'), pemOf(key.privateKey)));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(...argv: string[]) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const code = await conformance(argv, {
+    out: (text) => void out.push(text),
+    err: (text) => void err.push(text),
+    ...{ width: 120, isColored: false },
+  });
+  return { code, out: out.join(''), err: err.join('') };
+}
+
+/** Runs the command against an adapter. */
+async function tryProvider(fault: Fault | undefined, ...flags: string[]) {
+  const inbox = `http://127.0.0.1:${INBOX}/connectors/acme-bank`;
+  const railhead = ownKey(effects, folder);
+  const options = { key, railhead, inbox };
+  const provider = simulatedProvider(fault ? { ...options, fault } : options);
+  const url = await provider.start();
+  const common = ['--url', url, '--keys', folder, '--port', String(INBOX)];
+  try {
+    return await run(...common, '--wait', '2', '--quiet', '0.3', ...flags);
+  } finally {
+    await provider.kill();
+  }
+}
+
+describe('the conformance command', () => {
+  it('creates the key of Railhead once, readable by its owner only', async () => {
+    const keys = inFolder('new');
+    expect((await run('--keys', keys)).code).toBe(0);
+    const file = path.join(keys, 'railhead.pem');
+    const first = readFileSync(file, 'utf8');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await run('--keys', keys)).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe(first);
+    rmSync(file);
+    const { code, err } = await run('--keys', keys);
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('another folder'),
+    });
+  });
+
+  it('reports an adapter without faults, as text and as JSON', async () => {
+    const { code, out, err } = await tryProvider(undefined, '--only', 'signatures,cancel');
+    expect(code).toBe(0);
+    expect(out).toContain('The adapter conforms to the protocol: 17 passed, 0 failed, 0 skipped.');
+    expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
+    expect(err).toContain('passed  signatures.expired\n');
+    const json = await tryProvider(undefined, '--only', 'cancel', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ isConformant: true });
+  });
+
+  it('shows what has failed with its remedy, and ends with 1', async () => {
+    const { code, out } = await tryProvider('accepts an old signature', '--only', 'signatures');
+    expect(code).toBe(1);
+    expect(out).toContain('The adapter does not conform: 11 passed, 2 failed, 0 skipped.');
+    const remedy = out.slice(out.indexOf('\nsignatures.expired\n'));
+    expect(remedy).toContain('Expected: status 401, and the transfer is not executed.');
+    expect(remedy).toMatch(/Seen: status 200, and the transfer is (accepted|settled)\./);
+    expect(remedy).toContain('Remedy: Reject a signature whose `created` differs');
+  });
+
+  it('skips an outcome that the settings exclude, and uses their transfers', async () => {
+    const file = inFolder('transfers.json');
+    writeFileSync(file, JSON.stringify({ transfer: { amount: 7 }, outcomes: { failed: null } }));
+    const flags = ['--only', 'outcomes', '--transfers', file];
+    const { code, out } = await tryProvider(undefined, ...flags);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('1 skipped') });
+    writeFileSync(file, JSON.stringify({ transfer: { amount: 0.5 } }));
+    const invalid = await tryProvider(undefined, ...flags);
+    expect(invalid.out).toContain('The transfer of --transfers: amount must be integer');
+  });
+
+  it.each([
+    [['--url', 'adapter'], /--url takes a URL/],
+    [['--unknown'], /Unknown option/],
+    [['--wait', 'x'], /--wait takes a number/],
+    [['--transfers', '/absent'], /no such file/],
+  ])('explains invalid usage: %j', async (argv, problem) => {
+    const { code, err } = await run('--keys', folder, ...argv);
+    expect(code).toBe(2);
+    expect(err).toMatch(problem);
+    expect(err).toContain('Usage: npm run conformance');
+  });
+
+  it('needs the public key of the adapter', async () => {
+    const keys = inFolder('empty');
+    const { code, err } = await run('--url', 'http://127.0.0.1:1', '--keys', keys, '--port', '1');
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/adapter\.pub\.pem/),
+    });
+  });
+
+  it('reports an address that does not respond as a failure', async () => {
+    const flags = ['--url', 'http://127.0.0.1:1', '--keys', folder, '--port', String(INBOX)];
+    const { code, out } = await run(...flags);
+    expect(code).toBe(1);
+    expect(out).toContain('0 passed, 1 failed');
+  });
+
+  it('is a script of the checkout', () => {
+    const script = path.resolve(import.meta.dirname, '../../bin/conformance.js');
+    const printed = execFileSync(process.execPath, [script, '--help'], { encoding: 'utf8' });
+    expect(printed).toContain('--url URL');
+  }, 60_000);
+});
+
+describe('the report', () => {
+  it.each([
+    ['a b c', 3, ['a b', 'c']],
+    ['abcdef g', 4, ['abcd', 'ef g']],
+    ['a\u001b[31m', 20, ['a [31m']],
+  ])('wraps %j to %i columns', (text, width, lines) => {
+    expect(wrap(text, width)).toEqual(lines);
+  });
+
+  it('has colors on a terminal only', () => {
+    const result: CheckResult = {
+      ...{ name: 'a.b', tried: 'x', expected: 'y', seen: 'z', remedy: 'w', verdict: 'failed' },
+    };
+    const options = { url: 'http://a', inbox: 'http://b', width: 80 };
+    expect(textReport([result], { ...options, isColored: true })).toContain('\u001b[31mfailed');
+    expect(textReport([result], { ...options, isColored: false })).not.toContain('\u001b');
+  });
+});

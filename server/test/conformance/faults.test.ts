@@ -1,0 +1,61 @@
+// The conformance kit finds each fault of an adapter, with the check that is about it, and finds
+// nothing in a correct one.
+import { createPublicKey } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { callsTo } from '../../src/conformance/calls.ts';
+import { type Inbox, openInbox } from '../../src/conformance/inbox.ts';
+import { newSignatureKey } from '../../src/conformance/keys.ts';
+import { runChecks } from '../../src/conformance/run.ts';
+import { systemEffects } from '../../src/runtime/config/system-effects.ts';
+import { pemOf } from '../../src/runtime/security/keys.ts';
+import { FAULTS, type Fault, simulatedProvider } from '../kit/providers/simulated-provider.ts';
+
+const effects = systemEffects();
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+/** Runs the checks whose names have these beginnings; all without one. */
+async function tryProvider(fault?: Fault, ...beginnings: string[]) {
+  const [key, railhead] = [newSignatureKey(effects), newSignatureKey(effects)];
+  const publicKeys = new Map([[key.keyId, createPublicKey(pemOf(key.privateKey))]]);
+  const inbox: Inbox = await openInbox(effects, { name: 'acme-bank', port: 0, publicKeys });
+  const options = { key, railhead, inbox: inbox.url };
+  const provider = simulatedProvider(fault ? { ...options, fault } : options);
+  const calls = callsTo(effects, await provider.start(), railhead);
+  opened.push({ close: provider.kill }, inbox);
+  const parts = {
+    ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects) },
+    ...{ settings: {}, waitMs: 2_500, quietMs: 300, kill: provider.kill },
+    start: async () => void (await provider.start()),
+  };
+  return runChecks(parts, {
+    isSelected: (name) =>
+      beginnings.length === 0 || beginnings.some((beginning) => name.startsWith(beginning)),
+  });
+}
+
+describe('the conformance kit', () => {
+  it('finds nothing in a correct adapter', async () => {
+    const results = await tryProvider();
+    expect(results.filter(({ verdict }) => verdict !== 'passed')).toEqual([]);
+    const names = results.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(expect.arrayContaining(Object.values(FAULTS)));
+  }, 60_000);
+
+  it.each(Object.entries(FAULTS) as [Fault, string][])(
+    'finds an adapter that %s: %s',
+    async (fault, check) => {
+      const [group = ''] = check.split('.');
+      const results = await tryProvider(fault, group, 'messages.received');
+      const failed = results.filter(({ verdict }) => verdict === 'failed');
+      expect(failed.map(({ name }) => name)).toContain(check);
+      const found = failed.find(({ name }) => name === check);
+      expect(found?.remedy).toMatch(/\w+/);
+      expect(found?.seen).not.toBe('');
+    },
+    60_000,
+  );
+});
