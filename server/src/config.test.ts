@@ -439,7 +439,7 @@ describe('readConfig', () => {
 });
 
 describe('splitFlags', () => {
-  it('leaves another command its own flags', () => {
+  it('ignores the flags of other commands', () => {
     const argv = [
       'platform',
       'create',

@@ -89,7 +89,7 @@ export interface Resources
   /** All errors of a body, by the contract of an operation. */
   bodyErrors: typeof bodyErrors;
   /** Whether requests need the full capacity; `written` counts deferrable writes. */
-  pressed(): boolean;
+  isUnderLoad(): boolean;
   written(): void;
   walletRecoveryMs: number | undefined;
   /** Writes the recorded requests of this process. */

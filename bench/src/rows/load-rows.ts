@@ -156,7 +156,7 @@ export async function processRows(bench: Bench): Promise<Row[]> {
         unit: 'µs',
         railhead: side(processes),
         peer: side(1),
-        slowdown: { most: 1.2 },
+        slowdown: { maximum: 1.2 },
         remark: index ? `per second with processes ${rates.join('; ')}` : undefined,
       }),
     );

@@ -25,7 +25,7 @@ export interface Row {
   /** Maximum value of Railhead, in the unit of the row. */
   maxValue?: number | undefined;
   /** The ratio is Railhead's time divided by the peer's, at most `most`. */
-  slowdown?: { most?: number | undefined } | undefined;
+  slowdown?: { maximum?: number | undefined } | undefined;
   /** Shown under the table. */
   remark?: string | undefined;
   /** Requests of the background load that were not answered. */

@@ -22,14 +22,14 @@ const row = (railhead: number[], overrides: Partial<Row> = {}): Row => ({
 
 describe('slowdown', () => {
   it('is the time under load divided by the time alone, and meets targets up to its limit', () => {
-    const met = row([20, 30, 90], { slowdown: { most: 3 } });
+    const met = row([20, 30, 90], { slowdown: { maximum: 3 } });
     expect(ratiosOf(met)).toEqual({ median: 3, min: 2, max: 9 });
     expect(tableOf([met])).toMatch(/3\.00 \(2\.00–9\.00\) +≤ 3 +met$/);
     expect(shortfalls([met])).toEqual([]);
   });
 
   it('is missed above it', () => {
-    const missed = row([20, 31, 90], { slowdown: { most: 3 } });
+    const missed = row([20, 31, 90], { slowdown: { maximum: 3 } });
     expect(tableOf([missed])).toMatch(/≤ 3 +MISSED$/);
     expect(shortfalls([missed])).toEqual([
       '8a a payment: 3.10 times as long beside as alone, target at most 3.',
@@ -43,7 +43,11 @@ describe('slowdown', () => {
   });
 
   it('lists unanswered requests of the background load', () => {
-    const lossy = row([20, 20, 20], { slowdown: { most: 3 }, remark: 'two resets', unanswered: 2 });
+    const lossy = row([20, 20, 20], {
+      slowdown: { maximum: 3 },
+      remark: 'two resets',
+      unanswered: 2,
+    });
     expect(shortfalls([lossy])).toEqual([
       '8a: 2 requests of the background load were not answered.',
     ]);

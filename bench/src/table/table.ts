@@ -38,7 +38,7 @@ function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): s
 const isBelow = (row: Row) => row.target !== undefined && ratiosOf(row).median < row.target;
 
 const isSlowed = (row: Row) =>
-  row.slowdown?.most !== undefined && !(ratiosOf(row).median <= row.slowdown.most);
+  row.slowdown?.maximum !== undefined && !(ratiosOf(row).median <= row.slowdown.maximum);
 
 const isSlow = ({ railhead, maxP99Ms }: Row) =>
   maxP99Ms !== undefined && median(railhead.p99) > maxP99Ms;
@@ -51,7 +51,7 @@ function verdictOf(row: Row): [string, string] {
   const { target, maxP99Ms, maxValue, unit, slowdown } = row;
   const targets = [
     ...(target === undefined ? [] : [`≥ ${target}`]),
-    ...(slowdown?.most === undefined ? [] : [`≤ ${slowdown.most}`]),
+    ...(slowdown?.maximum === undefined ? [] : [`≤ ${slowdown.maximum}`]),
     ...(maxP99Ms === undefined ? [] : [`p99 ≤ ${maxP99Ms} ms`]),
     ...(maxValue === undefined ? [] : [`≤ ${integerFormat.format(maxValue)} ${unit}`]),
   ];
@@ -127,7 +127,7 @@ export function shortfalls(rows: readonly Row[]): string[] {
   const slowed = rows.filter(isSlowed).map((row) => {
     const { id, label, railhead, peer, slowdown } = row;
     const measured = `${formatValue(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
-    return `${id} ${label}: ${measured}, target at most ${slowdown?.most}.`;
+    return `${id} ${label}: ${measured}, target at most ${slowdown?.maximum}.`;
   });
   const costly = rows.filter(isCostly).map(({ id, label, railhead, maxValue, unit }) => {
     const measured = median(railhead.values);

@@ -79,7 +79,7 @@ describe('a resource', () => {
     expect((await server.cli.json('customers', 'list', '--all')).data.length).toBeGreaterThan(0);
   });
 
-  it('takes a body from text, file and standard input, with flags over it', async () => {
+  it('reads a body from text, a file or standard input, and flags override it', async () => {
     const body = '{ "customerType": "INDIVIDUAL", "fullName": "Grace Hopper" }';
     writeFileSync(path.join(server.cli.home, 'body.json'), body);
     const create = ['customers', 'create', '--json', '--data'];
@@ -183,7 +183,7 @@ describe('profiles', () => {
 });
 
 describe('tools', () => {
-  it('show requests, also those that failed', async () => {
+  it('show requests, including failed ones', async () => {
     await run('customers', 'get', 'Customer:1');
     const { data } = await server.cli.json('logs', '--failed', '-n', '1');
     expect(data).toMatchObject([{ operationId: 'getCustomerById', status: 404 }]);
@@ -227,7 +227,7 @@ describe('tools', () => {
     expect((await server.cli.json('customers', 'list')).data).toEqual([]);
   });
 
-  it('print addresses, and find what is wrong', async () => {
+  it('print URLs, and report problems', async () => {
     const { origin } = server.running;
     expect((await run('open', 'reference')).out).toBe(`${origin}/docs/reference\n`);
     const { code, out } = await run('doctor');

@@ -56,7 +56,7 @@ describe('listen', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('receives events that are sent again, and says what failed', async () => {
+  it('receives resent events, and reports failures', async () => {
     const { child, output } = await listen('--forward-to', receiver.url);
     receiver.status = 500;
     const id = await register();

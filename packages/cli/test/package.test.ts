@@ -50,7 +50,7 @@ describe('the package', () => {
     expect(run('custmers').stderr).toContain('Did you mean customers?');
   });
 
-  it('contains what it needs and nothing else', () => {
+  it('contains exactly the files that it needs', () => {
     const names = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
     const others = names.filter(
       (name) => !/^package\/(dist\/|package\.json|README\.md|LICENSE)/.test(name),

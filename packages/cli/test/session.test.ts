@@ -93,7 +93,7 @@ async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promis
 const widest = (text: string) => Math.max(...text.split('\n').map((line) => [...line].length));
 
 describe.each([80, 120])('a session at %i columns', (columns) => {
-  it('shows what there is, within the terminal', async () => {
+  it('shows the results within the width of the terminal', async () => {
     const { enter, screen } = await terminal(columns);
     const help = await enter('railhead');
     expect(help).toContain('Usage: railhead COMMAND [OPTIONS]');
@@ -165,7 +165,7 @@ describe('completion', () => {
   });
 });
 
-describe('what runs until it is stopped', () => {
+describe('long-running commands', () => {
   it('ends with Ctrl+C', async () => {
     const { pty, type, enter } = await terminal(100);
     await type('railhead listen\r', /Signing secret {2}whsec_/);
@@ -190,7 +190,7 @@ describe('what runs until it is stopped', () => {
     await type(CTRL_C, /here> /);
   });
 
-  it('asks before it removes, and logs in without showing the secret', async () => {
+  it('prompts before a removal, and hides the secret at the login', async () => {
     const { enter, type, screen } = await terminal(100);
     await type('railhead reset\r', /Remove all data .*\[y\/N\] /);
     expect(await enter('n')).toContain('Nothing was removed.');

@@ -90,7 +90,7 @@ describe('every operation', () => {
     expect(unexpected).toEqual([]);
   });
 
-  it('of an agent rejects what its policy does not permit', async () => {
+  it('of an agent rejects operations that its policy does not permit', async () => {
     const { accessToken } = await agentFixture(app).agent({ permissions: ['EXECUTE_QUOTES'] });
     const client = await clientOf(app, { agentToken: accessToken });
     const codes: Record<string, string | undefined> = {};

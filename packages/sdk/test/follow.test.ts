@@ -45,7 +45,7 @@ async function takeEvents(stream: EventStream<(typeof TYPES)[number]>, count: nu
 const idsOf = (events: readonly StoredEvent[]) => events.map(({ resourceId }) => resourceId);
 
 describe('follow', () => {
-  it('resumes after each stop, also within a page', async () => {
+  it('resumes after each stop, including within a page', async () => {
     const file = path.join(folder, 'cursor');
     const store = fileStore(file);
     const follow = () => client.events.follow({ store, after: 'beginning', types: TYPES, wait: 1 });
@@ -58,7 +58,7 @@ describe('follow', () => {
     expect(idsOf(await takeEvents(follow(), 1))).toEqual(customerIds.slice(2));
   });
 
-  it('misses and repeats nothing while the server is killed and started again', async () => {
+  it('neither misses nor repeats an event across a kill and restart of the server', async () => {
     const interruptions: unknown[] = [];
     const stop = new AbortController();
     const createdIds: string[] = [];

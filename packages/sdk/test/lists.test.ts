@@ -39,7 +39,7 @@ describe('a list', () => {
     expect(requests).toBe(1);
   });
 
-  it('of events goes to older ones, and to newer ones with `after`', async () => {
+  it('of events continues with older ones, or with newer ones with `after`', async () => {
     const client = await clientOf(app);
     const newest: string[] = [];
     for await (const { id } of client.events.listEvents({ limit: 3 })) newest.push(id);

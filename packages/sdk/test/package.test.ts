@@ -136,7 +136,7 @@ describe('the package', () => {
     120_000,
   );
 
-  it('contains what it needs and nothing else', () => {
+  it('contains exactly the files that it needs', () => {
     const names = run('tar', ['-tzf', tarball], folder).split('\n').filter(Boolean);
     const others = names.filter(
       (name) => !/^package\/(dist\/(esm|cjs)\/|package\.json|README\.md|LICENSE)/.test(name),

@@ -111,7 +111,7 @@ describe('a call', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(990);
   });
 
-  it('leaves a long Retry-After to the caller', async () => {
+  it('rejects with a long Retry-After instead of waiting', async () => {
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '3600' }));
     await expect(get()).rejects.toMatchObject({ retryAfter: 3600, retryable: true });
     expect(failing.seen).toHaveLength(1);
@@ -177,7 +177,7 @@ describe('a limit of time', () => {
     await expect(get({ deadline: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
   });
 
-  it('rejects with the reason of the signal, also during a pause', async () => {
+  it('rejects with the reason of the signal, including during a pause', async () => {
     const reason = new Error('the user left');
     failing.behave(neverAnswer);
     const running = new AbortController();
@@ -224,7 +224,7 @@ describe('a reply', () => {
 });
 
 describe('observation', () => {
-  it('lets hooks add headers and see replies', async () => {
+  it('allows hooks to add headers and read replies', async () => {
     failing.behave(tokenReply);
     const replies: unknown[] = [];
     await get({
@@ -251,7 +251,7 @@ describe('observation', () => {
     expect(lines.at(-1)).toMatch(/^railhead getAgentMe GET \/agents\/me 200 \d+ ms attempt 1 r-1$/);
   });
 
-  it('sends the credential that an operation takes', async () => {
+  it('sends the credential that an operation accepts', async () => {
     failing.behave(json(200, {}));
     const clientWithBoth = client({ agentToken: 'agent' });
     await clientWithBoth.agentOperations.getAgentMe();

@@ -164,7 +164,7 @@ describe('the folder', () => {
     }
   });
 
-  it('removes the remains of an interrupted put', async () => {
+  it('removes the leftovers of an interrupted put', async () => {
     const name = newName();
     let end = () => {};
     async function* stuckChunks() {

@@ -1,4 +1,4 @@
-// Policies that require a second person, and the decisions about requested changes.
+// Approval policies, and decisions about requested changes.
 import { Type } from '@sinclair/typebox';
 import { findCurrency } from '../catalog/currencies/currencies.ts';
 import {
@@ -32,7 +32,10 @@ const POLICY = {
   minimum: Type.Optional(
     Type.Object(
       { amount: PositiveAmount, currency: text('Currency code.') },
-      { description: 'Smallest posting to which the policy applies. Absent for every change.' },
+      {
+        description:
+          'Minimum posting to which the policy applies. If absent, the policy applies to every change.',
+      },
     ),
   ),
   hours: Type.Integer({
@@ -63,11 +66,11 @@ const create = operation({
   path: '/approval-policies',
   summary: 'Create an approval policy',
   description:
-    'A request to which the policy applies is not executed at once. Its reply is 202 with an ' +
+    'A request to which the policy applies is not executed immediately. The reply is 202 with an ' +
     'approval, which a second operator with the permission of the operation must approve. A policy ' +
-    'that could never apply is rejected: for an unknown platform or currency, with a smallest ' +
-    'amount for an operation without postings, or for an operation whose change is not one commit, ' +
-    'such as the reset of a sandbox platform.',
+    'that could never apply is rejected: an unknown platform or currency, a minimum amount for an ' +
+    'operation without postings, or an operation that is not executed in one commit, such as the ' +
+    'reset of a sandbox platform.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   body: Type.Object({ ...POLICY, ...OptionalReason }),
@@ -132,7 +135,7 @@ const get = operation({
   operationId: 'getApproval',
   method: 'GET',
   path: '/approvals/{approvalId}',
-  summary: 'Show an approval with its changes',
+  summary: 'Get an approval with its changes',
   description:
     'Returns the input of the operation, and the rows and the postings that will change. They may ' +
     'contain personal data, so this request is recorded.',
@@ -160,15 +163,15 @@ const approve = operation({
   ...base,
   operationId: 'approveChange',
   method: 'POST',
-  // It executes once anyway, and its reply may contain a secret that is shown once.
+  // An approval is executed only once anyway, and its reply may contain a secret that must not be replayed.
   idempotency: 'none',
   path: '/approvals/{approvalId}/approve',
   summary: 'Approve and execute a change',
   description:
-    'Executes the change and records the decision in one commit. Requires the permission of ' +
-    'the operation. The requester cannot approve it. Returns `CONFLICT` if the state has ' +
-    'changed since the request, so that the change would differ from the change that was shown, or if ' +
-    'the requester may no longer make it: request the change again.',
+    'Executes the change and records the decision in one commit. Requires the permission of the ' +
+    'operation. Requesters cannot approve their own changes. Returns `CONFLICT` if the change would ' +
+    'differ from the requested one because data has changed, or if the requester has lost the ' +
+    'permission: request the change again.',
   operatorPermission: 'approvals.decide',
   params,
   body: Type.Object({ reason: Reason }),
@@ -189,7 +192,7 @@ const reject = operation({
   method: 'POST',
   path: '/approvals/{approvalId}/reject',
   summary: 'Reject a change',
-  description: 'Rejects a requested change. The requester cannot decide it.',
+  description: 'Rejects a requested change. Requesters cannot decide about their own changes.',
   operatorPermission: 'approvals.decide',
   params,
   body: Type.Object({ reason: Reason }),
@@ -218,34 +221,34 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
     typeof requested.execute
   >[1];
   const reply = await requested.execute({ ...call, installation: auditedInstallation }, input);
-  if (audited.count() === 0) throw new Fault('CONFLICT', 'The change has no effect any more.');
+  if (audited.count() === 0) throw new Fault('CONFLICT', 'The change no longer has an effect.');
   return { approvalId, status: reply.status, reply: reply.body ?? null };
 }
 
-const OWN_SESSION = 'must not be an operation on a session of the caller';
-const NO_PLATFORM = 'is not possible for an operation on the whole installation';
+const OWN_SESSION = 'must not be an operation on a session or sign-in method of the caller';
+const NO_PLATFORM = 'must be absent for an operation on the whole installation';
 
-/** Throws FORBIDDEN unless the operator may use the operation that an approval is about. */
+/** Throws FORBIDDEN unless the operator has the permission of the requested operation. */
 function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: string): void {
   const requested = operationOf(operationId);
   if (requested) assertOperatorPermission(requested.contract, operator);
 }
 
-/** Operations that decide cannot wait for a decision themselves. */
+/** Decisions themselves cannot require approval. */
 const DECISIONS: readonly string[] = [approve.operationId, reject.operationId];
 
 function operationProblem(contract: Contract | undefined): string | undefined {
   const { method = 'GET', auth, callsExternal, operatorPermission } = contract ?? {};
   if (!contract || auth !== 'operator') return 'must be an operation of the operator API';
-  // The own session and sign-in methods of a user need no second person.
+  // Users manage their own session and sign-in methods without approval.
   if (operatorPermission === 'profile.manage') return OWN_SESSION;
   if (method === 'GET') return 'must be an operation that changes data';
-  if (DECISIONS.includes(contract.operationId)) return 'must not be the decision about an approval';
-  // A change set can be shown and held back; other effects cannot be.
-  return callsExternal ? 'must be an operation whose change is one commit' : undefined;
+  if (DECISIONS.includes(contract.operationId)) return 'must not be a decision about an approval';
+  // A change set can be withheld until it is approved; external effects cannot.
+  return callsExternal ? 'must be an operation that is executed in one commit' : undefined;
 }
 
-/** Throws INVALID_INPUT with every field with which the policy could never apply. */
+/** Throws INVALID_INPUT with every field that prevents the policy from ever applying. */
 async function assertPolicy(
   { operationOf, unaudited }: OperatorCall,
   { operationId, platformId, minimum }: NewPolicy,
@@ -260,7 +263,7 @@ async function assertPolicy(
     else if (isOfInstallation) errors.push({ field: 'platformId', message: NO_PLATFORM });
   }
   if (minimum && !problem && !contract?.postsMoney) {
-    errors.push({ field: 'minimum', message: 'is possible for operations with postings only' });
+    errors.push({ field: 'minimum', message: 'is only supported for operations with postings' });
   }
   if (minimum && !findCurrency(minimum.currency)) {
     errors.push({ field: 'minimum.currency', message: 'is not a known currency' });

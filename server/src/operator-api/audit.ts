@@ -17,12 +17,13 @@ const TAG = 'Audit';
 
 const RECORD = {
   id: text('ID of the record.'),
-  number: Type.Integer({ description: 'Number of the record: 1 for the first, without gaps.' }),
+  number: Type.Integer({ description: 'Sequence number of the record, from 1 without gaps.' }),
   createdAt: time('Time of the change.'),
   actor: Type.Object(
     {
       kind: oneOf(['USER', 'TOKEN', 'COMMAND'], {
-        description: 'An operator token, or the command on the machine of the server.',
+        description:
+          'USER: an operator user. TOKEN: an operator token. COMMAND: the command on the server machine.',
       }),
       id: text('ID of the operator.'),
       name: text('Name of the operator at that time.'),
@@ -33,20 +34,20 @@ const RECORD = {
   address: Type.Optional(text('IP address of the request.')),
   requestId: Type.Optional(text('ID of the request, as in `X-Request-Id`.')),
   operationId: text('Operation, or verb of the command.'),
-  subject: Type.Optional(text('Resource that was changed or shown.')),
-  platformId: Type.Optional(text('Platform, if the record is about one.')),
-  customerId: Type.Optional(text('Customer, if the record is about one.')),
+  subject: Type.Optional(text('Resource that was changed or viewed.')),
+  platformId: Type.Optional(text('Platform, if the record concerns a single platform.')),
+  customerId: Type.Optional(text('Customer, if the record concerns a single customer.')),
   reason: Type.Optional(text('Reason that the operator gave.')),
   outcome: text(
     'SUCCEEDED, WAITING_FOR_APPROVAL, or the code of the error with which the request was rejected.',
   ),
   hasChanges: Type.Boolean({ description: 'Whether rows were changed.' }),
-  previousHash: text('Hash of the record before it; empty for the first.'),
+  previousHash: text('Hash of the previous record; empty for the first record.'),
   hash: text('Keyed hash of the record and of `previousHash`.'),
 };
 const AuditRecord = named(
   'AuditRecord',
-  Type.Object(RECORD, { description: 'What an operator changed or was shown.' }),
+  Type.Object(RECORD, { description: 'A change or an access to personal data by an operator.' }),
 );
 
 const params = Type.Object({ auditRecordId: text('ID of the record.') });
@@ -85,7 +86,7 @@ const getChanges = operation({
   method: 'GET',
   path: '/audit-records/{auditRecordId}/changes',
   tag: TAG,
-  summary: 'Show the changes of an audit record',
+  summary: 'Get the changes of an audit record',
   description:
     'Returns a record with the values before and after. They may be personal data, so this ' +
     'request is recorded as well.',
@@ -150,13 +151,17 @@ const exportRecords = operation({
   commands: ['audit export'],
   query: Type.Object({
     after: Type.Optional(
-      Type.Integer({ minimum: 0, default: 0, description: 'Number of the last record read.' }),
+      Type.Integer({
+        minimum: 0,
+        default: 0,
+        description: 'Sequence number of the last record read.',
+      }),
     ),
   }),
   replies: {
     200: Type.Object({
       lines: text('One JSON object per line.'),
-      after: Type.Integer({ description: 'Number to continue after.' }),
+      after: Type.Integer({ description: 'Value of `after` for the next request.' }),
       hasMore: Type.Boolean({ description: 'Whether there are more records.' }),
     }),
   },

@@ -8,15 +8,15 @@ import { OPERATOR_OPERATIONS } from './index.ts';
 
 /** Tag → its description, in the order of the document. */
 const TAGS: Readonly<Record<string, string>> = {
-  'Sign-in': 'How a user signs in, and registers the first sign-in method.',
-  Session: 'The session of the caller, and the own sign-in methods.',
+  'Sign-in': 'Sign-in of users, and registration of the first sign-in method.',
+  Session: "The caller's session and sign-in methods.",
   Users: 'People who operate the installation, and their sessions.',
   Operators: 'Tokens of operators and their roles.',
   Approvals: 'Changes that a second operator must approve.',
   Audit: 'Records of what operators changed and viewed.',
   Search: 'Search over all kinds of resources.',
-  Metrics: 'An overview of the installation, and sums of payments for charts.',
-  Changes: 'Events and changes as they happen.',
+  Metrics: 'An overview of the installation, and payment metrics for charts.',
+  Changes: 'A stream of events and changes.',
   System: 'The installation: versions, database and processes.',
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
@@ -26,12 +26,12 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhooks: 'Events and their deliveries to platforms.',
   Requests: 'Recorded requests of platforms.',
   Jobs: 'Background work of the server.',
-  Messages: 'E-mails and text messages to people.',
+  Messages: 'E-mails and text messages.',
   Imports: 'Imports of customers from files.',
   Documents: 'Documents of customers, for review.',
   Deposits: 'Held deposits, and deposits from bank statements.',
   Payouts: 'Manual payouts, direct debits and refunds.',
-  Providers: 'Providers of transfers, the routes that select them, and their messages.',
+  Providers: 'Providers that execute transfers, routes that select them, and their messages.',
   Suspense: 'Funds in suspense and shortfalls.',
   Accounts: 'Internal accounts, their transitions and funding details.',
   Ledger: 'Ledger verification, and postings.',
@@ -52,9 +52,8 @@ const HEAD: DocumentHead = {
     title: 'Railhead operator API',
     version: 'v1',
     description:
-      'API for the operators of an installation. It offers each verb of the command ' +
-      '`railhead-server` as an operation, limits operators by roles, and records each ' +
-      'change.',
+      'API for the operators of an installation. It offers each command of ' +
+      '`railhead-server` as an operation, restricts operators by roles, and records each change.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: OPERATOR_BASE_PATH }],
@@ -76,7 +75,7 @@ const HEAD: DocumentHead = {
   }),
 };
 
-/** The document as plain JSON, an operation at a step. */
+/** The document as plain JSON, generated one operation per step. */
 export const operatorOpenApiSteps = (naming: Naming) =>
   openApiSteps(
     OPERATOR_OPERATIONS.map(({ contract }) => contract),

@@ -38,8 +38,8 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-/** The place of a process; its number never changes. */
-interface Place {
+/** A slot for one process; its number never changes. */
+interface ProcessSlot {
   number: number;
   current: ServerProcess | undefined;
   /** Consecutive early ends. */
@@ -60,7 +60,7 @@ async function endWithin(ms: number, processes: readonly ServerProcess[]): Promi
 }
 
 export function createFleet({ processes, env, log }: FleetOptions): Fleet {
-  const places: Place[] = Array.from({ length: processes }, (_, index) => ({
+  const slots: ProcessSlot[] = Array.from({ length: processes }, (_, index) => ({
     number: index + 1,
     current: undefined,
     failures: 0,
@@ -72,7 +72,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
   let replacing = false;
   let replaceAgain = false;
   const collection = createCollection(() =>
-    places.flatMap(({ number, current }) =>
+    slots.flatMap(({ number, current }) =>
       current ? [{ number, request: (id: number) => current.send({ type: 'metrics', id }) }] : [],
     ),
   );
@@ -91,49 +91,49 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     return launched;
   }
 
-  function restartLater(place: Place): void {
-    const delayMs = delayOf(place.failures);
-    place.restart = setTimeout(() => {
-      if (!stopping) assign(place, launch(place.number));
+  function restartLater(slot: ProcessSlot): void {
+    const delayMs = delayOf(slot.failures);
+    slot.restart = setTimeout(() => {
+      if (!stopping) assign(slot, launch(slot.number));
     }, delayMs);
   }
 
-  /** Assigns a process to the place, and starts another when it ends. */
-  function assign(place: Place, process: ServerProcess): void {
+  /** Assigns a process to a slot, and starts another process when it ends. */
+  function assign(slot: ProcessSlot, process: ServerProcess): void {
     const startedMs = performance.now();
-    place.current = process;
+    slot.current = process;
     void process.ended.then((reason) => {
-      if (stopping || place.current !== process) return;
-      place.current = undefined;
+      if (stopping || slot.current !== process) return;
+      slot.current = undefined;
       const isStable = performance.now() - startedMs > STABLE_MS;
-      place.failures = isStable ? 0 : place.failures + 1;
-      log.error({ number: place.number, reason }, 'a server process ended');
-      if (!place.isReplacing) restartLater(place);
+      slot.failures = isStable ? 0 : slot.failures + 1;
+      log.error({ number: slot.number, reason }, 'a server process ended');
+      if (!slot.isReplacing) restartLater(slot);
     });
   }
 
-  /** Returns whether the place has a new process. */
-  async function replaceOne(place: Place): Promise<boolean> {
-    clearTimeout(place.restart);
-    place.isReplacing = true;
-    const next = launch(place.number);
+  /** Returns whether the slot has a new process. */
+  async function replaceOne(slot: ProcessSlot): Promise<boolean> {
+    clearTimeout(slot.restart);
+    slot.isReplacing = true;
+    const next = launch(slot.number);
     try {
       const timeout = sleep(START_MS, 'no start in time', { ref: false });
       const problem = await Promise.race([next.ready.then(() => undefined), timeout]);
       if (problem) throw new Error(problem);
     } catch (error) {
-      log.error({ err: error, number: place.number }, 'a server process could not be replaced');
+      log.error({ err: error, number: slot.number }, 'a server process could not be replaced');
       next.kill('SIGKILL');
-      if (!place.current && !stopping) restartLater(place);
+      if (!slot.current && !stopping) restartLater(slot);
       return false;
     } finally {
-      place.isReplacing = false;
+      slot.isReplacing = false;
     }
     if (stopping) return false;
-    const old = place.current;
-    place.failures = 0;
-    assign(place, next);
-    log.info({ number: place.number, pid: next.pid, before: old?.pid }, 'replaced');
+    const old = slot.current;
+    slot.failures = 0;
+    assign(slot, next);
+    log.info({ number: slot.number, pid: next.pid, before: old?.pid }, 'replaced');
     if (old) {
       old.send({ type: 'replace' });
       await endWithin(REPLACED_MS, [old]);
@@ -143,26 +143,26 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
 
   function terminate(): void {
     stopping = true;
-    for (const { restart } of places) clearTimeout(restart);
+    for (const { restart } of slots) clearTimeout(restart);
     for (const each of running) each.kill('SIGTERM');
   }
 
   async function replaceAll(): Promise<void> {
     do {
       replaceAgain = false;
-      for (const place of places) {
-        if (stopping || !(await replaceOne(place))) break;
+      for (const slot of slots) {
+        if (stopping || !(await replaceOne(slot))) break;
       }
     } while (replaceAgain && !stopping);
   }
 
   return {
     async start() {
-      const [first, ...others] = places as [Place, ...Place[]];
-      const open = async (place: Place) => {
-        const process = launch(place.number);
+      const [first, ...others] = slots as [ProcessSlot, ...ProcessSlot[]];
+      const open = async (slot: ProcessSlot) => {
+        const process = launch(slot.number);
         const serving = await process.serving;
-        assign(place, process);
+        assign(slot, process);
         return serving;
       };
       const serving = await open(first);

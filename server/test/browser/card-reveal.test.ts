@@ -66,7 +66,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
     [platformSite, otherSite] = [await openSite('localhost'), await openSite('localhost')];
     const fixture = cardFixture(app);
-    ({ id: cardId, last4 } = await fixture.card(await fixture.holder()));
+    ({ id: cardId, last4 } = await fixture.createCard(await fixture.createCardholder()));
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
       const frameOrigins = ['https://shop.example', platformSite.origin];

@@ -132,7 +132,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     for (const each of [ownership.app.platform, ownership.as, ownership.app.unregulated])
       await brand(each, '/logo.svg', '#0f766e');
     const fixture = cardFixture(ownership.app);
-    ({ id: cardId } = await fixture.card(await fixture.holder()));
+    ({ id: cardId } = await fixture.createCard(await fixture.createCardholder()));
     browser = await launch();
   }, TIMEOUT_MS);
   afterAll(async () => {

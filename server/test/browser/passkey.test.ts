@@ -91,8 +91,8 @@ const inPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): 
 
 /** Registers a passkey of the page's device, signed by an e-mail session of the wallet. */
 async function register(tab: Visit, ceremony: object) {
-  const { accountId } = await fixture.customerWithWallet();
-  const session = await fixture.emailSession(accountId);
+  const { accountId } = await fixture.createWalletCustomer();
+  const session = await fixture.openEmailSession(accountId);
   const challenge = base64url(`challenge for ${accountId}`);
   const attestation = await inPage<{ credentialId: string; transports: string[] }>(
     tab,

@@ -8,7 +8,7 @@ import { findInternalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { createEuropeanCustomer } from '../kit/customers/contacts.ts';
-import { factorFixture, setSite } from '../kit/sca/factors.ts';
+import { factorFixture, setPasskeySite } from '../kit/sca/factors.ts';
 import { loginFixture } from '../kit/sca/login.ts';
 import { ADDRESS, authorize, execute } from '../kit/sca/strong-customers.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
@@ -67,12 +67,12 @@ async function withPasskey() {
     [person.id],
   );
   const fixture = factorFixture(app, as());
-  const started = ok(await fixture.start(person.id, 'PASSKEY'), 200);
+  const started = ok(await fixture.startEnrollment(person.id, 'PASSKEY'), 200);
   expect(started.allowedOrigins).toEqual(SITE.origins);
   const credential = await inPage('register', started.options);
   const body = { type: 'PASSKEY', origin: ORIGIN, credential };
-  const { factor } = ok(await fixture.confirm(person.id, body), 200);
-  expect(await fixture.namesOf(person.id)).toEqual(['PASSKEY']);
+  const { factor } = ok(await fixture.confirmEnrollment(person.id, body), 200);
+  expect(await fixture.readFactors(person.id)).toEqual(['PASSKEY']);
   return { id: person.id as string, factor };
 }
 
@@ -120,7 +120,7 @@ const expectWrong = ({ status, body }: ApiResponse) =>
 
 describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   beforeAll(async () => {
-    await setSite(app, app.production, SITE);
+    await setPasskeySite(app, app.production, SITE);
     browser = await launch();
     await openShop();
   }, TIMEOUT_MS);

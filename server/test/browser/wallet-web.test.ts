@@ -170,7 +170,7 @@ async function walk({ page }: Visit, size: Size) {
 
 /** Ends another session of the wallet, opened on another device, from the list. */
 async function endAnother({ page }: Visit, accountId: string) {
-  await fixture.emailSession(accountId);
+  await fixture.openEmailSession(accountId);
   await press(page, 'Add 100 test USDB');
   await balanceIs(page, '187.654322');
   await press(page, 'End');
@@ -279,7 +279,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
 
       const accountId = await walletOf('refused@example.com');
       const [pageSession] = await fixture.sessionsOf(accountId);
-      const otherSession = await fixture.emailSession(accountId);
+      const otherSession = await fixture.openEmailSession(accountId);
       const deletion = await fixture.callSigned(
         'DELETE',
         `/auth/sessions/${pageSession.id}`,

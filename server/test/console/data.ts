@@ -1,11 +1,11 @@
 // Data for the console: identity checks that wait, and an installation in which every screen shows something.
 import { ok } from '../kit/app/fixtures.ts';
-import { file, importHarness } from '../kit/customers/imports.ts';
+import { csvFile, importHarness } from '../kit/customers/imports.ts';
 import { PERSON } from '../kit/customers/onboarding.ts';
 import { documentForm, pdfFile, pngFile } from '../kit/http/documents.ts';
 import { createPhoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
 import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
-import { phoneNumber } from '../kit/wallets/one-time-codes.ts';
+import { newPhoneNumber } from '../kit/wallets/one-time-codes.ts';
 import type { OpenConsole } from './console.ts';
 import { SCREENS } from './screens.ts';
 
@@ -45,11 +45,15 @@ async function customersOfMain({ app, client }: OpenConsole): Promise<void> {
   const { id } = await createPhoneVerifiedCustomer(app);
   const body = { factor: 'SMS_OTP' };
   ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
-  const { accountId } = await walletFixture(app).customerWithWallet({ phoneNumber: phoneNumber() });
+  const { accountId } = await walletFixture(app).createWalletCustomer({
+    phoneNumber: newPhoneNumber(),
+  });
   const recovery = { type: 'SMS_OTP', reason: 'Lost the mailbox' };
   ok(await client.call('POST', `/wallets/${accountId}/recoveries`, { body: recovery }), 201);
-  const { startImport, person } = await importHarness(app);
-  await startImport(file(person('Person-1'), person('Person-2', { birthDate: 'unknown' })));
+  const { startImport, personRow } = await importHarness(app);
+  await startImport(
+    csvFile(personRow('Person-1'), personRow('Person-2', { birthDate: 'unknown' })),
+  );
   const left = ok(await app.call('POST', '/customers', { ...PERSON, fullName: 'Leo Left' }), 201);
   ok(await app.call('DELETE', `/customers/${left.id}`), 200);
   const erasure = { confirm: 'ERASE', reason: 'Request of the customer' };
@@ -63,13 +67,13 @@ const WORLDS = [
 
 /** Fills the main platform and a production one; returns the ID for each screen of one resource. */
 export async function fillInstallation(opened: OpenConsole): Promise<Record<string, string>> {
-  const { app, client, payment } = opened;
+  const { app, client, createPayment } = opened;
   ok(await app.call('PATCH', '/config', { webhookEndpoint: CLOSED_PORT }), 200);
   for (const world of WORLDS) {
     const path = `/platforms/${app.platform.id}/fixtures`;
     ok(await client.call('POST', path, { body: { world } }), 201);
   }
-  await payment();
+  await createPayment();
   await waitingCheck(opened, 'Mia Meyer');
   await customersOfMain(opened);
   await waitingApproval(opened);

@@ -162,7 +162,7 @@ describe.runIf(isTestable)('in the console', () => {
   it(
     'treasury settles a manual payout that a second person approves',
     async () => {
-      const { id } = await opened.payment();
+      const { id } = await opened.createPayment();
       await ann.go('/policies');
       await titled(ann.page, 'Approval policies');
       await button(ann.page, 'Create policy').click();

@@ -4,7 +4,7 @@ import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createFundedCustomer, ok } from '../kit/app/fixtures.ts';
 import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
-import { phoneNumber } from '../kit/wallets/one-time-codes.ts';
+import { newPhoneNumber } from '../kit/wallets/one-time-codes.ts';
 import {
   button,
   complete,
@@ -168,7 +168,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of a payment names the event and the endpoints to which it can be sent again',
     async () => {
       const { page } = ann;
-      const { id } = await opened.payment();
+      const { id } = await opened.createPayment();
       await ann.go(pathOf('payments', id));
       await titled(page, 'Payment');
       await button(page, 'Resend last event').click();
@@ -192,7 +192,7 @@ describe.runIf(isTestable)('a screen', () => {
     async () => {
       const { page } = ann;
       const wallets = walletFixture(opened.app);
-      const { accountId } = await wallets.customerWithWallet({ phoneNumber: phoneNumber() });
+      const { accountId } = await wallets.createWalletCustomer({ phoneNumber: newPhoneNumber() });
       await ann.go('/wallets');
       await titled(page, 'Wallets');
       const link = page.locator(`tbody a[href$="${encodeURIComponent(accountId)}"]`).first();
@@ -228,7 +228,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of a list shows its decisive columns without scrolling, at 1440 and 390 pixels',
     async () => {
       const { page } = ann;
-      await opened.payment();
+      await opened.createPayment();
       const hidden: string[] = [];
       for (const width of [1_440, 390]) {
         await page.setViewportSize({ width, height: 844 });

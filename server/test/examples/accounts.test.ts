@@ -4,119 +4,119 @@ import { describe } from 'vitest';
 import { exampleOf } from '../../src/catalog/accounts/account-examples.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../src/catalog/accounts/account-types.ts';
 import { ok } from '../kit/app/fixtures.ts';
-import { balanceOf, bankInGermany, createPerson } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { balanceOf, createGermanAccount, createPerson } from '../kit/http/example-people.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
 
 const kebab = (type: string) => type.toLowerCase().replaceAll('_', '-');
 
 /** Each type of account that a customer can register. */
-async function accountTypes(stage: Stage) {
+async function recordAccountTypes(recorder: ExampleRecorder) {
   for (const type of ACCOUNT_TYPES) {
     // Some types share an account, which a customer registers once.
-    const customer = await createPerson(stage);
+    const customer = await createPerson(recorder);
     // SWIFT delivers every currency.
     const [currency = 'USD'] = ACCOUNT_TYPE_ROWS[type].currencies;
     const name = kebab(type);
-    await stage.show('createCustomerExternalAccount', name, {
+    await recorder.record('createCustomerExternalAccount', name, {
       summary: `${type} in ${currency}`,
       body: { customerId: customer.id, currency, accountInfo: exampleOf(type) },
     });
   }
 }
 
-async function externalAccounts(stage: Stage) {
-  const customer = await createPerson(stage);
-  const { id } = await bankInGermany(stage, customer.id);
-  await stage.show('listCustomerExternalAccounts', 'of-a-customer', {
+async function recordExternalAccounts(recorder: ExampleRecorder) {
+  const customer = await createPerson(recorder);
+  const { id } = await createGermanAccount(recorder, customer.id);
+  await recorder.record('listCustomerExternalAccounts', 'of-a-customer', {
     summary: 'External accounts of a customer',
     query: { customerId: customer.id },
   });
-  await stage.show('getCustomerExternalAccountById', 'bank-account', {
+  await recorder.record('getCustomerExternalAccountById', 'bank-account', {
     summary: 'A bank account in Germany',
     params: { externalAccountId: id },
   });
-  await stage.show('lookupExternalAccount', 'bank-account', {
+  await recorder.record('lookupExternalAccount', 'bank-account', {
     summary: 'Currencies and limits of the bank account',
     params: { accountId: id },
     query: { customerId: customer.id },
   });
-  await stage.show('deleteCustomerExternalAccountById', 'deleted', {
+  await recorder.record('deleteCustomerExternalAccountById', 'deleted', {
     summary: 'Delete an external account',
     params: { externalAccountId: id },
   });
 }
 
-async function platformAccounts(stage: Stage) {
-  const { id } = await stage.show('createPlatformExternalAccount', 'usd-account', {
+async function recordPlatformAccounts(recorder: ExampleRecorder) {
+  const { id } = await recorder.record('createPlatformExternalAccount', 'usd-account', {
     summary: "The platform's own bank account in the United States",
     body: { currency: 'USD', accountInfo: exampleOf('USD_ACCOUNT') },
   });
-  await stage.show('listPlatformExternalAccounts', 'all', {
+  await recorder.record('listPlatformExternalAccounts', 'all', {
     summary: 'External accounts of the platform',
   });
-  await stage.show('getPlatformExternalAccountById', 'usd-account', {
+  await recorder.record('getPlatformExternalAccountById', 'usd-account', {
     summary: 'A bank account in the United States',
     params: { externalAccountId: id },
   });
-  await stage.show('deletePlatformExternalAccountById', 'deleted', {
+  await recorder.record('deletePlatformExternalAccountById', 'deleted', {
     summary: 'Delete an external account',
     params: { externalAccountId: id },
   });
-  await stage.show('listPlatformInternalAccounts', 'usd', {
+  await recorder.record('listPlatformInternalAccounts', 'usd', {
     summary: "The platform's balance in USD",
     query: { currency: 'USD' },
   });
 }
 
-async function balances(stage: Stage) {
-  const customer = await createPerson(stage);
-  const { id } = await balanceOf(stage, customer.id, 'USD');
-  await stage.show('sandboxFundInternalAccount', 'deposit', {
+async function recordBalances(recorder: ExampleRecorder) {
+  const customer = await createPerson(recorder);
+  const { id } = await balanceOf(recorder, customer.id, 'USD');
+  await recorder.record('sandboxFundInternalAccount', 'deposit', {
     summary: 'Simulate a deposit of 1,000.00 USD',
     params: { accountId: id },
     body: { amount: 1_000_00 },
   });
-  await stage.show('getInternalAccountById', 'usd', {
+  await recorder.record('getInternalAccountById', 'usd', {
     summary: 'A balance in USD, with the account details to deposit to',
     params: { id },
   });
   const query = { customerId: customer.id, currency: 'USD' };
-  await stage.show('listCustomerInternalAccounts', 'usd', {
+  await recorder.record('listCustomerInternalAccounts', 'usd', {
     summary: 'Balances of a customer in USD',
     query,
   });
-  await stage.show('listInternalAccounts', 'first-page', {
+  await recorder.record('listInternalAccounts', 'first-page', {
     summary: 'All internal accounts, one per page',
     query: { limit: '1' },
   });
 }
 
-async function beforePaying(stage: Stage) {
-  const customer = await createPerson(stage);
-  const { id } = await balanceOf(stage, customer.id, 'USDC');
-  await stage.show('getExchangeRates', 'usd-to-eur-and-mxn', {
+async function recordBeforePaying(recorder: ExampleRecorder) {
+  const customer = await createPerson(recorder);
+  const { id } = await balanceOf(recorder, customer.id, 'USDC');
+  await recorder.record('getExchangeRates', 'usd-to-eur-and-mxn', {
     summary: 'From USD to EUR and MXN, for 100.00 USD',
     query: { sourceCurrency: 'USD', destinationCurrency: 'EUR,MXN', sendingAmount: '10000' },
   });
-  await stage.show('getDiscoveries', 'banks-in-nigeria', {
+  await recorder.record('getDiscoveries', 'banks-in-nigeria', {
     summary: 'Banks in Nigeria',
     query: { country: 'NG' },
   });
-  await stage.show('lookupUma', 'address', {
+  await recorder.record('lookupUma', 'address', {
     summary: 'Currencies, limits and required data of a UMA address',
     params: { receiverUmaAddress: '$success.eur@sandbox.uma.money' },
     query: { customerId: customer.id },
   });
-  await stage.show('getAvailableUmaProviders', 'first-page', {
+  await recorder.record('getAvailableUmaProviders', 'first-page', {
     summary: 'UMA providers',
     query: { limit: '2' },
   });
-  await stage.show('listVasps', 'first-page', {
+  await recorder.record('listVasps', 'first-page', {
     summary: 'Virtual asset service providers',
     query: { limit: '2' },
   });
-  await stage.show('estimateCryptoWithdrawalFee', 'usdc-on-base', {
+  await recorder.record('estimateCryptoWithdrawalFee', 'usdc-on-base', {
     summary: 'Withdraw 25 USDC on Base',
     body: {
       internalAccountId: id,
@@ -129,8 +129,8 @@ async function beforePaying(stage: Stage) {
 }
 
 /** The signature of a wallet proves who owns it. */
-async function ownership(stage: Stage) {
-  const { app, show } = stage;
+async function recordOwnership(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
   const { supportedCurrencies } = ok(await app.call('GET', '/config'), 200);
   const travelRule = supportedCurrencies.map((each: { currencyCode: string }) =>
     each.currencyCode === 'USDC'
@@ -138,13 +138,13 @@ async function ownership(stage: Stage) {
       : each,
   );
   await app.call('PATCH', '/config', { supportedCurrencies: travelRule });
-  const customer = await createPerson(stage);
+  const customer = await createPerson(recorder);
   for (const [owner, ownerField, secret] of [
     ['', { customerId: customer.id }, 7_001n],
     ['Platform', {}, 7_002n],
   ] as const) {
     const wallet = evmWallet(secret);
-    const { id } = await show(`create${owner || 'Customer'}ExternalAccount`, 'wallet-to-prove', {
+    const { id } = await record(`create${owner || 'Customer'}ExternalAccount`, 'wallet-to-prove', {
       summary: 'The platform’s own wallet, pending proof of ownership',
       body: {
         ...ownerField,
@@ -154,12 +154,12 @@ async function ownership(stage: Stage) {
       },
     });
     const params = { externalAccountId: id as string };
-    const { messageToSign } = await show(
+    const { messageToSign } = await record(
       `create${owner}ExternalAccountOwnershipChallenge`,
       'wallet-signature',
       { summary: 'Request the message to sign', params, body: { method: 'WALLET_SIGNATURE' } },
     );
-    await show(`verify${owner}ExternalAccountOwnership`, 'signed', {
+    await record(`verify${owner}ExternalAccountOwnership`, 'signed', {
       summary: 'Prove the ownership with a signature of the wallet',
       params,
       body: { signature: wallet.sign(messageToSign) },
@@ -169,11 +169,11 @@ async function ownership(stage: Stage) {
 
 describe('examples of accounts', () => {
   examples('accounts', {
-    accountTypes,
-    externalAccounts,
-    platformAccounts,
-    balances,
-    beforePaying,
-    ownership,
+    recordAccountTypes,
+    recordExternalAccounts,
+    recordPlatformAccounts,
+    recordBalances,
+    recordBeforePaying,
+    recordOwnership,
   });
 });

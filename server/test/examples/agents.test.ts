@@ -1,7 +1,7 @@
 // Examples of agents: operations of a platform on them, and their own operations.
 import { describe } from 'vitest';
-import { balanceOf, bankInTheUs, createPerson } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { balanceOf, createPerson, createUsAccount } from '../kit/http/example-people.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 
 const POLICY = {
   permissions: [
@@ -17,9 +17,9 @@ const POLICY = {
 };
 
 /** An agent that no program has connected to yet. */
-async function unconnected(stage: Stage) {
-  const customer = await createPerson(stage);
-  const { agent } = await stage.show('createAgent', 'read-only', {
+async function recordUnconnected(recorder: ExampleRecorder) {
+  const customer = await createPerson(recorder);
+  const { agent } = await recorder.record('createAgent', 'read-only', {
     summary: 'A read-only agent',
     body: {
       name: 'Bookkeeping',
@@ -27,29 +27,29 @@ async function unconnected(stage: Stage) {
       policy: { ...POLICY, permissions: ['VIEW_TRANSACTIONS'] },
     },
   });
-  await stage.show('regenerateAgentDeviceCode', 'new-code', {
+  await recorder.record('regenerateAgentDeviceCode', 'new-code', {
     summary: 'Replace a device code that has expired',
     params: { agentId: agent.id },
   });
 }
 
 /** A customer with 1,000.00 USD and a bank account, and a connected agent. */
-async function connected(stage: Stage) {
-  const { app } = stage;
-  const customer = await createPerson(stage);
-  const account = await balanceOf(stage, customer.id, 'USD');
+async function connectAgent(recorder: ExampleRecorder) {
+  const { app } = recorder;
+  const customer = await createPerson(recorder);
+  const account = await balanceOf(recorder, customer.id, 'USD');
   await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 1_000_00 });
-  const bank = await bankInTheUs(stage, customer.id);
-  const { agent, deviceCode } = await stage.show('createAgent', 'with-approval', {
+  const bank = await createUsAccount(recorder, customer.id);
+  const { agent, deviceCode } = await recorder.record('createAgent', 'with-approval', {
     summary: 'An agent that pays up to 100.00 USD alone and up to 500.00 USD with approval',
     body: { name: 'Invoice assistant', customerId: customer.id, policy: POLICY },
   });
   const params = { code: deviceCode.code };
-  await stage.show('getAgentDeviceCodeStatus', 'waiting', {
+  await recorder.record('getAgentDeviceCodeStatus', 'waiting', {
     summary: 'A device code that was not redeemed yet',
     params,
   });
-  const { accessToken } = await stage.show('redeemAgentDeviceCode', 'redeemed', {
+  const { accessToken } = await recorder.record('redeemAgentDeviceCode', 'redeemed', {
     summary: 'The agent exchanges its device code for an access token',
     params,
     as: null,
@@ -58,39 +58,42 @@ async function connected(stage: Stage) {
   return { agentId: agent.id as string, account, bank, own: { as: null, headers } };
 }
 
-type Connected = Awaited<ReturnType<typeof connected>>;
+type Connected = Awaited<ReturnType<typeof connectAgent>>;
 
-async function reads(stage: Stage, { own, bank }: Connected) {
-  const { show } = stage;
-  await show('getAgentMe', 'self', { summary: 'The agent itself, with its policy', ...own });
-  await show('agentListInternalAccounts', 'all', { summary: 'Balances it may use', ...own });
-  await show('agentListExternalAccounts', 'all', { summary: 'Accounts it may pay', ...own });
-  await show('agentGetExternalAccount', 'one', {
+async function recordReads(recorder: ExampleRecorder, { own, bank }: Connected) {
+  const { record } = recorder;
+  await record('getAgentMe', 'self', { summary: 'The agent itself, with its policy', ...own });
+  await record('agentListInternalAccounts', 'all', { summary: 'Balances it may use', ...own });
+  await record('agentListExternalAccounts', 'all', { summary: 'Accounts it may pay', ...own });
+  await record('agentGetExternalAccount', 'one', {
     summary: 'An account it may pay',
     params: { externalAccountId: bank.id },
     ...own,
   });
-  await show('agentListTransactions', 'newest', {
+  await record('agentListTransactions', 'newest', {
     summary: 'Transactions of its customer',
     query: { limit: '1' },
     ...own,
   });
 }
 
-async function payAsAgent(stage: Stage, { own, account, bank, agentId }: Connected) {
-  const { show } = stage;
+async function recordPayAsAgent(
+  recorder: ExampleRecorder,
+  { own, account, bank, agentId }: Connected,
+) {
+  const { record } = recorder;
   const body = { source: { accountId: account.id }, destination: { accountId: bank.id } };
-  const executed = await show('agentCreateTransferOut', 'within-policy', {
+  const executed = await record('agentCreateTransferOut', 'within-policy', {
     summary: 'A transfer within the policy',
     body: { ...body, amount: 50_00 },
     ...own,
   });
-  await show('agentGetTransaction', 'transfer', {
+  await record('agentGetTransaction', 'transfer', {
     summary: 'A transaction of its customer',
     params: { transactionId: executed.transaction.id },
     ...own,
   });
-  await show('agentCreateTransferIn', 'pull', {
+  await record('agentCreateTransferIn', 'pull', {
     summary: 'Pull 25.00 USD from the bank account',
     body: { source: { accountId: bank.id }, destination: { accountId: account.id }, amount: 25_00 },
     ...own,
@@ -98,36 +101,36 @@ async function payAsAgent(stage: Stage, { own, account, bank, agentId }: Connect
   const pendingActions = [];
   for (const amount of [150_00, 200_00])
     pendingActions.push(
-      await show('agentCreateTransferOut', 'needs-approval', {
+      await record('agentCreateTransferOut', 'needs-approval', {
         summary: 'A transfer that waits for an approval',
         body: { ...body, amount },
         ...own,
       }),
     );
-  await show('agentGetAction', 'waiting', {
+  await record('agentGetAction', 'waiting', {
     summary: 'An action that waits for an approval',
     params: { actionId: pendingActions[0].id },
     ...own,
   });
-  await show('agentListActions', 'waiting', {
+  await record('agentListActions', 'waiting', {
     summary: 'Its actions',
     query: { limit: '1' },
     ...own,
   });
-  await show('listAgentApprovals', 'waiting', { summary: 'Actions that wait for an approval' });
-  await show('approveAgentAction', 'approved', {
+  await record('listAgentApprovals', 'waiting', { summary: 'Actions that wait for an approval' });
+  await record('approveAgentAction', 'approved', {
     summary: 'Approve an action',
     params: { agentId, actionId: pendingActions[0].id },
   });
-  await show('rejectAgentAction', 'rejected', {
+  await record('rejectAgentAction', 'rejected', {
     summary: 'Reject an action',
     params: { agentId, actionId: pendingActions[1].id },
     body: { reason: 'Not budgeted' },
   });
 }
 
-async function quotes(stage: Stage, { own, account, bank }: Connected) {
-  const quote = await stage.show('agentCreateQuote', 'to-bank', {
+async function recordQuotes(recorder: ExampleRecorder, { own, account, bank }: Connected) {
+  const quote = await recorder.record('agentCreateQuote', 'to-bank', {
     summary: 'A quote to a bank account',
     body: {
       source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -138,12 +141,20 @@ async function quotes(stage: Stage, { own, account, bank }: Connected) {
     ...own,
   });
   const params = { quoteId: quote.id };
-  await stage.show('agentGetQuote', 'pending', { summary: 'A quote of its own', params, ...own });
-  await stage.show('agentExecuteQuote', 'executed', { summary: 'Execute a quote', params, ...own });
+  await recorder.record('agentGetQuote', 'pending', {
+    summary: 'A quote of its own',
+    params,
+    ...own,
+  });
+  await recorder.record('agentExecuteQuote', 'executed', {
+    summary: 'Execute a quote',
+    params,
+    ...own,
+  });
 }
 
-async function payees(stage: Stage, { own }: Connected) {
-  const { id } = await stage.show('agentCreateExternalAccount', 'bank', {
+async function recordPayees(recorder: ExampleRecorder, { own }: Connected) {
+  const { id } = await recorder.record('agentCreateExternalAccount', 'bank', {
     summary: 'Register a bank account for its customer',
     body: {
       currency: 'USD',
@@ -156,32 +167,32 @@ async function payees(stage: Stage, { own }: Connected) {
     },
     ...own,
   });
-  await stage.show('agentDeleteExternalAccount', 'deleted', {
+  await recorder.record('agentDeleteExternalAccount', 'deleted', {
     summary: 'Delete an account that it registered',
     params: { externalAccountId: id },
     ...own,
   });
 }
 
-async function lifecycle(stage: Stage) {
-  const agent = await connected(stage);
-  await reads(stage, agent);
-  await payAsAgent(stage, agent);
-  await quotes(stage, agent);
-  await payees(stage, agent);
+async function recordLifecycle(recorder: ExampleRecorder) {
+  const agent = await connectAgent(recorder);
+  await recordReads(recorder, agent);
+  await recordPayAsAgent(recorder, agent);
+  await recordQuotes(recorder, agent);
+  await recordPayees(recorder, agent);
   const params = { agentId: agent.agentId };
-  const { show } = stage;
-  await show('getAgentById', 'connected', { summary: 'A connected agent', params });
-  await show('listAgents', 'all', { summary: 'All agents', query: { limit: '1' } });
-  await show('updateAgentPolicy', 'ask-always', {
+  const { record } = recorder;
+  await record('getAgentById', 'connected', { summary: 'A connected agent', params });
+  await record('listAgents', 'all', { summary: 'All agents', query: { limit: '1' } });
+  await record('updateAgentPolicy', 'ask-always', {
     summary: 'Require an approval for each payment',
     params,
     body: { defaultExecutionMode: 'APPROVAL_REQUIRED' },
   });
-  await show('updateAgent', 'pause', { summary: 'Pause it', params, body: { isPaused: true } });
-  await show('deleteAgent', 'deleted', { summary: 'Delete an agent', params });
+  await record('updateAgent', 'pause', { summary: 'Pause it', params, body: { isPaused: true } });
+  await record('deleteAgent', 'deleted', { summary: 'Delete an agent', params });
 }
 
 describe('examples of agents', () => {
-  examples('agents', { unconnected, lifecycle });
+  examples('agents', { recordUnconnected, recordLifecycle });
 });

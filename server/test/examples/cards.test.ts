@@ -2,16 +2,16 @@
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import { balanceOf, createPerson } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 
 /** An active card funded by a balance of 500.00 USD. */
-async function activeCard(stage: Stage, platformCardId: string) {
-  const customer = await createPerson(stage);
-  const { id: accountId } = await balanceOf(stage, customer.id, 'USD');
-  await stage.app.call('POST', `/sandbox/internal-accounts/${accountId}/fund`, {
+async function recordActiveCard(recorder: ExampleRecorder, platformCardId: string) {
+  const customer = await createPerson(recorder);
+  const { id: accountId } = await balanceOf(recorder, customer.id, 'USD');
+  await recorder.app.call('POST', `/sandbox/internal-accounts/${accountId}/fund`, {
     amount: 500_00,
   });
-  const card = await stage.show('createCard', 'virtual', {
+  const card = await recorder.record('createCard', 'virtual', {
     summary: 'A virtual card that a balance in USD pays for',
     body: {
       cardholderId: customer.id,
@@ -20,28 +20,28 @@ async function activeCard(stage: Stage, platformCardId: string) {
       fundingSources: [accountId],
     },
   });
-  await stage.app.settle();
+  await recorder.app.settle();
   return { id: card.id as string, customerId: customer.id as string };
 }
 
-async function cards(stage: Stage) {
-  const { id, customerId } = await activeCard(stage, 'card-3010');
-  await stage.show('getCardById', 'active', { summary: 'An active card', params: { id } });
-  await stage.show('listCards', 'of-a-cardholder', {
+async function recordCards(recorder: ExampleRecorder) {
+  const { id, customerId } = await recordActiveCard(recorder, 'card-3010');
+  await recorder.record('getCardById', 'active', { summary: 'An active card', params: { id } });
+  await recorder.record('listCards', 'of-a-cardholder', {
     summary: 'Cards of a cardholder',
     query: { cardholderId: customerId },
   });
-  await stage.show('updateCardById', 'limit', {
+  await recorder.record('updateCardById', 'limit', {
     summary: 'Limit each payment to 200.00 USD',
     params: { id },
     body: { maxSpendPerTransaction: 200_00 },
   });
-  await stage.show('revealCard', 'link', {
+  await recorder.record('revealCard', 'link', {
     summary: 'A link that shows number, expiry and security code once',
     params: { id },
     body: {},
   });
-  await stage.show('updateCardById', 'freeze', {
+  await recorder.record('updateCardById', 'freeze', {
     summary: 'Freeze the card',
     params: { id },
     body: { state: 'FROZEN' },
@@ -51,55 +51,55 @@ async function cards(stage: Stage) {
 const merchant = { descriptor: 'Harbour Books' };
 const usd = { code: 'USD' };
 
-async function purchase(stage: Stage) {
-  const { id, customerId } = await activeCard(stage, 'card-3020');
+async function recordPurchase(recorder: ExampleRecorder) {
+  const { id, customerId } = await recordActiveCard(recorder, 'card-3020');
   const params = { id };
-  await stage.show('sandboxSimulateCardBalanceInquiry', 'cash-machine', {
+  await recorder.record('sandboxSimulateCardBalanceInquiry', 'cash-machine', {
     summary: 'A cash machine asks for the balance',
     params,
     body: { merchant: { descriptor: 'City Bank ATM' } },
   });
-  await stage.show('sandboxSimulateCardAuthorization', 'purchase', {
+  await recorder.record('sandboxSimulateCardAuthorization', 'purchase', {
     summary: 'A purchase of 42.50 USD',
     params,
     body: { amount: 42_50, currency: usd, merchant },
   });
-  await stage.app.settle();
+  await recorder.app.settle();
   const path = `/transactions?customerId=${customerId}&type=CARD`;
-  const { data } = ok(await stage.app.call('GET', path), 200);
+  const { data } = ok(await recorder.app.call('GET', path), 200);
   const cardTransactionId: string = data[0].id;
-  await stage.show('sandboxSimulateCardAuthorizationAdvice', 'lower', {
+  await recorder.record('sandboxSimulateCardAuthorizationAdvice', 'lower', {
     summary: 'The merchant lowers the authorization to 40.00 USD',
     params,
     body: { cardTransactionId, amount: 40_00 },
   });
-  await stage.show('sandboxSimulateCardClearing', 'whole', {
+  await recorder.record('sandboxSimulateCardClearing', 'whole', {
     summary: 'The merchant clears 40.00 USD',
     params,
     body: { cardTransactionId, amount: 40_00 },
   });
-  await stage.app.settle();
-  await stage.show('sandboxSimulateCardReturn', 'whole', {
+  await recorder.app.settle();
+  await recorder.record('sandboxSimulateCardReturn', 'whole', {
     summary: 'The merchant refunds 40.00 USD',
     params,
     body: { cardTransactionId, amount: 40_00 },
   });
-  await stage.app.settle();
-  await stage.show('sandboxSimulateCardReturnReversal', 'last', {
+  await recorder.app.settle();
+  await recorder.record('sandboxSimulateCardReturnReversal', 'last', {
     summary: 'The merchant reverses the refund',
     params,
     body: { cardTransactionId },
   });
-  await stage.app.settle();
-  await stage.show('listTransactions', 'of-a-card', {
+  await recorder.app.settle();
+  await recorder.record('listTransactions', 'of-a-card', {
     summary: 'Card payments of a customer',
     query: { customerId, type: 'CARD' },
   });
 }
 
 /** Messages of a network other than a purchase with a later clearing. */
-async function otherMessages(stage: Stage) {
-  const { id } = await activeCard(stage, 'card-3030');
+async function recordOtherMessages(recorder: ExampleRecorder) {
+  const { id } = await recordActiveCard(recorder, 'card-3030');
   const params = { id };
   const messages = [
     ['FinancialAuthorization', 'cash', 'A withdrawal of 60.00 USD, cleared at once', 60_00],
@@ -108,15 +108,15 @@ async function otherMessages(stage: Stage) {
     ['CreditAuthorizationAdvice', 'stand-in', 'A credit that the network approved itself', 5_00],
   ] as const;
   for (const [operation, name, summary, amount] of messages) {
-    await stage.show(`sandboxSimulateCard${operation}`, name, {
+    await recorder.record(`sandboxSimulateCard${operation}`, name, {
       summary,
       params,
       body: { amount, currency: usd, merchant },
     });
-    await stage.app.settle();
+    await recorder.app.settle();
   }
 }
 
 describe('examples of cards', () => {
-  examples('cards', { cards, purchase, otherMessages });
+  examples('cards', { recordCards, recordPurchase, recordOtherMessages });
 });

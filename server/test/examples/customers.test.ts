@@ -2,7 +2,7 @@
 import { describe } from 'vitest';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { AMARA, createPerson, EMIL } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 
 const NORTHWIND = {
   customerType: 'BUSINESS',
@@ -28,14 +28,14 @@ const NORTHWIND = {
   },
 };
 
-async function individuals(stage: Stage) {
-  const { id } = await stage.show('createCustomer', 'individual', {
+async function recordIndividuals(recorder: ExampleRecorder) {
+  const { id } = await recorder.record('createCustomer', 'individual', {
     summary: 'An individual in the United States',
     body: { platformCustomerId: 'customer-1000', ...AMARA },
   });
   const params = { customerId: id };
-  await stage.show('getCustomerById', 'individual', { summary: 'An individual', params });
-  await stage.show('updateCustomerById', 'address', {
+  await recorder.record('getCustomerById', 'individual', { summary: 'An individual', params });
+  await recorder.record('updateCustomerById', 'address', {
     summary: 'Change the address of an individual',
     params,
     body: {
@@ -43,50 +43,50 @@ async function individuals(stage: Stage) {
       address: { ...AMARA.address, line1: '12 Alder Court', postalCode: '97209' },
     },
   });
-  await stage.show('listCustomers', 'by-your-id', {
+  await recorder.record('listCustomers', 'by-your-id', {
     summary: 'Find a customer by your own ID',
     query: { platformCustomerId: 'customer-1000' },
   });
-  await stage.show('getEndUserTerms', 'current', {
+  await recorder.record('getEndUserTerms', 'current', {
     summary: 'The terms that end users accept',
   });
-  await stage.show('createCustomerKycLink', 'hosted-page', {
+  await recorder.record('createCustomerKycLink', 'hosted-page', {
     summary: 'A link to the hosted verification page',
     params,
     body: { redirectUri: 'https://example.com/welcome' },
   });
-  await stage.show('getCustomerKycLink', 'hosted-page', {
+  await recorder.record('getCustomerKycLink', 'hosted-page', {
     summary: 'A link to the hosted verification page, by your own ID',
     query: { platformCustomerId: 'customer-1000' },
   });
-  await stage.show('deleteCustomerById', 'deleted', {
+  await recorder.record('deleteCustomerById', 'deleted', {
     summary: 'Delete a customer without balance or open payments',
     params,
   });
 }
 
-async function verifications(stage: Stage) {
-  const { id: customerId } = await createPerson(stage, { fullName: 'Noah Lindqvist 003' });
-  const { id } = await stage.show('createVerification', 'individual', {
+async function recordVerifications(recorder: ExampleRecorder) {
+  const { id: customerId } = await createPerson(recorder, { fullName: 'Noah Lindqvist 003' });
+  const { id } = await recorder.record('createVerification', 'individual', {
     summary: 'Submit an individual; the reply names what is missing',
     body: { customerId },
   });
-  await stage.show('getVerification', 'individual', {
+  await recorder.record('getVerification', 'individual', {
     summary: 'State of a verification',
     params: { verificationId: id },
   });
-  await stage.show('listVerifications', 'of-a-customer', {
+  await recorder.record('listVerifications', 'of-a-customer', {
     summary: 'Verifications of a customer',
     query: { customerId },
   });
 }
 
-async function businesses(stage: Stage) {
-  const { id: customerId } = await stage.show('createCustomer', 'business', {
+async function recordBusinesses(recorder: ExampleRecorder) {
+  const { id: customerId } = await recorder.record('createCustomer', 'business', {
     summary: 'A business in the United States',
     body: NORTHWIND,
   });
-  const { id } = await stage.show('createBeneficialOwner', 'owner-and-director', {
+  const { id } = await recorder.record('createBeneficialOwner', 'owner-and-director', {
     summary: 'A person who owns 40 % and controls the business',
     body: {
       customerId,
@@ -104,59 +104,59 @@ async function businesses(stage: Stage) {
     },
   });
   const params = { beneficialOwnerId: id };
-  await stage.show('getBeneficialOwner', 'owner', { summary: 'A beneficial owner', params });
-  await stage.show('listBeneficialOwners', 'of-a-business', {
+  await recorder.record('getBeneficialOwner', 'owner', { summary: 'A beneficial owner', params });
+  await recorder.record('listBeneficialOwners', 'of-a-business', {
     summary: 'Beneficial owners of a business',
     query: { customerId },
   });
-  await stage.show('updateBeneficialOwner', 'share', {
+  await recorder.record('updateBeneficialOwner', 'share', {
     summary: 'Change the share of an owner',
     params,
     body: { ownershipPercentage: 35 },
   });
-  await documents(stage, customerId);
+  await recordDocuments(recorder, customerId);
 }
 
-async function documents(stage: Stage, customerId: string) {
+async function recordDocuments(recorder: ExampleRecorder, customerId: string) {
   const file = { bytes: pdfFile(), name: 'certificate.pdf', type: 'application/pdf' };
   const form = (documentType: string) =>
     documentForm({ documentHolder: customerId, documentType, country: 'US' }, file);
-  const { id } = await stage.show('uploadDocument', 'certificate', {
+  const { id } = await recorder.record('uploadDocument', 'certificate', {
     summary: 'A certificate of incorporation',
     body: form('CERTIFICATE_OF_INCORPORATION'),
   });
   const params = { documentId: id };
-  await stage.show('getDocument', 'certificate', { summary: 'A document', params });
-  await stage.show('listDocuments', 'of-a-business', {
+  await recorder.record('getDocument', 'certificate', { summary: 'A document', params });
+  await recorder.record('listDocuments', 'of-a-business', {
     summary: 'Documents of a business',
     query: { documentHolder: customerId },
   });
-  await stage.show('replaceDocument', 'certificate', {
+  await recorder.record('replaceDocument', 'certificate', {
     summary: 'Replace a document that was rejected',
     params,
     body: documentForm({ documentType: 'CERTIFICATE_OF_INCORPORATION', country: 'US' }, file),
   });
-  await stage.show('deleteDocument', 'deleted', { summary: 'Delete a document', params });
+  await recorder.record('deleteDocument', 'deleted', { summary: 'Delete a document', params });
 }
 
-async function contacts(stage: Stage) {
-  const { id: customerId } = await createPerson(stage, EMIL);
+async function recordContacts(recorder: ExampleRecorder) {
+  const { id: customerId } = await createPerson(recorder, EMIL);
   const params = { customerId };
   const body = { code: '123456' };
-  await stage.show('sendCustomerEmailVerification', 'sent', {
+  await recorder.record('sendCustomerEmailVerification', 'sent', {
     summary: 'Send a code by e-mail',
     params,
   });
-  await stage.show('confirmCustomerEmailVerification', 'verified', {
+  await recorder.record('confirmCustomerEmailVerification', 'verified', {
     summary: 'The code of the sandbox',
     params,
     body,
   });
-  await stage.show('sendCustomerPhoneVerification', 'sent', {
+  await recorder.record('sendCustomerPhoneVerification', 'sent', {
     summary: 'Send a code by text message',
     params,
   });
-  await stage.show('confirmCustomerPhoneVerification', 'verified', {
+  await recorder.record('confirmCustomerPhoneVerification', 'verified', {
     summary: 'The code of the sandbox',
     params,
     body,
@@ -171,43 +171,43 @@ hedy@${domain},p-1,INDIVIDUAL,Hedy Larsson,1990-11-09,1 Main St,Austin,TX,78701,
 rosa@${domain},p-2,INDIVIDUAL,Rosa Ferrari,25.07.1990,,Austin,TX,78701,US
 `;
 
-async function imports(stage: Stage) {
-  const { body: config } = await stage.app.call('GET', '/config');
+async function recordImports(recorder: ExampleRecorder) {
+  const { body: config } = await recorder.app.call('GET', '/config');
   const file = {
     bytes: Buffer.from(csvOf(config.umaDomain)),
     name: 'customers.csv',
     type: 'text/csv',
   };
-  const { jobId } = await stage.show('uploadCustomersCsv', 'two-rows', {
+  const { jobId } = await recorder.record('uploadCustomersCsv', 'two-rows', {
     summary: 'A file with two customers, one of them invalid',
     body: documentForm({}, file),
   });
-  await stage.app.advance(60_000);
-  await stage.show('getBulkCustomerImportJob', 'completed', {
+  await recorder.app.advance(60_000);
+  await recorder.record('getBulkCustomerImportJob', 'completed', {
     summary: 'A completed import with one error',
     params: { jobId },
   });
 }
 
-async function invitations(stage: Stage) {
-  const { umaAddress } = await createPerson(stage);
+async function recordInvitations(recorder: ExampleRecorder) {
+  const { umaAddress } = await createPerson(recorder);
   const body = { inviterUma: umaAddress, firstName: 'Mateo' };
-  const first = await stage.show('createInvitation', 'with-a-gift', {
+  const first = await recorder.record('createInvitation', 'with-a-gift', {
     summary: 'Invite a person and announce 25.00 USD',
     body: { ...body, amountToSend: 25_00 },
   });
   const params = { invitationCode: first.code as string };
-  await stage.show('getInvitation', 'pending', { summary: 'A pending invitation', params });
-  await stage.show('claimInvitation', 'claimed', {
+  await recorder.record('getInvitation', 'pending', { summary: 'A pending invitation', params });
+  await recorder.record('claimInvitation', 'claimed', {
     summary: 'The invitee has an address',
     params,
     body: { inviteeUma: '$mateo@wallet.example' },
   });
-  const second = await stage.show('createInvitation', 'plain', {
+  const second = await recorder.record('createInvitation', 'plain', {
     summary: 'Invite a person',
     body,
   });
-  await stage.show('cancelInvitation', 'cancelled', {
+  await recorder.record('cancelInvitation', 'cancelled', {
     summary: 'Cancel an invitation',
     params: { invitationCode: second.code },
   });
@@ -215,11 +215,11 @@ async function invitations(stage: Stage) {
 
 describe('examples of customers', () => {
   examples('customers', {
-    individuals,
-    verifications,
-    businesses,
-    contacts,
-    imports,
-    invitations,
+    recordIndividuals,
+    recordVerifications,
+    recordBusinesses,
+    recordContacts,
+    recordImports,
+    recordInvitations,
   });
 });

@@ -4,29 +4,29 @@ import { describe } from 'vitest';
 import { waitUntilEventsVisible } from '../kit/http/event-order.ts';
 import {
   balanceOf,
-  bankInGermany,
-  bankInTheUs,
+  createGermanAccount,
   createPerson,
-  sparkWalletOf,
+  createSparkWallet,
+  createUsAccount,
 } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 
 /** A customer with 5,000.00 USD, and the account that holds it. */
-async function payer(stage: Stage) {
-  const customer = await createPerson(stage);
-  const account = await balanceOf(stage, customer.id, 'USD');
+async function recordPayer(recorder: ExampleRecorder) {
+  const customer = await createPerson(recorder);
+  const account = await balanceOf(recorder, customer.id, 'USD');
   const path = `/sandbox/internal-accounts/${account.id}/fund`;
-  await stage.app.call('POST', path, { amount: 5_000_00 });
+  await recorder.app.call('POST', path, { amount: 5_000_00 });
   return { customer, account };
 }
 
 const fromBalance = (accountId: string) => ({ sourceType: 'ACCOUNT', accountId });
 const toAccount = (accountId: string) => ({ destinationType: 'ACCOUNT', accountId });
 
-async function payout(stage: Stage) {
-  const { customer, account } = await payer(stage);
-  const bank = await bankInGermany(stage, customer.id);
-  const quote = await stage.show('createQuote', 'balance-to-bank', {
+async function recordPayout(recorder: ExampleRecorder) {
+  const { customer, account } = await recordPayer(recorder);
+  const bank = await createGermanAccount(recorder, customer.id);
+  const quote = await recorder.record('createQuote', 'balance-to-bank', {
     summary: 'From a balance in USD to a bank account in EUR',
     body: {
       source: fromBalance(account.id),
@@ -36,35 +36,35 @@ async function payout(stage: Stage) {
       description: 'Invoice 2026-014',
     },
   });
-  await stage.show('executeQuote', 'balance', {
+  await recorder.record('executeQuote', 'balance', {
     summary: 'A quote that is paid from a balance',
     params: { quoteId: quote.id },
     headers: { 'Idempotency-Key': 'invoice-2026-014' },
     body: {},
   });
-  await stage.show('getQuoteById', 'executed', {
+  await recorder.record('getQuoteById', 'executed', {
     summary: 'After execution',
     params: { quoteId: quote.id },
   });
-  await stage.app.advance(60_000);
-  await stage.show('getTransactionById', 'payout-completed', {
+  await recorder.app.advance(60_000);
+  await recorder.record('getTransactionById', 'payout-completed', {
     summary: 'A completed payout',
     params: { transactionId: quote.transactionId },
   });
-  await stage.show('listTransactions', 'of-a-customer', {
+  await recorder.record('listTransactions', 'of-a-customer', {
     summary: 'Payments of a customer, newest first',
     query: { customerId: customer.id, limit: '2' },
   });
 }
 
-async function fundedByBank(stage: Stage) {
-  const customer = await createPerson(stage);
-  const { lookupId } = await stage.show('lookupUma', 'before-a-quote', {
+async function recordFundedByBank(recorder: ExampleRecorder) {
+  const customer = await createPerson(recorder);
+  const { lookupId } = await recorder.record('lookupUma', 'before-a-quote', {
     summary: 'Look up a UMA address before a quote',
     params: { receiverUmaAddress: '$success.eur@sandbox.uma.money' },
     query: { customerId: customer.id },
   });
-  const quote = await stage.show('createQuote', 'bank-transfer-to-uma', {
+  const quote = await recorder.record('createQuote', 'bank-transfer-to-uma', {
     summary: 'Paid in by bank transfer, sent to a UMA address',
     body: {
       source: { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' },
@@ -78,21 +78,21 @@ async function fundedByBank(stage: Stage) {
       lockedCurrencyAmount: 100_00,
     },
   });
-  await stage.show('sandboxSend', 'fund-a-quote', {
+  await recorder.record('sandboxSend', 'fund-a-quote', {
     summary: 'Simulate the bank transfer that a quote waits for',
     body: { quoteId: quote.id, currencyCode: 'USD' },
   });
-  await stage.app.advance(60_000);
+  await recorder.app.advance(60_000);
 }
 
-async function transfers(stage: Stage) {
-  const { customer, account } = await payer(stage);
-  const bank = await bankInTheUs(stage, customer.id);
-  await stage.show('createTransferOut', 'balance-to-bank', {
+async function recordTransfers(recorder: ExampleRecorder) {
+  const { customer, account } = await recordPayer(recorder);
+  const bank = await createUsAccount(recorder, customer.id);
+  await recorder.record('createTransferOut', 'balance-to-bank', {
     summary: 'From a balance to a bank account in the same currency',
     body: { source: { accountId: account.id }, destination: { accountId: bank.id }, amount: 75_00 },
   });
-  await stage.show('createTransferIn', 'bank-to-balance', {
+  await recorder.record('createTransferIn', 'bank-to-balance', {
     summary: 'Pull from a bank account by ACH debit',
     body: {
       source: { accountId: bank.id },
@@ -100,24 +100,24 @@ async function transfers(stage: Stage) {
       amount: 200_00,
     },
   });
-  await stage.app.advance(60_000);
+  await recorder.app.advance(60_000);
 }
 
 /** Quotes of the other sources and destinations. */
-async function otherQuotes(stage: Stage) {
-  const { customer, account } = await payer(stage);
-  const wallet = await sparkWalletOf(stage, customer.id);
-  const euros = await balanceOf(stage, customer.id, 'EUR');
+async function recordOtherQuotes(recorder: ExampleRecorder) {
+  const { customer, account } = await recordPayer(recorder);
+  const wallet = await createSparkWallet(recorder, customer.id);
+  const euros = await balanceOf(recorder, customer.id, 'EUR');
   const locked = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 50_00 };
-  await stage.show('createQuote', 'balance-to-wallet', {
+  await recorder.record('createQuote', 'balance-to-wallet', {
     summary: 'From a balance in USD to a Spark wallet',
     body: { source: fromBalance(account.id), destination: toAccount(wallet.id), ...locked },
   });
-  await stage.show('createQuote', 'balance-to-balance', {
+  await recorder.record('createQuote', 'balance-to-balance', {
     summary: 'Convert USD to EUR between balances of a customer',
     body: { source: fromBalance(account.id), destination: toAccount(euros.id), ...locked },
   });
-  await stage.show('createQuote', 'funded-to-balance', {
+  await recorder.record('createQuote', 'funded-to-balance', {
     summary: 'Paid in by bank transfer, sent to a balance',
     body: {
       source: { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' },
@@ -125,7 +125,7 @@ async function otherQuotes(stage: Stage) {
       ...locked,
     },
   });
-  const mexico = await stage.show('createCustomerExternalAccount', 'bank-in-mexico', {
+  const mexico = await recorder.record('createCustomerExternalAccount', 'bank-in-mexico', {
     summary: 'A bank account in Mexico',
     body: {
       customerId: customer.id,
@@ -141,7 +141,7 @@ async function otherQuotes(stage: Stage) {
       },
     },
   });
-  await stage.show('createQuote', 'balance-to-mexico', {
+  await recorder.record('createQuote', 'balance-to-mexico', {
     summary: 'From a balance in USD to a bank account in Mexico, 2,000.00 MXN to arrive',
     body: {
       source: fromBalance(account.id),
@@ -152,10 +152,10 @@ async function otherQuotes(stage: Stage) {
   });
 }
 
-async function cancelled(stage: Stage) {
-  const { customer, account } = await payer(stage);
-  const bank = await bankInTheUs(stage, customer.id);
-  const quote = await stage.show('createQuote', 'by-ach', {
+async function recordCancelled(recorder: ExampleRecorder) {
+  const { customer, account } = await recordPayer(recorder);
+  const bank = await createUsAccount(recorder, customer.id);
+  const quote = await recorder.record('createQuote', 'by-ach', {
     summary: 'To a bank account by ACH',
     body: {
       source: fromBalance(account.id),
@@ -165,33 +165,33 @@ async function cancelled(stage: Stage) {
     },
   });
   const params = { transactionId: quote.transactionId as string };
-  await stage.app.call('POST', `/quotes/${quote.id}/execute`);
-  await stage.show('confirmReceiptDelivery', 'now', {
+  await recorder.app.call('POST', `/quotes/${quote.id}/execute`);
+  await recorder.record('confirmReceiptDelivery', 'now', {
     summary: 'The customer received the receipt',
     params,
     body: { receiptDeliveryConfirmedAt: '2026-01-05T09:00:00.000Z' },
   });
-  await stage.show('cancelTransaction', 'requested', {
+  await recorder.record('cancelTransaction', 'requested', {
     summary: 'Cancel a payout by ACH that has not settled',
     params,
     body: { reason: 'The invoice was withdrawn' },
   });
-  await stage.app.advance(60_000);
-  await stage.show('getTransactionById', 'refunded', {
+  await recorder.app.advance(60_000);
+  await recorder.record('getTransactionById', 'refunded', {
     summary: 'A cancelled payout; the amount was refunded to the balance',
     params,
   });
 }
 
 /** Payments from UMA addresses, which the platform decides later. */
-async function incoming(stage: Stage) {
-  const { app, show, receiver } = stage;
-  const customer = await createPerson(stage);
+async function recordIncoming(recorder: ExampleRecorder) {
+  const { app, record, receiver } = recorder;
+  const customer = await createPerson(recorder);
   receiver.behave((response, { type }) => {
     response.writeHead(type === 'INCOMING_PAYMENT.PENDING' ? 202 : 200).end();
   });
   const receive = () =>
-    show('sandboxReceive', 'to-a-customer', {
+    record('sandboxReceive', 'to-a-customer', {
       summary: 'Simulate a payment of 250.00 USD from a UMA address',
       body: {
         senderUmaAddress: '$success.usd@sandbox.uma.money',
@@ -202,18 +202,18 @@ async function incoming(stage: Stage) {
     });
   const [accepted, declined] = [await receive(), await receive()];
   await app.settle();
-  await show('approvePendingPayment', 'approved', {
+  await record('approvePendingPayment', 'approved', {
     summary: 'Accept a payment',
     params: { transactionId: accepted.id },
     body: { receiverCustomerInfo: { FULL_NAME: 'Amara Okafor' } },
   });
-  await show('rejectPendingPayment', 'rejected', {
+  await record('rejectPendingPayment', 'rejected', {
     summary: 'Reject a payment',
     params: { transactionId: declined.id },
     body: { reason: 'UNKNOWN_SENDER' },
   });
   await app.advance(60_000);
-  await show('getTransactionById', 'incoming', {
+  await record('getTransactionById', 'incoming', {
     summary: 'A completed incoming payment',
     params: { transactionId: accepted.id },
   });
@@ -222,15 +222,15 @@ async function incoming(stage: Stage) {
 
 const CURSOR = '                    4711        1767603600000 ';
 
-async function events({ app, show }: Stage) {
+async function recordEvents({ app, record }: ExampleRecorder) {
   await waitUntilEventsVisible(app);
-  const page = await show('listEvents', 'newest', {
+  const page = await record('listEvents', 'newest', {
     summary: 'The newest event of one type, and a cursor to follow from here',
     query: { type: 'OUTGOING_PAYMENT.COMPLETED', limit: '1' },
   });
   // Cursors contain ids of transactions, which follow from the work of other tests.
   page.after = page.before = Buffer.from(CURSOR).toString('base64url');
-  await show('getEventById', 'one', {
+  await record('getEventById', 'one', {
     summary: 'One event',
     params: { eventId: page.data[0].id },
   });
@@ -238,12 +238,12 @@ async function events({ app, show }: Stage) {
 
 describe('examples of payments', () => {
   examples('payments', {
-    payout,
-    fundedByBank,
-    transfers,
-    otherQuotes,
-    cancelled,
-    incoming,
-    events,
+    recordPayout,
+    recordFundedByBank,
+    recordTransfers,
+    recordOtherQuotes,
+    recordCancelled,
+    recordIncoming,
+    recordEvents,
   });
 });

@@ -1,8 +1,8 @@
 // Examples of strong customer authentication.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { balanceOf, bankInGermany, createPerson, EMIL } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { balanceOf, createGermanAccount, createPerson, EMIL } from '../kit/http/example-people.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 import { codeAt, registrationJson } from '../kit/sca/factors.ts';
 import { authenticator } from '../kit/wallets/authenticator.ts';
 
@@ -10,9 +10,9 @@ const CODE = '123456';
 const endUserIpAddress = '203.0.113.7';
 
 /** A customer in Germany whose telephone is verified. */
-async function european(stage: Stage): Promise<string> {
-  const { id } = await createPerson(stage, EMIL);
-  const { app } = stage;
+async function createEuropeanCustomer(recorder: ExampleRecorder): Promise<string> {
+  const { id } = await createPerson(recorder, EMIL);
+  const { app } = recorder;
   for (const contact of ['email', 'phone']) {
     await app.call('POST', `/customers/${id}/verify-${contact}`);
     await app.call('POST', `/customers/${id}/verify-${contact}/confirm`, { code: CODE });
@@ -20,28 +20,28 @@ async function european(stage: Stage): Promise<string> {
   return id;
 }
 
-async function logIn({ show }: Stage, customerId: string) {
+async function logIn({ record }: ExampleRecorder, customerId: string) {
   const query = { customerId };
-  const { challengeId } = await show('startScaLogin', 'sms', {
+  const { challengeId } = await record('startScaLogin', 'sms', {
     summary: 'Send a code by text message',
     query,
     body: { factor: 'SMS_OTP' },
   });
-  await show('completeScaLogin', 'sms', {
+  await record('completeScaLogin', 'sms', {
     summary: 'Log in with the code',
     query,
     body: { factor: 'SMS_OTP', challengeId, code: CODE, endUserIpAddress },
   });
 }
 
-async function payment(stage: Stage) {
-  const { app, show } = stage;
-  const customerId = await european(stage);
-  await logIn(stage, customerId);
-  const account = await balanceOf(stage, customerId, 'EUR');
+async function recordPayment(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
+  const customerId = await createEuropeanCustomer(recorder);
+  await logIn(recorder, customerId);
+  const account = await balanceOf(recorder, customerId, 'EUR');
   await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 1_000_00 });
-  const bank = await bankInGermany(stage, customerId);
-  const quote = await show('createQuote', 'strong-authentication', {
+  const bank = await createGermanAccount(recorder, customerId);
+  const quote = await record('createQuote', 'strong-authentication', {
     summary: 'A payment in EUR that the customer authenticates',
     body: {
       source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -51,19 +51,19 @@ async function payment(stage: Stage) {
     },
   });
   const params = { quoteId: quote.id };
-  await show('executeQuote', 'authentication-required', {
+  await record('executeQuote', 'authentication-required', {
     summary: 'A quote that the customer has to authenticate first',
     params,
   });
   await app.advance(60_000);
-  await show('resendQuoteScaCode', 'sent', { summary: 'Send the code again', params });
-  await show('authorizeQuote', 'sms', {
+  await record('resendQuoteScaCode', 'sent', { summary: 'Send the code again', params });
+  await record('authorizeQuote', 'sms', {
     summary: 'Authenticate with the code',
     params,
     body: { code: CODE, endUserIpAddress },
   });
-  await trust(stage, bank.id);
-  await show('createQuote', 'strong-authentication-first', {
+  await trust(recorder, bank.id);
+  await record('createQuote', 'strong-authentication-first', {
     summary: 'A payment in from a bank: the customer authenticates before funds are sent',
     body: {
       source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId },
@@ -72,11 +72,15 @@ async function payment(stage: Stage) {
       lockedCurrencyAmount: 80_00,
     },
   });
-  await agentPayment(stage, customerId, bank.id);
+  await recordAgentPayment(recorder, customerId, bank.id);
 }
 
 /** The same by an agent of the customer. */
-async function agentPayment({ app, show }: Stage, customerId: string, bankId: string) {
+async function recordAgentPayment(
+  { app, record }: ExampleRecorder,
+  customerId: string,
+  bankId: string,
+) {
   const policy = {
     permissions: ['CREATE_QUOTES', 'EXECUTE_QUOTES'],
     defaultExecutionMode: 'AUTO',
@@ -87,7 +91,7 @@ async function agentPayment({ app, show }: Stage, customerId: string, bankId: st
   const redeemed = await app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, {
     as: null,
   });
-  await show('agentCreateQuote', 'strong-authentication-first', {
+  await record('agentCreateQuote', 'strong-authentication-first', {
     summary: 'A payment in that the customer authenticates before funds are sent',
     body: {
       source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId },
@@ -100,55 +104,55 @@ async function agentPayment({ app, show }: Stage, customerId: string, bankId: st
   });
 }
 
-async function trust({ show }: Stage, externalAccountId: string) {
+async function trust({ record }: ExampleRecorder, externalAccountId: string) {
   const params = { externalAccountId };
   const body = { code: CODE };
-  await show('startBeneficiaryTrust', 'sms', {
+  await record('startBeneficiaryTrust', 'sms', {
     summary: 'Trust a payee: send a code',
     params,
   });
-  await show('confirmBeneficiaryTrust', 'sms', { summary: 'Trust a payee', params, body });
-  await show('startBeneficiaryUntrust', 'sms', {
+  await record('confirmBeneficiaryTrust', 'sms', { summary: 'Trust a payee', params, body });
+  await record('startBeneficiaryUntrust', 'sms', {
     summary: 'Withdraw the trust: send a code',
     params,
   });
-  await show('confirmBeneficiaryUntrust', 'sms', { summary: 'Withdraw the trust', params, body });
+  await record('confirmBeneficiaryUntrust', 'sms', { summary: 'Withdraw the trust', params, body });
 }
 
-async function factors(stage: Stage) {
-  const { app, show } = stage;
-  const customerId = await european(stage);
+async function recordFactors(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
+  const customerId = await createEuropeanCustomer(recorder);
   const query = { customerId };
-  const { secret, secretBase32Encoded } = await show('startScaFactorEnrollment', 'app', {
+  const { secret, secretBase32Encoded } = await record('startScaFactorEnrollment', 'app', {
     summary: 'Enroll an authenticator app',
     query,
     body: { type: 'TOTP' },
   });
   const code = codeAt(secretBase32Encoded, app.effects.now());
-  await show('confirmScaFactorEnrollment', 'app', {
+  await record('confirmScaFactorEnrollment', 'app', {
     summary: 'Confirm with a code of the app',
     query,
     body: { type: 'TOTP', secret, code },
   });
-  await show('listScaFactors', 'two', { summary: 'Factors of a customer', query });
-  await show('recordSecurityEvent', 'failed-login', {
+  await record('listScaFactors', 'two', { summary: 'Factors of a customer', query });
+  await record('recordSecurityEvent', 'failed-login', {
     summary: 'A failed login in your app',
     query,
     body: { eventType: 'FAILED_LOGIN_ATTEMPT' },
   });
-  const { resetId } = await show('startTwoFactorReset', 'app', {
+  const { resetId } = await record('startTwoFactorReset', 'app', {
     summary: 'The customer has lost the app',
     query,
     body: { factor: 'TOTP' },
   });
-  await show('getTwoFactorResetStatus', 'initiated', {
+  await record('getTwoFactorResetStatus', 'initiated', {
     summary: 'State of a reset',
     params: { resetId },
     query,
   });
   const path = `/sca/factors/reset/${resetId}?customerId=${customerId}`;
   await app.call('GET', path);
-  await show('completeTwoFactorReset', 'done', {
+  await record('completeTwoFactorReset', 'done', {
     summary: 'Complete a reset after the identity check',
     params: { resetId },
     query,
@@ -156,22 +160,26 @@ async function factors(stage: Stage) {
   });
 }
 
-async function passkey(stage: Stage) {
-  const { show } = stage;
-  const query = { customerId: await european(stage) };
-  const { options: requested, allowedOrigins } = await show('startScaFactorEnrollment', 'passkey', {
-    summary: 'Enroll a passkey: options for the browser',
-    query,
-    body: { type: 'PASSKEY' },
-  });
+async function recordPasskey(recorder: ExampleRecorder) {
+  const { record } = recorder;
+  const query = { customerId: await createEuropeanCustomer(recorder) };
+  const { options: requested, allowedOrigins } = await record(
+    'startScaFactorEnrollment',
+    'passkey',
+    {
+      summary: 'Enroll a passkey: options for the browser',
+      query,
+      body: { type: 'PASSKEY' },
+    },
+  );
   const [origin] = allowedOrigins;
   const device = authenticator({ site: requested.rp.id, at: origin });
-  const { factor } = await show('confirmScaFactorEnrollment', 'passkey', {
+  const { factor } = await record('confirmScaFactorEnrollment', 'passkey', {
     summary: 'Confirm with what the browser returned',
     query,
     body: { type: 'PASSKEY', origin, credential: registrationJson(device, requested.challenge) },
   });
-  await show('deleteScaFactor', 'passkey', {
+  await record('deleteScaFactor', 'passkey', {
     summary: 'Remove a passkey',
     params: { credentialId: factor.credentialId },
     query,
@@ -179,5 +187,5 @@ async function passkey(stage: Stage) {
 }
 
 describe('examples of strong authentication', () => {
-  examples('sca', { payment, factors, passkey });
+  examples('sca', { recordPayment, recordFactors, recordPasskey });
 });

@@ -1,13 +1,13 @@
 // Examples of stablecoins: linking a provider, registering a token, minting and burning it.
 import { describe } from 'vitest';
-import { bankInTheUs, createPerson, sparkWalletOf } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { createPerson, createSparkWallet, createUsAccount } from '../kit/http/example-people.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 
 const key = (name: string) => ({ 'idempotency-key': name });
 
-async function token(stage: Stage) {
-  const { show } = stage;
-  const account = await show('linkStablecoinProviderAccount', 'brale', {
+async function recordToken(recorder: ExampleRecorder) {
+  const { record } = recorder;
+  const account = await record('linkStablecoinProviderAccount', 'brale', {
     summary: 'Link an account at the provider',
     headers: key('link-brale'),
     body: {
@@ -17,12 +17,12 @@ async function token(stage: Stage) {
     },
   });
   const stablecoinProviderAccountId: string = account.id;
-  await show('listStablecoinProviderAccounts', 'all', { summary: 'Linked provider accounts' });
-  await show('getStablecoinProviderAccount', 'one', {
+  await record('listStablecoinProviderAccounts', 'all', { summary: 'Linked provider accounts' });
+  await record('getStablecoinProviderAccount', 'one', {
     summary: 'A linked provider account',
     params: { stablecoinProviderAccountId },
   });
-  const coin = await show('registerStablecoin', 'spark', {
+  const coin = await record('registerStablecoin', 'spark', {
     summary: 'A token on Spark',
     headers: key('register-nwusd'),
     body: {
@@ -33,21 +33,21 @@ async function token(stage: Stage) {
     },
   });
   const params = { stablecoinId: coin.id as string };
-  await show('getStablecoin', 'provisioned', { summary: 'A provisioned token', params });
-  await show('listStablecoins', 'all', { summary: 'All tokens of the platform' });
-  await show('requestStablecoinServiceEnablement', 'requested', {
+  await record('getStablecoin', 'provisioned', { summary: 'A provisioned token', params });
+  await record('listStablecoins', 'all', { summary: 'All tokens of the platform' });
+  await record('requestStablecoinServiceEnablement', 'requested', {
     summary: 'Request the use of a token in accounts and payments',
     params,
   });
-  await mintAndBurn(stage, params);
+  await recordMintAndBurn(recorder, params);
 }
 
-async function mintAndBurn(stage: Stage, params: { stablecoinId: string }) {
-  const { show, app } = stage;
-  const customer = await createPerson(stage);
-  const wallet = await sparkWalletOf(stage, customer.id);
-  const bank = await bankInTheUs(stage, customer.id);
-  const minted = await show('createStablecoinMint', 'by-wire', {
+async function recordMintAndBurn(recorder: ExampleRecorder, params: { stablecoinId: string }) {
+  const { record, app } = recorder;
+  const customer = await createPerson(recorder);
+  const wallet = await createSparkWallet(recorder, customer.id);
+  const bank = await createUsAccount(recorder, customer.id);
+  const minted = await record('createStablecoinMint', 'by-wire', {
     summary: 'Mint 100 tokens, paid by wire',
     params,
     headers: key('mint-1'),
@@ -58,11 +58,11 @@ async function mintAndBurn(stage: Stage, params: { stablecoinId: string }) {
     },
   });
   await app.advance(5_000);
-  await show('getStablecoinOperation', 'completed', {
+  await record('getStablecoinOperation', 'completed', {
     summary: 'A completed mint',
     params: { stablecoinOperationId: minted.id },
   });
-  await show('createStablecoinBurn', 'to-bank', {
+  await record('createStablecoinBurn', 'to-bank', {
     summary: 'Burn 10 tokens and wire the dollars to a bank account',
     params,
     headers: key('burn-1'),
@@ -73,9 +73,12 @@ async function mintAndBurn(stage: Stage, params: { stablecoinId: string }) {
     },
   });
   await app.advance(60_000);
-  await show('listStablecoinOperations', 'all', { summary: 'Mints and burns of a token', params });
+  await record('listStablecoinOperations', 'all', {
+    summary: 'Mints and burns of a token',
+    params,
+  });
 }
 
 describe('examples of stablecoins', () => {
-  examples('stablecoins', { token });
+  examples('stablecoins', { recordToken });
 });

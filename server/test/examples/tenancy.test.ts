@@ -1,13 +1,13 @@
 // Examples of the platform itself: its configuration, API tokens and test webhooks.
 import { describe, expect, vi } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 
-async function configuration(stage: Stage) {
-  await stage.show('getPlatformConfig', 'current', {
+async function recordConfiguration(recorder: ExampleRecorder) {
+  await recorder.record('getPlatformConfig', 'current', {
     summary: 'The configuration of the platform',
   });
-  await stage.show('updatePlatformConfig', 'fees', {
+  await recorder.record('updatePlatformConfig', 'fees', {
     summary: 'Charge 0.50 USD plus 1 % on each conversion from USD',
     body: {
       feeConfigs: [
@@ -22,19 +22,19 @@ async function configuration(stage: Stage) {
   });
 }
 
-async function testWebhooks(stage: Stage) {
-  await stage.show('sendTestWebhook', 'delivered', {
+async function recordTestWebhooks(recorder: ExampleRecorder) {
+  await recorder.record('sendTestWebhook', 'delivered', {
     summary: 'The endpoint accepted the test event',
     body: {},
   });
-  await stage.show('sendTestEvent', 'delivered', {
+  await recorder.record('sendTestEvent', 'delivered', {
     summary: 'The endpoint accepted the test event',
     body: {},
   });
 }
 
-async function webhookEndpoints(stage: Stage) {
-  const { id: endpointId } = await stage.show('createWebhookEndpoint', 'payments', {
+async function recordWebhookEndpoints(recorder: ExampleRecorder) {
+  const { id: endpointId } = await recorder.record('createWebhookEndpoint', 'payments', {
     summary: 'An endpoint that gets completed and failed payments',
     body: {
       url: 'https://ledger.example.com/hook',
@@ -43,64 +43,64 @@ async function webhookEndpoints(stage: Stage) {
     },
   });
   const params = { endpointId };
-  await stage.show('rotateWebhookEndpointKey', 'two-days', {
+  await recorder.record('rotateWebhookEndpointKey', 'two-days', {
     summary: 'A new key; the earlier one signs for two more days',
     params,
     body: { overlapHours: 48 },
   });
-  await stage.show('listWebhookEndpoints', 'all', { summary: 'All endpoints' });
-  await stage.show('getWebhookEndpointById', 'one', { summary: 'One endpoint', params });
-  await stage.show('updateWebhookEndpoint', 'paused', {
+  await recorder.record('listWebhookEndpoints', 'all', { summary: 'All endpoints' });
+  await recorder.record('getWebhookEndpointById', 'one', { summary: 'One endpoint', params });
+  await recorder.record('updateWebhookEndpoint', 'paused', {
     summary: 'Pause an endpoint; its events wait',
     params,
     body: { status: 'PAUSED', statusReason: 'Maintenance' },
   });
-  await stage.show('deleteWebhookEndpointById', 'deleted', {
+  await recorder.record('deleteWebhookEndpointById', 'deleted', {
     summary: 'Delete an endpoint',
     params,
   });
 }
 
-async function webhookDeliveries(stage: Stage) {
-  await stage.app.settle();
-  const { data } = await stage.show('listWebhookDeliveries', 'delivered', {
+async function recordWebhookDeliveries(recorder: ExampleRecorder) {
+  await recorder.app.settle();
+  const { data } = await recorder.record('listWebhookDeliveries', 'delivered', {
     summary: 'The latest delivery of a test event',
     query: { eventType: 'TEST', limit: '1' },
   });
   const [{ id: deliveryId, eventId, endpointId }] = data;
   const params = { deliveryId };
-  await stage.show('getWebhookDeliveryById', 'one', {
+  await recorder.record('getWebhookDeliveryById', 'one', {
     summary: 'One delivery with its attempts',
     params,
   });
-  await stage.show('resendWebhookDelivery', 'again', {
+  await recorder.record('resendWebhookDelivery', 'again', {
     summary: 'Send the event to the endpoint again',
     params,
   });
-  await stage.show('resendEvent', 'one-endpoint', {
+  await recorder.record('resendEvent', 'one-endpoint', {
     summary: 'Send an event to one endpoint again',
     params: { eventId },
     body: { endpointId },
   });
-  await webhookReplays(stage, endpointId);
+  await recordWebhookReplays(recorder, endpointId);
 }
 
-async function webhookReplays(stage: Stage, endpointId: string) {
+async function recordWebhookReplays(recorder: ExampleRecorder, endpointId: string) {
   const body = { endpointId, from: '2026-01-05T08:00:00Z', to: '2026-01-05T09:00:00Z' };
-  await stage.show('previewWebhookReplay', 'hour', {
+  await recorder.record('previewWebhookReplay', 'hour', {
     summary: 'Number of failed deliveries of one hour',
     body,
   });
-  const { id: replayId } = await stage.show('createWebhookReplay', 'hour', {
+  const { id: replayId } = await recorder.record('createWebhookReplay', 'hour', {
     summary: 'Send the failed deliveries of one hour again',
     body,
   });
-  await stage.app.settle();
-  await stage.show('getWebhookReplayById', 'completed', {
+  await recorder.app.settle();
+  await recorder.record('getWebhookReplayById', 'completed', {
     summary: 'A replay that ended',
     params: { replayId },
   });
-  await stage.show('listWebhookReplays', 'endpoint', {
+  await recorder.record('listWebhookReplays', 'endpoint', {
     summary: 'Replays to one endpoint',
     query: { endpointId },
   });
@@ -108,12 +108,12 @@ async function webhookReplays(stage: Stage, endpointId: string) {
 
 const WAIT = { timeout: 15_000, interval: 50 };
 
-async function pulledDeliveries(stage: Stage) {
-  const { id: endpointId } = await stage.show('createWebhookEndpoint', 'pulled', {
+async function recordPulledDeliveries(recorder: ExampleRecorder) {
+  const { id: endpointId } = await recorder.record('createWebhookEndpoint', 'pulled', {
     summary: 'An endpoint without a URL, whose deliveries are pulled',
     body: { delivery: 'PULL', description: 'Behind the firewall' },
   });
-  await stage.app.call('POST', '/customers', {
+  await recorder.app.call('POST', '/customers', {
     customerType: 'INDIVIDUAL',
     platformCustomerId: 'customer-1002',
     region: 'US',
@@ -122,15 +122,15 @@ async function pulledDeliveries(stage: Stage) {
   // The delivery is visible as soon as no earlier transaction of any test is open.
   await vi.waitFor(async () => {
     const path = `/webhook-endpoints/${endpointId}/deliveries?limit=1`;
-    expect((await stage.app.call('GET', path)).body.data).toHaveLength(1);
+    expect((await recorder.app.call('GET', path)).body.data).toHaveLength(1);
   }, WAIT);
   const params = { endpointId };
-  const { cursor } = await stage.show('pullWebhookDeliveries', 'oldest', {
+  const { cursor } = await recorder.record('pullWebhookDeliveries', 'oldest', {
     summary: 'The oldest deliveries that are not acknowledged',
     params,
     query: { limit: '1' },
   });
-  await stage.show('acknowledgeWebhookDeliveries', 'up-to-a-place', {
+  await recorder.record('acknowledgeWebhookDeliveries', 'up-to-a-place', {
     summary: 'Acknowledge all deliveries up to a position',
     params,
     body: { cursor },
@@ -138,7 +138,7 @@ async function pulledDeliveries(stage: Stage) {
 }
 
 /** An endpoint that is paused after five days of failures. */
-async function failingEndpoint({ app }: Stage) {
+async function recordFailingEndpoint({ app }: ExampleRecorder) {
   const body = { url: 'http://127.0.0.1:9/hook', description: 'Ledger' };
   await app.call('POST', '/webhook-endpoints', body);
   await app.call('POST', '/customers', {
@@ -151,24 +151,24 @@ async function failingEndpoint({ app }: Stage) {
   await app.advance(5 * 86_400_000 + 3_600_000);
 }
 
-async function tokens(stage: Stage) {
-  const { id: tokenId } = await stage.show('createToken', 'read-only', {
+async function recordTokens(recorder: ExampleRecorder) {
+  const { id: tokenId } = await recorder.record('createToken', 'read-only', {
     summary: 'A read-only token',
     body: { name: 'Reporting', permissions: ['VIEW'] },
   });
-  await stage.show('listTokens', 'all', {
+  await recorder.record('listTokens', 'all', {
     summary: 'All tokens of the platform',
     query: { limit: '2' },
   });
-  await stage.show('getTokenById', 'one', { summary: 'One token', params: { tokenId } });
-  await stage.show('deleteTokenById', 'revoked', {
+  await recorder.record('getTokenById', 'one', { summary: 'One token', params: { tokenId } });
+  await recorder.record('deleteTokenById', 'revoked', {
     summary: 'Revoke a token; it stops working at once',
     params: { tokenId },
   });
 }
 
-async function fixtures(stage: Stage) {
-  await stage.show('createSandboxFixtures', 'steps', {
+async function recordFixtures(recorder: ExampleRecorder) {
+  await recorder.record('createSandboxFixtures', 'steps', {
     summary: 'A customer with 500.00 USD',
     body: {
       seed: 'checkout tests',
@@ -191,49 +191,51 @@ async function fixtures(stage: Stage) {
       ],
     },
   });
-  await stage.show('createSandboxFixtures', 'cards', {
+  await recorder.record('createSandboxFixtures', 'cards', {
     summary: 'A built-in world: cards in each state',
     body: { world: 'cards' },
   });
   const owner = ok(
-    await stage.app.call('POST', '/customers', {
+    await recorder.app.call('POST', '/customers', {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada Lovelace',
     }),
     201,
   );
   const path = `/customers/internal-accounts?customerId=${owner.id}&currency=USD`;
-  const accounts = ok(await stage.app.call('GET', path), 200);
-  await stage.show('setSandboxStatus', 'frozen', {
+  const accounts = ok(await recorder.app.call('GET', path), 200);
+  await recorder.record('setSandboxStatus', 'frozen', {
     summary: 'Freeze an account, as the operator does',
     body: { resourceId: accounts.data[0].id, status: 'FROZEN', reason: 'Requested by the bank' },
   });
-  await stage.show('resetSandbox', 'data', { summary: 'Remove all data' });
-  await stage.show('resetSandbox', 'everything', {
+  await recorder.record('resetSandbox', 'data', { summary: 'Remove all data' });
+  await recorder.record('resetSandbox', 'everything', {
     summary: 'Reset the configuration and the tokens as well',
     body: { including: ['CONFIGURATION', 'TOKENS'] },
   });
 }
 
-async function requests(stage: Stage) {
+async function recordRequests(recorder: ExampleRecorder) {
   const operationId = 'createToken';
-  const { data } = await stage.show('listRequests', 'by-operation', {
+  const { data } = await recorder.record('listRequests', 'by-operation', {
     summary: 'Requests that created tokens, newest first',
     query: { operationId, limit: '1' },
   });
-  await stage.show('getRequestById', 'one', {
+  await recorder.record('getRequestById', 'one', {
     summary: 'A request by the X-Request-Id of its reply',
     params: { requestId: data[0].id },
   });
 }
 
-async function clock(stage: Stage) {
-  await stage.show('getSandboxClock', 'real-time', { summary: 'A clock that was never changed' });
-  await stage.show('updateSandboxClock', 'two-days', {
+async function recordClock(recorder: ExampleRecorder) {
+  await recorder.record('getSandboxClock', 'real-time', {
+    summary: 'A clock that was never changed',
+  });
+  await recorder.record('updateSandboxClock', 'two-days', {
     summary: 'Move the clock two days ahead; what is due by then happens first',
     body: { advance: 'P2D' },
   });
-  await stage.show('updateSandboxClock', 'frozen', {
+  await recorder.record('updateSandboxClock', 'frozen', {
     summary: 'Stop the clock at an instant',
     body: { to: '2026-03-01T09:00:00Z', freeze: true },
   });
@@ -241,11 +243,18 @@ async function clock(stage: Stage) {
 
 describe('examples of the platform', () => {
   const endpoints = {
-    webhookDeliveries,
-    webhookEndpoints,
-    pulledDeliveries,
-    failingEndpoint,
+    recordWebhookDeliveries,
+    recordWebhookEndpoints,
+    recordPulledDeliveries,
+    recordFailingEndpoint,
   };
-  const sandbox = { fixtures, clock };
-  examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, requests, ...sandbox });
+  const sandbox = { recordFixtures, recordClock };
+  examples('tenancy', {
+    recordConfiguration,
+    recordTestWebhooks,
+    ...endpoints,
+    recordTokens,
+    recordRequests,
+    ...sandbox,
+  });
 });

@@ -1,8 +1,8 @@
 // Examples of embedded wallets: credentials, sessions, and requests that the wallet signs.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { balanceOf, bankInTheUs, createPerson } from '../kit/http/example-people.ts';
-import { examples, type Stage } from '../kit/http/examples.ts';
+import { balanceOf, createPerson, createUsAccount } from '../kit/http/example-people.ts';
+import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 import {
   CODE,
   encryptOtp,
@@ -12,24 +12,24 @@ import {
 } from '../kit/wallets/client-keys.ts';
 
 /** The id of a customer's wallet. */
-async function walletOf(stage: Stage, customerId: string) {
+async function recordWalletOf(recorder: ExampleRecorder, customerId: string) {
   const query = { customerId, type: 'EMBEDDED_WALLET' };
-  const { data } = await stage.show('listCustomerInternalAccounts', 'embedded-wallet', {
+  const { data } = await recorder.record('listCustomerInternalAccounts', 'embedded-wallet', {
     summary: 'The embedded wallet of a customer',
     query,
   });
   return data[0].id as string;
 }
 
-async function session(stage: Stage, accountId: string): Promise<Keys> {
-  const { show } = stage;
+async function recordSession(recorder: ExampleRecorder, accountId: string): Promise<Keys> {
+  const { record } = recorder;
   const keys = generateKeys();
-  const { data } = await show('listAuthCredentials', 'of-a-wallet', {
+  const { data } = await record('listAuthCredentials', 'of-a-wallet', {
     summary: 'Credentials of a wallet',
     query: { accountId },
   });
   const params = { id: data[0].id as string };
-  const { otpEncryptionTargetBundle: bundle } = await show('challengeAuthCredential', 'email', {
+  const { otpEncryptionTargetBundle: bundle } = await record('challengeAuthCredential', 'email', {
     summary: 'Send a code by e-mail',
     params,
     body: {},
@@ -38,12 +38,12 @@ async function session(stage: Stage, accountId: string): Promise<Keys> {
     type: 'EMAIL_OTP',
     encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
   };
-  const challenge = await show('verifyAuthCredential', 'to-sign', {
+  const challenge = await record('verifyAuthCredential', 'to-sign', {
     summary: 'First request: the reply contains the payload to sign',
     params,
     body,
   });
-  await show('verifyAuthCredential', 'session', {
+  await record('verifyAuthCredential', 'session', {
     summary: 'Second request, signed: a session',
     params,
     body,
@@ -54,69 +54,69 @@ async function session(stage: Stage, accountId: string): Promise<Keys> {
 
 /** Shows both requests of an operation that the wallet signs. */
 async function signRequest(
-  stage: Stage,
+  recorder: ExampleRecorder,
   keys: Keys,
   operationId: string,
   name: string,
-  request: Parameters<Stage['show']>[2],
+  request: Parameters<ExampleRecorder['record']>[2],
 ) {
-  const first = await stage.show(operationId, `${name}-to-sign`, {
+  const first = await recorder.record(operationId, `${name}-to-sign`, {
     ...request,
     summary: `${request.summary}: first request`,
   });
-  return stage.show(operationId, name, {
+  return recorder.record(operationId, name, {
     ...request,
     summary: `${request.summary}: signed request`,
     headers: await signedHeaders(first, keys),
   });
 }
 
-async function wallet(stage: Stage) {
-  const customer = await createPerson(stage, {
+async function recordWallet(recorder: ExampleRecorder) {
+  const customer = await createPerson(recorder, {
     email: 'wallet.holder@example.com',
     phoneNumber: '+15035550123',
   });
-  await stage.app.settle();
-  const accountId = await walletOf(stage, customer.id);
-  const keys = await session(stage, accountId);
-  const { data } = await stage.show('listAuthSessions', 'of-a-wallet', {
+  await recorder.app.settle();
+  const accountId = await recordWalletOf(recorder, customer.id);
+  const keys = await recordSession(recorder, accountId);
+  const { data } = await recorder.record('listAuthSessions', 'of-a-wallet', {
     summary: 'Sessions of a wallet',
     query: { accountId },
   });
-  const sms = await signRequest(stage, keys, 'createAuthCredential', 'sms', {
+  const sms = await signRequest(recorder, keys, 'createAuthCredential', 'sms', {
     summary: 'Add codes by text message',
     body: { type: 'SMS_OTP', accountId },
   });
-  await signRequest(stage, keys, 'updateInternalAccount', 'private', {
+  await signRequest(recorder, keys, 'updateInternalAccount', 'private', {
     summary: 'Hide the balance on public explorers',
     params: { id: accountId },
     body: { privateEnabled: true },
   });
-  await signRequest(stage, keys, 'exportInternalAccount', 'words', {
+  await signRequest(recorder, keys, 'exportInternalAccount', 'words', {
     summary: 'Export the recovery words, encrypted to a key of the device',
     params: { id: accountId },
     body: { clientPublicKey: generateKeys().uncompressedKey },
   });
   const device = generateKeys();
-  await signRequest(stage, keys, 'refreshAuthSession', 'new-key', {
+  await signRequest(recorder, keys, 'refreshAuthSession', 'new-key', {
     summary: 'Continue the session with a new key',
     params: { id: data[0].id },
     body: { clientPublicKey: device.publicKey },
   });
-  await signRequest(stage, device, 'revokeAuthCredential', 'sms', {
+  await signRequest(recorder, device, 'revokeAuthCredential', 'sms', {
     summary: 'Remove a credential',
     params: { id: sms.id },
   });
-  await signRequest(stage, device, 'revokeAuthSession', 'own', {
+  await signRequest(recorder, device, 'revokeAuthSession', 'own', {
     summary: 'End a session',
     params: { id: data[0].id },
   });
 }
 
 /** A customer with a wallet, and the keys of its session. */
-async function walletWithSession(stage: Stage, email: string) {
-  const { app } = stage;
-  const customer = await createPerson(stage, { email, phoneNumber: '+15035550199' });
+async function recordWalletWithSession(recorder: ExampleRecorder, email: string) {
+  const { app } = recorder;
+  const customer = await createPerson(recorder, { email, phoneNumber: '+15035550199' });
   await app.settle();
   const path = `/customers/internal-accounts?customerId=${customer.id}&type=EMBEDDED_WALLET`;
   const accountId: string = ok(await app.call('GET', path), 200).data[0].id;
@@ -137,13 +137,16 @@ async function walletWithSession(stage: Stage, email: string) {
 }
 
 /** A payment from a wallet, and another e-mail address that signs in to it. */
-async function payment(stage: Stage) {
-  const { app, show } = stage;
-  const { customer, accountId } = await walletWithSession(stage, 'wallet.payer@example.com');
+async function recordPayment(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
+  const { customer, accountId } = await recordWalletWithSession(
+    recorder,
+    'wallet.payer@example.com',
+  );
   const fund = `/sandbox/internal-accounts/${accountId}/fund`;
   ok(await app.call('POST', fund, { amount: 100_000_000 }), 200);
-  const bank = await bankInTheUs(stage, customer.id);
-  const quote = await show('createQuote', 'embedded-wallet', {
+  const bank = await createUsAccount(recorder, customer.id);
+  const quote = await record('createQuote', 'embedded-wallet', {
     summary: 'From an embedded wallet: the reply contains the payload to sign',
     body: {
       source: { sourceType: 'ACCOUNT', accountId },
@@ -152,11 +155,11 @@ async function payment(stage: Stage) {
       lockedCurrencyAmount: 10_000_000,
     },
   });
-  await show('executeQuote', 'wallet-to-sign', {
+  await record('executeQuote', 'wallet-to-sign', {
     summary: 'From an embedded wallet, without a signature: the reply contains the payload to sign',
     params: { quoteId: quote.id },
   });
-  await show('updateCustomerById', 'email-of-a-wallet', {
+  await record('updateCustomerById', 'email-of-a-wallet', {
     summary:
       'Another e-mail address that signs in to a wallet: the reply contains the payload to sign',
     params: { customerId: customer.id },
@@ -165,9 +168,9 @@ async function payment(stage: Stage) {
 }
 
 /** Signed requests with one PROCESSING reply before completion. */
-async function inProgress(stage: Stage) {
-  const { app, show } = stage;
-  const { accountId, keys } = await walletWithSession(stage, 'wallet.patient@example.com');
+async function recordInProgress(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
+  const { accountId, keys } = await recordWalletWithSession(recorder, 'wallet.patient@example.com');
   const setPolls = (count: number) =>
     app.runtime.db.query('update platforms set wallet_polls = $1, version = version + 1', [count]);
   await setPolls(1);
@@ -179,7 +182,7 @@ async function inProgress(stage: Stage) {
   ) => {
     const toSign = ok(await app.call(method, path, body), 202);
     const headers = await signedHeaders(toSign, keys);
-    await show(operationId, 'in-progress', { summary, params: params ?? {}, body, headers });
+    await record(operationId, 'in-progress', { summary, params: params ?? {}, body, headers });
     return (await app.call(method, path, body, { headers })).body;
   };
   const sms = { type: 'SMS_OTP', accountId };
@@ -195,12 +198,12 @@ async function inProgress(stage: Stage) {
 }
 
 /** A key that signs card payments of a wallet. */
-async function delegation(stage: Stage) {
-  const { app, show } = stage;
-  const customer = await createPerson(stage, { email: 'card.holder@example.com' });
+async function recordDelegation(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
+  const customer = await createPerson(recorder, { email: 'card.holder@example.com' });
   await app.settle();
-  const accountId = await walletOf(stage, customer.id);
-  const keys = await session(stage, accountId);
+  const accountId = await recordWalletOf(recorder, customer.id);
+  const keys = await recordSession(recorder, accountId);
   const card = ok(
     await app.call('POST', '/cards', {
       cardholderId: customer.id,
@@ -213,7 +216,7 @@ async function delegation(stage: Stage) {
   await app.settle();
   const body = { cardId: card.id, internalAccountId: accountId, nickname: 'Everyday card' };
   const send = (name: string, summary: string, headers?: Record<string, string>) =>
-    show('createDelegatedKey', name, { summary, body, ...(headers ? { headers } : {}) });
+    record('createDelegatedKey', name, { summary, body, ...(headers ? { headers } : {}) });
   const first = await send('first', 'First request: the reply contains the payload to sign');
   const second = await send(
     'second',
@@ -225,15 +228,15 @@ async function delegation(stage: Stage) {
     'Third request, signed: the key is active',
     await signedHeaders(second, keys),
   );
-  await show('listDelegatedKeys', 'of-a-wallet', {
+  await record('listDelegatedKeys', 'of-a-wallet', {
     summary: 'Delegated keys of a wallet',
     query: { accountId },
   });
   const params = { id: id as string };
-  await show('getDelegatedKeyById', 'active', { summary: 'An active key', params });
-  await show('revokeDelegatedKey', 'revoked', { summary: 'Revoke a key', params });
-  const balance = await balanceOf(stage, customer.id, 'USDB');
-  await show('updateCardById', 'funding-source', {
+  await record('getDelegatedKeyById', 'active', { summary: 'An active key', params });
+  await record('revokeDelegatedKey', 'revoked', { summary: 'Revoke a key', params });
+  const balance = await balanceOf(recorder, customer.id, 'USDB');
+  await record('updateCardById', 'funding-source', {
     summary: 'Pay from the balance of the customer instead',
     params: { id: card.id },
     body: { fundingSources: [balance.id] },
@@ -241,5 +244,5 @@ async function delegation(stage: Stage) {
 }
 
 describe('examples of embedded wallets', () => {
-  examples('wallets', { wallet, payment, inProgress, delegation });
+  examples('wallets', { recordWallet, recordPayment, recordInProgress, recordDelegation });
 });

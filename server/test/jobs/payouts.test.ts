@@ -50,9 +50,8 @@ async function payout() {
 
 /** The job of a kind for a transaction, as the operator sees it. */
 async function jobOf(id: string, kind: string) {
-  const all: { jobId: string; state: string; about: Record<string, string> }[] = await server.json(
-    ...['jobs', 'list', '--kind', kind, '--limit', '1000'],
-  );
+  const all: { jobId: string; state: string; about: Record<string, string> }[] =
+    await server.runJson(...['jobs', 'list', '--kind', kind, '--limit', '1000']);
   return all.find((each) => each.about.transactionId === id);
 }
 
@@ -86,7 +85,7 @@ describe('jobs retry', () => {
     provider.behavior = 'silent';
     const workers = [workerOver(), workerOver()] as const;
     const job = await deadJob(payment.id, workers[0]);
-    expect(await server.status(payment.id)).toBe('PROCESSING - -');
+    expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
     expect(await funds(payment)).toEqual(ON_HOLD);
     provider.behavior = 'pays';
     const retries = await Promise.all([
@@ -95,7 +94,7 @@ describe('jobs retry', () => {
     ]);
     expect(retries.map(({ code }) => code)).toContain(0);
     await Promise.all(workers.map((each) => each.runDue()));
-    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(provider.paid).toEqual([payment.id]);
     expect(new Set(provider.sends)).toEqual(new Set([payment.id]));
     expect(await funds(payment)).toEqual(PAID_BALANCE);
@@ -120,7 +119,7 @@ describe('jobs retry', () => {
     expect((await server.run('jobs', 'retry', job)).code).toBe(0);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
-    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
 
@@ -128,21 +127,21 @@ describe('jobs retry', () => {
     const payment = await payout();
     provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
-    expect(await server.status(payment.id)).toBe('PROCESSING - -');
+    expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
     expect(await funds(payment)).toEqual(ON_HOLD);
     const check = await jobOf(payment.id, 'payout.check');
     expect(check?.state).toBe('queued');
     server.app.effects.set(server.app.effects.now() + 1_000);
     await workerOver().runDue();
     expect([provider.sends, provider.checks]).toEqual([[payment.id], [payment.id]]);
-    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
 });
 
 const cancelled = async (id: string, kind = 'payout.send') => {
   const job = await jobOf(id, kind);
-  await server.json(
+  await server.runJson(
     'jobs',
     'cancel',
     job?.jobId ?? '',
@@ -158,10 +157,10 @@ describe('jobs cancel', () => {
     await deadJob(payment.id, workerOver());
     await cancelled(payment.id);
     expect(await funds(payment)).toEqual(ON_HOLD);
-    expect(await server.status(payment.id)).toBe('PROCESSING - -');
-    expect(await server.queue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
-    await server.json('payouts', 'settle', payment.id, '--reference', 'BANK-1');
-    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
+    expect(await server.readQueue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
+    await server.runJson('payouts', 'settle', payment.id, '--reference', 'BANK-1');
+    expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(PAID_BALANCE);
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
     await server.expectRejected('No result is expected', ...fail);
@@ -173,9 +172,9 @@ describe('jobs cancel', () => {
     const payment = await payout();
     await cancelled(payment.id);
     expect(await funds(payment)).toEqual(ON_HOLD);
-    await server.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     while ((await workerOver().runDue()) > 0);
-    expect(await server.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await server.readStatus(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await funds(payment)).toEqual(REFUNDED);
     expect(provider.sends).toEqual([]);
     await server.expectRejected('No result is expected', 'payouts', 'settle', payment.id);
@@ -186,15 +185,15 @@ describe('jobs cancel', () => {
     provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
     await cancelled(payment.id, 'payout.check');
-    await server.json('payouts', 'settle', payment.id);
-    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    await server.runJson('payouts', 'settle', payment.id);
+    expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
 
   it('of a refund to an account here is rejected, since only this job pays it', async () => {
     const payment = await payout();
     await cancelled(payment.id);
-    await server.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
     await server.expectRejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
@@ -212,8 +211,8 @@ describe('jobs cancel of other transfers', () => {
     const body = { ...accounts, amount: USD };
     const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.as), 201);
     await cancelled(id, 'incoming.debit');
-    expect(await server.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
-    await server.json('payouts', 'settle', id);
+    expect(await server.readQueue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
+    await server.runJson('payouts', 'settle', id);
     expect((await readBalances(server.app, account, server.as)).total).toBe(USD);
     await server.expectRejected('No result is expected', 'payouts', 'settle', id);
   });
@@ -226,14 +225,14 @@ describe('jobs cancel of other transfers', () => {
     const createdQuote = ok(await server.app.call('POST', '/quotes', quote, server.as), 201);
     const id = createdQuote.transactionId as string;
     await cancelled(id, 'funding.send');
-    await server.json('payouts', 'settle', id);
+    await server.runJson('payouts', 'settle', id);
     await cancelled(id);
-    await server.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-    expect(await server.status(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
+    await server.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await server.readStatus(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
     await cancelled(id, 'refund.pay');
-    expect(await server.queue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
-    await server.json('payouts', 'settle', id);
-    expect(await server.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await server.readQueue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
+    await server.runJson('payouts', 'settle', id);
+    expect(await server.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(provider.sends).toEqual([]);
   });
 });

@@ -86,7 +86,7 @@ beforeAll(async () => {
       ...filters,
     });
   }
-  const { agent } = await agentFixture(app).unconnected(person.id);
+  const { agent } = await agentFixture(app).createUnconnectedAgent(person.id);
   await fill('agents', agent.id, ACCOUNTS, {
     id: idSql('Agent', 'n'),
     customer_id: idSql('Customer', `n % ${PEOPLE}`),

@@ -131,7 +131,7 @@ describe.each(MAGIC)('generated IDs that end in %s', (scriptedSuffix) => {
   });
 
   it('do not change the issuing, funding and use of a card', async () => {
-    const { customer: person, accountId } = await walletFixture(app).customerWithWallet(UNNAMED);
+    const { customer: person, accountId } = await walletFixture(app).createWalletCustomer(UNNAMED);
     const usd = bodyWithSuffix(await findInternalAccount(app, person.id, 'USD'));
     await fundAccount(app, usd.id, 500_00);
     const create = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [accountId] };
@@ -157,8 +157,8 @@ describe.each(MAGIC)('generated IDs that end in %s', (scriptedSuffix) => {
 
   it('do not change the minting of a stablecoin', async () => {
     const fixture = mintFixture(app);
-    const coin = bodyWithSuffix(await fixture.coin());
-    const order = await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id));
+    const coin = bodyWithSuffix(await fixture.createCoin());
+    const order = await fixture.mint(coin.id, fixture.mintBody((await fixture.createWallet()).id));
     const { id } = bodyWithSuffix(order, 201);
     await app.advance(5_000);
     expect(ok(await fixture.read(`/stablecoin-operations/${id}`), 200).status).toBe('COMPLETED');

@@ -15,7 +15,7 @@ import { type CallOptions, contractChecker, wireOf } from '../kit/app/harness.ts
 import { createOneOfEach } from '../kit/app/one-of-each.ts';
 import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { createEuropeanCustomer } from '../kit/customers/contacts.ts';
-import { bodyOf, document, fill } from '../kit/http/requests.ts';
+import { bodyOf, document, requestPath } from '../kit/http/requests.ts';
 
 type Json = Record<string, unknown>;
 
@@ -37,15 +37,15 @@ let otherCustomerIds: Record<string, string>;
 let europeanId: string;
 /** Agents of the main platforms of the two servers. */
 let agent: FundedAgent;
-let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
+let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentFixture>['connectAgent']>>;
 
 const app = testApp();
 beforeAll(async () => {
   foreignIds = await createOneOfEach(app, app.other);
   otherCustomerIds = await createOneOfEach(app, app.platform);
-  agent = await agentFixture(app).agent();
+  agent = await agentFixture(app).createAgent();
   europeanId = (await createEuropeanCustomer(app)).id;
-  limitedAgent = await agentFixture(limited).agentOf((await createCustomer(limited)).id);
+  limitedAgent = await agentFixture(limited).connectAgent((await createCustomer(limited)).id);
 });
 
 // Read from the published document, so that the list exists before a server does.
@@ -141,7 +141,7 @@ const guarded = contracts.filter(({ auth }) => auth);
 describe.each(guarded)('$operationId', ({ operationId }) => {
   it('requires credentials', async () => {
     const contract = contractOf(operationId);
-    const target = fill(contract, (name) => foreignIds[name] ?? 'x');
+    const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
     const wrongCredentials = { ...app.platform, clientSecret: 'wrong' };
     const responses = [];
     for (const options of [
@@ -164,7 +164,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
   it('returns Retry-After for a token over the rate limit', async () => {
     const contract = contractOf(operationId);
     const tight = limited.operations.find((each) => each.contract.operationId === operationId);
-    const target = fill(contract, (name) => foreignIds[name] ?? 'x');
+    const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
     const options = withPermission(contract, limitedAgent.accessToken);
     const request = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.effects.set(limited.effects.now() + 10_000);
@@ -189,7 +189,7 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
         (p) => p !== contract.permission,
       );
       const token = await app.tokenWith(otherPermissions);
-      const target = fill(contract, (name) => foreignIds[name] ?? 'x');
+      const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
       const response = await app.call(contract.method, target, bodyOf(contract), { as: token });
       expect([response.status, response.body.code]).toEqual([403, 'FORBIDDEN']);
     });
@@ -210,7 +210,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
           .replace(/(-[0-9A-Z]{4}){3}$/, '-2222-2222-2222');
       };
       const request = (value: (name: string) => string) => {
-        const target = fill(contract, value, europeanId);
+        const target = requestPath(contract, value, europeanId);
         return app.call(contract.method, target, bodyOf(contract), withPermission(contract));
       };
       const otherResponse = await request((name) => foreignIds[name] as string);
@@ -229,7 +229,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
 
     it('returns the same error for an ID with a NUL, even with an idempotency key', async () => {
       const contract = contractOf(operationId);
-      const target = fill(contract, () => '%00', europeanId);
+      const target = requestPath(contract, () => '%00', europeanId);
       const token = withPermission(contract);
       const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
       for (const more of keys) {
@@ -242,7 +242,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
 
   it.each(['', '   '])('rejects the empty idempotency key "%s"', async (key) => {
     const contract = contractOf(operationId);
-    const target = fill(contract, (name) => foreignIds[name] ?? 'x', europeanId);
+    const target = requestPath(contract, (name) => foreignIds[name] ?? 'x', europeanId);
     const token = withPermission(contract);
     const headers = { ...token.headers, 'idempotency-key': key };
     const response = await app.call(contract.method, target, bodyOf(contract), {
@@ -263,7 +263,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     const wire = body === undefined ? undefined : await wireOf(body);
     const reply = await server.inject({
       method: contract.method,
-      url: `/2025-10-13${fill(contract, (name) => foreignIds[name] ?? 'x')}`,
+      url: `/2025-10-13${requestPath(contract, (name) => foreignIds[name] ?? 'x')}`,
       headers: {
         ...withPermission(contract).headers,
         ...(wire ? { 'content-type': wire.type } : {}),

@@ -21,7 +21,7 @@ import {
 } from '../kit/http/identity-provider.ts';
 import { type MailServer, startMailServer } from '../kit/http/mail-server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
-import { SITE, setSite } from '../kit/sca/factors.ts';
+import { SITE, setPasskeySite } from '../kit/sca/factors.ts';
 import { CODE as SCA_CODE } from '../kit/sca/strong-customers.ts';
 import { runAgentScenario } from '../kit/secrets/agents.ts';
 import { digitsAt, NUMBERS, runCardScenario, SIGNERS } from '../kit/secrets/cards.ts';
@@ -173,15 +173,15 @@ async function malformed(list: SecretList, path: string): Promise<void> {
 async function inSandbox(lifecycle: Lifecycle): Promise<void> {
   const completed = await continueLifecycle(await beginLifecycle(lifecycle));
   lifecycle.wait();
-  await completed.fixture.otpBundle(completed.email.id);
+  await completed.fixture.requestOtpBundle(completed.email.id);
   await noteCustody();
   const { accountId, customerId, session } = completed;
   const payer = walletPaymentFixture(lifecycle.app);
   await fundAccount(lifecycle.app, accountId, 100_000_000);
-  const { id: to } = await payer.sparkAccount(customerId);
+  const { id: to } = await payer.createSparkAccount(customerId);
   const quote = quoteBody(accountId, to, 5_000_000);
   await payer.pay(session, quote);
-  const other = ok(await payer.create(quote), 201);
+  const other = ok(await payer.createQuote(quote), 201);
   const headers = await signedHeaders(ok(await payer.execute(other.id), 202), session);
   const repeatedHeaders = { ...headers, 'idempotency-key': 'twice' };
   ok(await payer.execute(other.id, repeatedHeaders), 200);
@@ -247,7 +247,7 @@ beforeAll(async () => {
   });
   const searchPlaces = async () => void searchedTexts.push(...(await inDatabase()));
   const strength = { secrets, wait, look: searchPlaces };
-  await setSite(app, app.production, SITE);
+  await setPasskeySite(app, app.production, SITE);
   await withStrongAuthentication({
     ...{ ...real, ...strength, as: app.production },
     async sentCode() {

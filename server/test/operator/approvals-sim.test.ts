@@ -213,7 +213,7 @@ async function verify({ id, amount, member, approvals, executions }: Run): Promi
   expect(executions.length).toBeLessThanOrEqual(1);
   const [execution] = executions;
   const expected = { release: 'COMPLETED', reject: 'FAILED', none: 'PENDING' } as const;
-  expect(await service.status(id)).toContain(expected[execution?.verb ?? 'none']);
+  expect(await service.readStatus(id)).toContain(expected[execution?.verb ?? 'none']);
   if (execution?.verb === 'release') released += amount;
   const approved: unknown[] = [];
   for (const each of approvals) {

@@ -91,12 +91,12 @@ describe.skipIf(python === '')('the Python adapter', () => {
   });
 
   it('executes a transfer once across restarts, and reports the result', async () => {
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     const payments = () =>
       Object.keys(JSON.parse(readFileSync(path.join(folder, 'transfers.json'), 'utf8')).payments);
     expect(payments()).toEqual([id]);
     await stop();
-    const second = await service.payment();
+    const second = await service.createPayment();
     expect(payments()).toEqual([id]);
     expect(await serve(new URL(address).port)).toBe(address);
     await service.app.advance(3_600_000);
@@ -108,7 +108,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
       const message = { id: `${transferId}-1`, type: 'transfer.updated', transferId, transfer };
       expect(await send(message)).toBe('200 {"result":"APPLIED"}\n');
       expect(await send(message)).toBe('200 {"result":"DUPLICATE"}\n');
-      expect(await service.status(transferId)).toBe('COMPLETED - -');
+      expect(await service.readStatus(transferId)).toBe('COMPLETED - -');
     }
   }, 60_000);
 

@@ -47,29 +47,29 @@ describe('checkProvider', () => {
 
 describe('a payout', () => {
   it('is sent once to the selected provider, settled by a message, and returned days later', async () => {
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     expect(adapter.transfers.get(id)).toMatchObject({
       ...{ kind: 'payout', currency: 'EUR', count: 1, beneficiaryName: 'Grace Hopper' },
       ...{ account: { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' } },
       reference: expect.stringMatching(/^RH[0-9A-F]{32}$/),
     });
-    expect(await service.queue(id)).toEqual([]);
-    expect(await service.status(id)).toBe('PROCESSING - -');
+    expect(await service.readQueue(id)).toEqual([]);
+    expect(await service.readStatus(id)).toBe('PROCESSING - -');
     const settled = {
       ...{ type: 'transfer.updated', transferId: id, id: `${id}-settled` },
       transfer: { state: 'settled', reference: 'BANK-1' },
     };
     expect(await adapter.send(BANK, settled)).toEqual({ status: 200, body: { result: 'APPLIED' } });
-    expect(await service.status(id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
     expect((await adapter.send(BANK, settled)).body).toEqual({ result: 'DUPLICATE' });
     const other = { ...settled, transfer: { state: 'returned', reason: 'ACCOUNT_INVALID' } };
     expect(await adapter.send(BANK, other)).toMatchObject({ status: 409 });
-    expect(await service.status(id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
     await service.app.advance(2 * DAY);
     const returned = { ...other, id: `${id}-returned` };
     expect((await adapter.send(BANK, returned)).body).toEqual({ result: 'APPLIED' });
     await service.app.settle();
-    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect((await adapter.send(BANK, { ...returned, id: 'again' })).body).toEqual({
       result: 'IGNORED',
     });
@@ -80,19 +80,19 @@ describe('a payout', () => {
   it('is retried with the same ID after a lost reply, and never sent to another provider', async () => {
     const send = adapter.replies['/transfers/send'];
     adapter.replies['/transfers/send'] = () => null;
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     expect(adapter.transfers.get(id)).toMatchObject({ count: 1 });
-    expect(await service.status(id)).toBe('PROCESSING - -');
+    expect(await service.readStatus(id)).toBe('PROCESSING - -');
     await write('POST', `/providers/${BANK}/pause`);
     if (send) adapter.replies['/transfers/send'] = send;
     await service.app.advance(3_600_000);
     expect(adapter.transfers.get(id).count).toBeGreaterThan(1);
-    expect(await service.queue(id)).toEqual([]);
+    expect(await service.readQueue(id)).toEqual([]);
     await write('POST', `/providers/${BANK}/resume`);
     const state = { state: 'settled', reference: 'BANK-2' };
     adapter.replies['/transfers/state'] = () => ({ body: state });
     await service.app.advance(DAY);
-    expect(await service.status(id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
     adapter.replies['/transfers/state'] = () => ({
       body: { state: 'accepted', checkAfterSeconds: 43_200 },
     });
@@ -100,25 +100,25 @@ describe('a payout', () => {
 
   it('is executed by the built-in rail while the provider is paused', async () => {
     await write('POST', `/providers/${BANK}/pause`);
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     expect(adapter.transfers.has(id)).toBe(false);
-    expect(await service.queue(id)).toHaveLength(1);
+    expect(await service.readQueue(id)).toHaveLength(1);
     await write('POST', `/providers/${BANK}/resume`);
-    await service.json('payouts', 'settle', id);
-    expect(await service.status(id)).toBe('COMPLETED - -');
+    await service.runJson('payouts', 'settle', id);
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
   });
 
   it('fails with the reason that the provider reports, and the payer is refunded', async () => {
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     const transfer = { state: 'failed', reason: 'ACCOUNT_CANNOT_RECEIVE' };
     const message = { type: 'transfer.updated', transferId: id, transfer };
     expect((await adapter.send(BANK, message)).body).toEqual({ result: 'APPLIED' });
     await service.app.settle();
-    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
   });
 
   it('is unchanged by contradictory messages, which are listed for operators', async () => {
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     const settle = (fields: object) => ({
       ...{ type: 'transfer.updated', transferId: id, ...fields },
       transfer: { state: 'settled', reference: 'BANK-3' },
@@ -126,11 +126,11 @@ describe('a payout', () => {
     const wrong = await adapter.send(BANK, settle({ amount: 1, currency: 'EUR' }));
     expect(wrong).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     expect(wrong.body.message).toContain('The message has 1 EUR, the transfer has');
-    expect(await service.status(id)).toBe('PROCESSING - -');
+    expect(await service.readStatus(id)).toBe('PROCESSING - -');
     expect((await adapter.send(BANK, settle({}))).status).toBe(200);
     const late = { ...settle({}), transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' } };
     expect((await adapter.send(BANK, late)).status).toBe(409);
-    expect(await service.status(id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const list = await read('/provider-messages?result=CONTRADICTORY');
     const problems = list.data.map((each: { problem: string }) => each.problem);
     // Both were received in the same millisecond.
@@ -148,7 +148,7 @@ describe('explainProviderRoute', () => {
     });
     const explain = (fields: string) =>
       read(
-        `/provider-routes/choice?environment=production&platformId=${service.shop.id}&kind=payout&${fields}`,
+        `/provider-routes/choice?environment=production&platformId=${service.platform.id}&kind=payout&${fields}`,
       );
     const verdicts = ({ routes }: { routes: { verdict: string }[] }) =>
       routes.map((each) => each.verdict);

@@ -17,7 +17,7 @@ import {
   type RequestKind,
   type ScenarioOptions,
 } from '../kit/cards/card-scenario.ts';
-import { cardName } from '../kit/cards/cards.ts';
+import { newCardName } from '../kit/cards/cards.ts';
 import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -57,9 +57,9 @@ describe('the table of issuing', () => {
   it.each(withOther(ISSUE_OUTCOMES))('…%s', async (suffix) => {
     const { app, cards } = fixture;
     const row = expectedOf(ISSUING, suffix);
-    const holder = await cards.holder();
+    const holder = await cards.createCardholder();
     await app.settle();
-    const platformCardId = cardName(suffix);
+    const platformCardId = newCardName(suffix);
     const requested = ok(await cards.requestCard(holder, { platformCardId }), 201);
     expect(requested).toMatchObject({ state: 'PROCESSING', platformCardId });
     const scenario = await fixture.scenarioOf(requested, holder);
@@ -67,11 +67,11 @@ describe('the table of issuing', () => {
     if (row.later) {
       await app.advance(row.later.afterMs - 1);
       expect(await scenario.next()).toEqual([]);
-      expect((await cards.cardNow(requested.id)).state).toBe('PROCESSING');
+      expect((await cards.readCard(requested.id)).state).toBe('PROCESSING');
       await app.advance(1);
       expect(await scenario.next()).toEqual(row.later.events);
     }
-    const current = await cards.cardNow(requested.id);
+    const current = await cards.readCard(requested.id);
     expect(current).toMatchObject(row.end);
     const { data } = ok(await cards.call('GET', `/cards?platformCardId=${platformCardId}`), 200);
     expect(data).toEqual([current]);
@@ -85,15 +85,15 @@ describe('the table of issuing', () => {
 
   it('is selected by name, and the suffix of the number depends on it', async () => {
     const { app, cards } = fixture;
-    const { platformCardId: _, ...body } = cards.cardBody(await cards.holder());
+    const { platformCardId: _, ...body } = cards.cardBody(await cards.createCardholder());
     const { id } = ok(await cards.call('POST', '/cards', body), 201);
     await app.settle();
-    const unnamed = await cards.cardNow(id);
+    const unnamed = await cards.readCard(id);
     expect(unnamed.state).toBe('ACTIVE');
-    const platformCardId = cardName();
-    const card = await cards.card(await cards.holder(), { platformCardId });
+    const platformCardId = newCardName();
+    const card = await cards.createCard(await cards.createCardholder(), { platformCardId });
     ok(await cards.patchCard(card.id, { state: 'CLOSED' }), 200);
-    const secondCard = await cards.card(await cards.holder(), { platformCardId });
+    const secondCard = await cards.createCard(await cards.createCardholder(), { platformCardId });
     expect([secondCard.last4, secondCard.id === card.id]).toEqual([card.last4, false]);
   });
 });
@@ -127,13 +127,13 @@ describe('the table of funding', () => {
       ['USD', 'USDB'],
       ['USDB', 'USD'],
     ] as const) {
-      const heldHolder = await cards.holder({ currency });
-      const created = await cards.requestCard(heldHolder, { platformCardId: cardName(suffix) });
+      const heldHolder = await cards.createCardholder({ currency });
+      const created = await cards.requestCard(heldHolder, { platformCardId: newCardName(suffix) });
       expectStatus(created, rejected === 'create' ? 400 : 201);
       if (rejected === 'create') continue;
       await app.settle();
       // A rejected card is closed and cannot be changed, regardless of its funding source.
-      if ((await cards.cardNow(created.body.id)).state === 'CLOSED') continue;
+      if ((await cards.readCard(created.body.id)).state === 'CLOSED') continue;
       const secondInternalAccount = await findInternalAccount(app, heldHolder.customer.id, other);
       const change = { fundingSources: [secondInternalAccount.id] };
       expectStatus(
@@ -275,11 +275,11 @@ const ofDebits = (reason: string): Partial<Record<RequestKind, string>> => ({
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   'is not issued yet': {
-    options: () => ({ card: { platformCardId: cardName('001') } }),
+    options: () => ({ card: { platformCardId: newCardName('001') } }),
     declines: ofAll('CARD_NOT_ACTIVE'),
   },
   'was never issued': {
-    options: () => ({ card: { platformCardId: cardName('002') } }),
+    options: () => ({ card: { platformCardId: newCardName('002') } }),
     declines: ofAll('CARD_NOT_ACTIVE'),
   },
   'is frozen': {
@@ -319,8 +319,8 @@ describe('a card funded by a wallet', () => {
   );
   it.each(cases)('%s, if the wallet has a delegated key: %s', async (kind, hasKey) => {
     const wallets = delegatedFixture(fixture.app);
-    const heldCard = await wallets.walletCard({ funds: 1_000_000_000 });
-    if (hasKey) await wallets.key(heldCard);
+    const heldCard = await wallets.createWalletCard({ funds: 1_000_000_000 });
+    if (hasKey) await wallets.createKey(heldCard);
     await fixture.app.settle();
     const { card, accountId, customer } = heldCard;
     const scenario = await fixture.scenarioOf(card, { accountId, customer, currency: 'USDB' });

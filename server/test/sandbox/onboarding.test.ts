@@ -20,7 +20,7 @@ const platforms = new Map<Kind, TestPlatform>();
 const platformOf = (kind: Kind) => platforms.get(kind) as TestPlatform;
 
 beforeAll(async () => {
-  for (const kind of KINDS) platforms.set(kind, await fixture.platformOf(kind));
+  for (const kind of KINDS) platforms.set(kind, await fixture.createPlatform(kind));
 });
 
 /** Represents all suffixes that no table names. */
@@ -70,10 +70,10 @@ const customerEvent = (check: string, status: string) =>
   status === 'UNVERIFIED' ? [] : [`CUSTOMER.${check}_${status}`];
 
 async function expectFinal(as: TestPlatform, customerId: string) {
-  const before = await fixture.eventTypes(customerId);
-  const response = await fixture.submit(as, customerId);
+  const before = await fixture.readEventTypes(customerId);
+  const response = await fixture.submitVerification(as, customerId);
   expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-  expect(await fixture.eventTypes(customerId)).toEqual(before);
+  expect(await fixture.readEventTypes(customerId)).toEqual(before);
 }
 
 const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((each) => each.type);
@@ -88,13 +88,13 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
       if (!row) throw new Error(`no row for ${suffix}`);
       const as = platformOf(kind);
       const start = lite ? row.lite : 'UNVERIFIED';
-      const { id } = await fixture.person(as, `Ada Lovelace${suffix}`);
-      expect(await fixture.statuses(as, id)).toEqual([start]);
+      const { id } = await fixture.createPerson(as, `Ada Lovelace${suffix}`);
+      expect(await fixture.readStatuses(as, id)).toEqual([start]);
       const events = customerEvent('KYC', start);
-      expect(await fixture.eventTypes(id)).toEqual(events);
+      expect(await fixture.readEventTypes(id)).toEqual(events);
       if (isFinal(start)) return expectFinal(as, id);
 
-      const incomplete = ok(await fixture.submit(as, id), 200);
+      const incomplete = ok(await fixture.submitVerification(as, id), 200);
       expect(incomplete).toMatchObject({
         customerId: id,
         verificationStatus: 'RESOLVE_ERRORS',
@@ -107,25 +107,25 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
         ],
       });
       events.push('VERIFICATION.RESOLVE_ERRORS');
-      expect(await fixture.statuses(as, id)).toEqual([start]);
-      expect(await fixture.eventTypes(id)).toEqual(events);
+      expect(await fixture.readStatuses(as, id)).toEqual([start]);
+      expect(await fixture.readEventTypes(id)).toEqual(events);
 
       const passport = await fixture.addDocument(as, id, 'PASSPORT');
-      const complete = ok(await fixture.submit(as, id), 200);
+      const complete = ok(await fixture.submitVerification(as, id), 200);
       const { verification, customer, errors = [] } = row.outcome;
       expect(complete.verificationStatus).toBe(verification);
       expect(typesOf(complete)).toEqual(errors);
       for (const error of complete.errors) expect(error.resourceId).toBe(passport.id);
-      expect(await fixture.statuses(as, id)).toEqual([customer]);
+      expect(await fixture.readStatuses(as, id)).toEqual([customer]);
       events.push(`VERIFICATION.${verification}`);
       if (customer !== start) events.push(...customerEvent('KYC', customer));
-      expect(await fixture.eventTypes(id)).toEqual(events);
+      expect(await fixture.readEventTypes(id)).toEqual(events);
       if (isFinal(customer)) return expectFinal(as, id);
 
-      const resubmitted = ok(await fixture.submit(as, id), 200);
+      const resubmitted = ok(await fixture.submitVerification(as, id), 200);
       expect(resubmitted.id).not.toBe(complete.id);
       expect(resubmitted.verificationStatus).toBe(verification);
-      expect(await fixture.eventTypes(id)).toEqual([...events, `VERIFICATION.${verification}`]);
+      expect(await fixture.readEventTypes(id)).toEqual([...events, `VERIFICATION.${verification}`]);
     },
   );
 });
@@ -142,18 +142,18 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     const row = BUSINESSES[suffix];
     if (!row) throw new Error(`no row for ${suffix}`);
     const as = platformOf(kind);
-    const { id } = await fixture.business(as, `REG-1${suffix}`);
-    expect(await fixture.statuses(as, id)).toEqual(['UNVERIFIED']);
-    expect(await fixture.eventTypes(id)).toEqual([]);
+    const { id } = await fixture.createBusiness(as, `REG-1${suffix}`);
+    expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
+    expect(await fixture.readEventTypes(id)).toEqual([]);
 
-    const first = ok(await fixture.submit(as, id), 200);
+    const first = ok(await fixture.submitVerification(as, id), 200);
     const events: string[] = [];
     if (lite && isFinal(row.customer)) {
       // Validation is skipped: only the number was required.
       expect([first.verificationStatus, first.errors]).toEqual([row.verification, []]);
-      expect(await fixture.statuses(as, id)).toEqual([row.customer]);
+      expect(await fixture.readStatuses(as, id)).toEqual([row.customer]);
       events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
-      expect(await fixture.eventTypes(id)).toEqual(events);
+      expect(await fixture.readEventTypes(id)).toEqual(events);
       return expectFinal(as, id);
     }
     expect(first.verificationStatus).toBe('RESOLVE_ERRORS');
@@ -166,40 +166,43 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
       'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
     ]);
     events.push('VERIFICATION.RESOLVE_ERRORS');
-    expect(await fixture.eventTypes(id)).toEqual(events);
+    expect(await fixture.readEventTypes(id)).toEqual(events);
 
     await fixture.completeBusiness(
       as,
       id,
       LAST_NAMES.map((each) => `Hopper${each}`),
     );
-    expect(await fixture.statuses(as, id)).toEqual([
+    expect(await fixture.readStatuses(as, id)).toEqual([
       'UNVERIFIED',
       ...LAST_NAMES.map(() => 'UNVERIFIED'),
     ]);
-    const complete = ok(await fixture.submit(as, id), 200);
+    const complete = ok(await fixture.submitVerification(as, id), 200);
     expect([complete.verificationStatus, complete.errors]).toEqual([row.verification, []]);
-    expect(await fixture.statuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
+    expect(await fixture.readStatuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
     events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
-    expect(await fixture.eventTypes(id)).toEqual(events);
+    expect(await fixture.readEventTypes(id)).toEqual(events);
     // The customer in the event contains its owners in their current status.
     const last = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
     expect(
       last?.data.beneficialOwners.map((each: { kycStatus: string }) => each.kycStatus),
     ).toEqual(ownersAt(row.customer));
     if (isFinal(row.customer)) return expectFinal(as, id);
-    const resubmitted = ok(await fixture.submit(as, id), 200);
+    const resubmitted = ok(await fixture.submitVerification(as, id), 200);
     expect(resubmitted.verificationStatus).toBe(row.verification);
-    expect(await fixture.eventTypes(id)).toEqual([...events, `VERIFICATION.${row.verification}`]);
+    expect(await fixture.readEventTypes(id)).toEqual([
+      ...events,
+      `VERIFICATION.${row.verification}`,
+    ]);
   });
 
   it('without a number must provide one, or is approved if validation is skipped', async () => {
     const as = platformOf(kind);
-    const { id } = await fixture.business(as, undefined);
-    const body = ok(await fixture.submit(as, id), 200);
+    const { id } = await fixture.createBusiness(as, undefined);
+    const body = ok(await fixture.submitVerification(as, id), 200);
     if (lite) {
       expect([body.verificationStatus, body.errors]).toEqual(['APPROVED', []]);
-      expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
+      expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
     } else {
       expect(body.errors[0]).toMatchObject({
         ...{ resourceId: id, type: 'MISSING_FIELD' },
@@ -211,19 +214,19 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   it('decides existing owners if nothing else is required', async () => {
     if (!lite) return;
     const as = platformOf(kind);
-    const { id } = await fixture.business(as, 'REG-1002');
+    const { id } = await fixture.createBusiness(as, 'REG-1002');
     for (const each of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${each}`);
-    ok(await fixture.submit(as, id), 200);
-    expect(await fixture.statuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
+    ok(await fixture.submitVerification(as, id), 200);
+    expect(await fixture.readStatuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
   });
 });
 
 describe('a document whose number selects a finding', () => {
   it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, description) => {
     const as = platformOf('default');
-    const { id } = await fixture.person(as, 'Ada Lovelace');
+    const { id } = await fixture.createPerson(as, 'Ada Lovelace');
     const passport = await fixture.addDocument(as, id, 'PASSPORT', { documentNumber: type });
-    const body = ok(await fixture.submit(as, id), 200);
+    const body = ok(await fixture.submitVerification(as, id), 200);
     expect(body.verificationStatus).toBe('RESOLVE_ERRORS');
     expect(body.errors).toMatchObject([
       {
@@ -232,6 +235,6 @@ describe('a document whose number selects a finding', () => {
         reason: expect.any(String),
       },
     ]);
-    expect(await fixture.statuses(as, id)).toEqual(['UNVERIFIED']);
+    expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
   });
 });

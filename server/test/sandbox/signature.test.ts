@@ -42,7 +42,7 @@ const sender =
   (headers) =>
     app.call(method, path, body, { as, ...(headers ? { headers } : {}) });
 
-const wallet = (as: TestPlatform) => walletFixture(app, { as }).customerWithWallet();
+const wallet = (as: TestPlatform) => walletFixture(app, { as }).createWalletCustomer();
 
 /** Adds a second credential with the scripted signature. */
 async function secondCredential(as: TestPlatform, accountId: string) {
@@ -53,7 +53,7 @@ async function secondCredential(as: TestPlatform, accountId: string) {
 
 async function otpVerification(as: TestPlatform): Promise<Send> {
   const { credential } = await wallet(as);
-  const bundle = await walletFixture(app, { as }).otpBundle(credential.id);
+  const bundle = await walletFixture(app, { as }).requestOtpBundle(credential.id);
   const encryptedOtpBundle = await encryptOtp('000000', bundle, generateKeys().publicKey);
   const path = `/auth/credentials/${credential.id}/verify`;
   return sender(as, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
@@ -140,8 +140,8 @@ const CASES: Record<string, Case> = {
     legs: 2,
     async prepare(as) {
       const fixture = delegatedFixture(app, { as });
-      const fundedWallet = await fixture.wallets.customerWithWallet();
-      const card = await fixture.cards.card(fundedWallet);
+      const fundedWallet = await fixture.wallets.createWalletCustomer();
+      const card = await fixture.cards.createCard(fundedWallet);
       const body = fixture.keyBody({ accountId: fundedWallet.accountId, card });
       return sender(as, 'POST', '/auth/delegated-keys', body);
     },
@@ -248,7 +248,7 @@ describe('sandbox-valid-signature', () => {
 
   it('completes agentExecuteQuote without an open session', async () => {
     const { fundedWallet, body } = await payer(app.platform);
-    const agent = await agentFixture(app).agentOf(fundedWallet.customer.id);
+    const agent = await agentFixture(app).connectAgent(fundedWallet.customer.id);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
     const response = await agent.call('POST', path, undefined, { headers: STAMP });

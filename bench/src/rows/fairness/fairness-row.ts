@@ -45,7 +45,7 @@ interface Case {
   id: string;
   loadLabel: string;
   attack: Omit<Attack, 'port' | 'keys'>;
-  most?: number;
+  maximum?: number;
 }
 
 const casesOf = ({ neighbor }: FairnessSetup): Case[] => {
@@ -55,19 +55,19 @@ const casesOf = ({ neighbor }: FairnessSetup): Case[] => {
       id: '8a',
       loadLabel: '8 without a credential',
       attack: { connections: 8, path },
-      most: MAX_SLOWDOWN,
+      maximum: MAX_SLOWDOWN,
     },
     {
       id: '8b',
       loadLabel: '8 of another platform',
       attack: { connections: 8, path, authorization: neighbor },
-      most: MAX_SLOWDOWN,
+      maximum: MAX_SLOWDOWN,
     },
     {
       id: '8c',
       loadLabel: '8 to an unknown path',
       attack: { connections: 8, path: `${BASE}/no-such-path` },
-      most: MAX_SLOWDOWN,
+      maximum: MAX_SLOWDOWN,
     },
     { id: '8e', loadLabel: '32 without a credential', attack: { connections: 32, path } },
   ];
@@ -281,7 +281,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
       peer,
     };
   };
-  const posted = cases.map(({ id, loadLabel, most }, index): Row => {
+  const posted = cases.map(({ id, loadLabel, maximum }, index): Row => {
     const report = reports.get(id) as AttackReport;
     const transferRow = row(
       id,
@@ -290,7 +290,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
       aloneLabel(index),
     );
     const unanswered = sum(report.unanswered);
-    return { ...transferRow, slowdown: { most }, remark: summaryOf(report), unanswered };
+    return { ...transferRow, slowdown: { maximum }, remark: summaryOf(report), unanswered };
   });
   const { sent, mostAtOnce, leastLeft, stuck } = texts;
   const remark =
@@ -298,5 +298,5 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
     `waiting at the end of a round, ${stuck} stuck after it recovered`;
   const texting = `${messages} hanging messages`;
   const hanging = row('8d', 'a payout, until it is COMPLETED', texting, PAYOUT_ALONE);
-  return [...posted, { ...hanging, slowdown: { most: MAX_SLOWDOWN }, remark }];
+  return [...posted, { ...hanging, slowdown: { maximum: MAX_SLOWDOWN }, remark }];
 }

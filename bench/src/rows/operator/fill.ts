@@ -33,9 +33,9 @@ export const numberedId = (resource: string, n: number): string =>
   `${resource}:018bcfe5-6800-7000-8000-${String(n).padStart(12, '0')}`;
 
 /** The first of them has every third payment. */
-const often = (resource: string, most: number) =>
+const often = (resource: string, maximum: number) =>
   `case when n % 3 = 0 then ${numbered(resource, '1')}
-    else ${numbered(resource, `2 + n % ${most}`)} end`;
+    else ${numbered(resource, `2 + n % ${maximum}`)} end`;
 
 interface Copies {
   table: string;

@@ -46,11 +46,11 @@ export function addFlags(command: Command, operation: Operation): number {
   return hidden;
 }
 
-function parseJson(text: string, what: string): unknown {
+function parseJson(text: string, source: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw usageError(`${what} is not JSON: ${(error as Error).message}`);
+    throw usageError(`${source} is not JSON: ${(error as Error).message}`);
   }
 }
 

@@ -16,7 +16,7 @@ describe('a table', () => {
   const name = column('NAME', 'y'.repeat(30));
   const other = column('OTHER', 'z'.repeat(30));
 
-  it('shortens texts, then leaves the last columns out', () => {
+  it('shortens texts, then omits the last columns', () => {
     expect(fit([id, name, other], 120)).toEqual([45, 30, 30]);
     expect(fit([id, name, other], 100)).toEqual([45, 21, 30]);
     expect(fit([id, name, other], 70)).toEqual([45, 23]);
@@ -42,7 +42,7 @@ describe('a table', () => {
     expect(layOut([id, name, other], undefined, plain)[1]).toHaveLength(109);
   });
 
-  it('has the columns that say most, without objects and empty fields', () => {
+  it('shows the most informative columns, without objects and empty fields', () => {
     const items = [
       { updatedAt: 'x', fullName: 'Ada', empty: null, inner: { a: 1 }, id: '1', status: 'OPEN' },
       { updatedAt: 'x', fullName: 'Grace', id: '2', status: 'OPEN', extra: [1, 2] },

@@ -29,11 +29,11 @@ export function fit(columns: readonly Column[], width: number): number[] {
     let excess = total(widths) - width;
     while (excess > 0) {
       const candidates = widths
-        .map((each, index) => ({ each, index, least: columns[index]?.minWidth ?? 0 }))
-        .filter(({ each, least: minimum }) => each > minimum);
+        .map((each, index) => ({ each, index, minimum: columns[index]?.minWidth ?? 0 }))
+        .filter(({ each, minimum }) => each > minimum);
       const widest = candidates.sort((one, other) => other.each - one.each)[0];
       if (!widest) break;
-      const reduced = Math.max(widest.least, widest.each - excess);
+      const reduced = Math.max(widest.minimum, widest.each - excess);
       excess -= widest.each - reduced;
       widths[widest.index] = reduced;
     }

@@ -63,7 +63,7 @@ function checkClockSkew({ response }: Probed): Check {
 }
 
 /** Operations of this program that the server does not have. */
-function lackingIn(document: unknown): string[] {
+function missingOperationsIn(document: unknown): string[] {
   if (!isObject(document) || !isObject(document.paths)) return [];
   const operationIds = new Set(
     Object.values(document.paths)
@@ -89,7 +89,7 @@ async function version(url: string): Promise<Check> {
     const hint = `Use the URL ${url.replace(urlVersion, date)}.`;
     return failedCheck(name, `the server has ${date}, the URL names ${urlVersion}`, hint);
   }
-  const missingOperations = lackingIn(body);
+  const missingOperations = missingOperationsIn(body);
   if (missingOperations.length === 0) return ok(name, date);
   const missingExamples = missingOperations.slice(0, 3).join(', ');
   const suffix = missingOperations.length > 3 ? ` and ${missingOperations.length - 3} more` : '';

@@ -33,7 +33,7 @@ describe('overrides', () => {
     { advance: 'P2D' },
   ] as const;
 
-  it('replace values, also deep inside', () => {
+  it('replace values at any depth', () => {
     const texts = [
       'quote.lockedCurrencyAmount=2',
       'quote.source.accountId=b',

@@ -25,7 +25,7 @@ export type StreamState = 'connecting' | 'live' | 'interrupted';
 let state: StreamState = 'connecting';
 const listeners = new Set<() => void>();
 
-function become(next: StreamState): void {
+function setState(next: StreamState): void {
   if (state === next) return;
   state = next;
   for (const listener of listeners) listener();
@@ -69,7 +69,7 @@ export function useChanges(): void {
     const open = () => {
       const after = cursor && `?after=${encodeURIComponent(cursor)}`;
       source = new EventSource(`/operator/v1/stream${after}`);
-      source.addEventListener('open', () => become('live'));
+      source.addEventListener('open', () => setState('live'));
       for (const name of ['ready', 'change', 'reset']) source.addEventListener(name, keep);
       for (const name of ['change', 'reset']) source.addEventListener(name, gather);
       // The session has ended, or its rights have changed.
@@ -77,7 +77,7 @@ export function useChanges(): void {
         void queryClient.invalidateQueries({ queryKey: ['getOperatorSession'] });
       });
       source.addEventListener('error', () => {
-        become('interrupted');
+        setState('interrupted');
         // The browser reconnects by itself unless the server rejected the request.
         if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, REOPEN_MS);
       });

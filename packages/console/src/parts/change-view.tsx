@@ -5,7 +5,7 @@ import { Value } from './facts.tsx';
 import { Identifier } from './identifier.tsx';
 import { accountName, stepText } from './ledger-name.ts';
 import { Amount, type Money } from './money.tsx';
-import { placeOf, tableName } from './places.ts';
+import { pathOf, tableName } from './paths.ts';
 import { Scroll } from './scroll.tsx';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -67,7 +67,8 @@ export function largestOf(amounts: readonly Money[]): Money | undefined {
   return amounts
     .filter(({ currency }) => currency === first?.currency)
     .reduce<Money | undefined>(
-      (most, each) => (most && BigInt(most.amount) >= BigInt(each.amount) ? most : each),
+      (largest, each) =>
+        largest && BigInt(largest.amount) >= BigInt(each.amount) ? largest : each,
       undefined,
     );
 }
@@ -89,7 +90,7 @@ function RowView({ row: { table, id, before, after }, currency }: RowViewProps) 
   return (
     <section className="record">
       <h3>
-        {title} {placeOf(id) && <Identifier id={id} />}
+        {title} {pathOf(id) && <Identifier id={id} />}
       </h3>
       <Scroll label={title}>
         <table className="grid compare">

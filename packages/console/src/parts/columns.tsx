@@ -64,7 +64,7 @@ export function columnsOf<Id extends OperationId>() {
 }
 
 /** The path of a screen with the ID of a row. */
-export const placeIn =
+export const pathIn =
   (screen: string, name: string) =>
   (row: object): string =>
     `${screen}/${encodeURIComponent(String((row as Record<string, unknown>)[name]))}`;

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';
 import { useName } from './names.tsx';
-import { placeOf } from './places.ts';
+import { pathOf } from './paths.ts';
 
 const HEAD = 4;
 const TAIL = 6;
@@ -37,7 +37,7 @@ export function IdText({ id }: { id: string }) {
   const name = useName(id);
   if (name) return <span title={id}>{name}</span>;
   const short = shortId(id);
-  const start = placeOf(id) ? short.indexOf(':') + 1 : 0;
+  const start = pathOf(id) ? short.indexOf(':') + 1 : 0;
   return (
     <span className="code" title={id}>
       {start > 0 && <span className="id-kind">{short.slice(0, start)}</span>}
@@ -48,7 +48,7 @@ export function IdText({ id }: { id: string }) {
 
 export function Identifier({ id, kind }: { id: string | null | undefined; kind?: string }) {
   if (!id) return <span className="none">{TEXTS.none}</span>;
-  const link = placeOf(id, kind);
+  const link = pathOf(id, kind);
   const text = <IdText id={id} />;
   return (
     <span className="identifier">

@@ -28,7 +28,7 @@ export interface ListProps<Id extends OperationId> {
   columns: readonly Column<Item<Id>>[];
   filters?: readonly Filter[];
   /** Path of the screen of a row. */
-  placeOf?: (row: Item<Id>) => string | undefined;
+  pathOf?: (row: Item<Id>) => string | undefined;
   /** Content next to the filters. */
   empty?: string;
 }
@@ -53,7 +53,7 @@ const queryOf = (
 };
 
 export function List<Id extends OperationId>(props: ListProps<Id>) {
-  const { id, path, query, columns, filters = [], placeOf, empty } = props;
+  const { id, path, query, columns, filters = [], pathOf, empty } = props;
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>;
   const { platformId } = usePlatform();
   const input = {
@@ -103,7 +103,7 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       </div>
       <NamesContext value={names.names}>
         <Rows
-          {...{ pages, rows, columns: shown, placeOf, isFiltered: Object.keys(search).length > 0 }}
+          {...{ pages, rows, columns: shown, pathOf, isFiltered: Object.keys(search).length > 0 }}
           name={fieldLabel(id.replace(/^(?:list|search)/, ''))}
           empty={empty ?? TEXTS.list.empty}
         />
@@ -114,15 +114,15 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
 
 /**
  * A key for each row, so that the focus stays on a row when another one is added above it. Rows with the
- * same place are numbered.
+ * same key are numbered.
  */
-function keysOf<Row>(rows: readonly Row[], placeOf: RowsProps<Row>['placeOf']): string[] {
+function keysOf<Row>(rows: readonly Row[], pathOf: RowsProps<Row>['pathOf']): string[] {
   const counts = new Map<string, number>();
   return rows.map((row, index) => {
-    const place = placeOf ? (placeOf(row) ?? '') : String(index);
-    const count = counts.get(place) ?? 0;
-    counts.set(place, count + 1);
-    return `${place} ${count}`;
+    const key = pathOf ? (pathOf(row) ?? '') : String(index);
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return `${key} ${count}`;
   });
 }
 
@@ -132,13 +132,13 @@ interface RowsProps<Row> {
   pages: ReturnType<typeof usePages>;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
-  placeOf: ((row: Row) => string | undefined) | undefined;
+  pathOf: ((row: Row) => string | undefined) | undefined;
   isFiltered: boolean;
   empty: string;
 }
 
 function Rows<Row>(props: RowsProps<Row>) {
-  const { name, pages, rows, columns, placeOf, isFiltered, empty } = props;
+  const { name, pages, rows, columns, pathOf, isFiltered, empty } = props;
   const navigate = useNavigate();
   const box = useRef<HTMLDivElement>(null);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
@@ -147,7 +147,7 @@ function Rows<Row>(props: RowsProps<Row>) {
     getScrollElement: () => box.current,
     initialRect: { width: 0, height: 800 },
   });
-  const keys = useMemo(() => keysOf(rows, placeOf), [rows, placeOf]);
+  const keys = useMemo(() => keysOf(rows, pathOf), [rows, pathOf]);
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -179,7 +179,7 @@ function Rows<Row>(props: RowsProps<Row>) {
             {before > 0 && <Gap height={before} span={columns.length} />}
             {items.map(({ index }) => {
               const row = rows[index] as Row;
-              const link = placeOf?.(row);
+              const link = pathOf?.(row);
               return (
                 <tr
                   key={keys[index]}

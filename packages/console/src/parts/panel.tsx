@@ -44,10 +44,10 @@ interface PanelProps {
   children: ReactNode;
 }
 
-export function Panel({ title, id: place, actions, children }: PanelProps) {
+export function Panel({ title, id: anchor, actions, children }: PanelProps) {
   const id = useId();
   return (
-    <section id={place} className="panel" aria-labelledby={id}>
+    <section id={anchor} className="panel" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         {actions && <div className="actions">{actions}</div>}

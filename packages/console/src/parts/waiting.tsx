@@ -6,7 +6,7 @@ import { usePermits } from '../api/session.tsx';
 import { usePlatform } from '../shell/platform.tsx';
 import { TEXTS } from '../texts/texts.ts';
 import { operationText } from './operation-name.tsx';
-import { placeOf } from './places.ts';
+import { pathOf } from './paths.ts';
 import { Time } from './time.tsx';
 
 type Approval = Item<'listApprovals'>;
@@ -35,7 +35,7 @@ export function useWaiting(operationId: string, subject: string | undefined): Ap
 
 /** Link to a pending approval, in place of the button of the change. */
 export const WaitingLink = ({ id, label }: { id: string; label: string }) => (
-  <Link to={placeOf(id) ?? '/approvals'} className="status caution">
+  <Link to={pathOf(id) ?? '/approvals'} className="status caution">
     {TEXTS.waiting.of(label)}
   </Link>
 );
@@ -47,7 +47,7 @@ export function WaitingNotice({ subject }: { subject: string }) {
     <p key={id} className="notice" role="status">
       <strong>{TEXTS.waiting.title}</strong>{' '}
       {TEXTS.waiting.text(operationText(operationId), requestedBy.name)} <Time value={createdAt} />{' '}
-      <Link to={placeOf(id) ?? '/approvals'}>{TEXTS.waiting.open}</Link>
+      <Link to={pathOf(id) ?? '/approvals'}>{TEXTS.waiting.open}</Link>
     </p>
   ));
 }

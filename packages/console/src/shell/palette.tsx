@@ -8,7 +8,7 @@ import { call } from '../api/client.ts';
 import { usePermits } from '../api/session.tsx';
 import { shortId } from '../parts/identifier.tsx';
 import { customersIn, NamesButton, useNames } from '../parts/names.tsx';
-import { placeOf } from '../parts/places.ts';
+import { pathOf } from '../parts/paths.ts';
 import { statusText } from '../parts/status.tsx';
 import { sentence } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
@@ -18,7 +18,7 @@ interface Entry {
   key: string;
   title: string;
   detail: string;
-  place: string;
+  path: string;
   /** ID of the customer of a result, for a request of the name. */
   customerId?: string | null;
 }
@@ -54,13 +54,13 @@ function useEntries(typed: string, query: string) {
     .filter(
       ({ needs, title }) => permits(needs) && title.toLowerCase().includes(typed.toLowerCase()),
     )
-    .map(({ path, title }) => ({ key: path, title, detail: '', place: path }));
+    .map(({ path, title }) => ({ key: path, title, detail: '', path }));
   const isPaused = typed !== query && typed.length >= MIN_LETTERS;
   const hits = (isLong && !isPaused ? (results.data?.data ?? []) : []).flatMap((hit): Entry[] => {
-    const link = placeOf(hit.id, hit.kind);
+    const link = pathOf(hit.id, hit.kind);
     const detail = `${shortId(hit.id)} · ${TEXTS.palette.matchedBy(statusText(hit.matchedBy).toLowerCase())}`;
     const { id: key, customerId } = hit;
-    return link ? [{ key, title: titleOf(hit), detail, place: link, customerId }] : [];
+    return link ? [{ key, title: titleOf(hit), detail, path: link, customerId }] : [];
   });
   const groups = [
     { value: TEXTS.palette.found, items: hits },
@@ -89,7 +89,7 @@ export function Palette({ close }: { close(): void }) {
   const nameOf = ({ customerId }: Entry) => customerId && names.names.get(customerId);
   const go = (entry: Entry) => {
     close();
-    void navigate({ to: entry.place });
+    void navigate({ to: entry.path });
   };
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>

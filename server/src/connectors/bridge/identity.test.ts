@@ -57,7 +57,7 @@ describe('httpIdentity', () => {
   const port = () =>
     httpIdentity(testEffects(), service.url, (problem) => void notes.push(problem));
 
-  it('posts the case as it is and reads the verdict', async () => {
+  it('sends the case unchanged and reads the verdict', async () => {
     service.respondWith({ state: 'approved' });
     expect(await port().submit(SUBMITTED)).toEqual({ state: 'approved', owners: {} });
     expect(await port().check(SUBMITTED)).toEqual({ state: 'approved', owners: {} });

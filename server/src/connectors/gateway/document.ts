@@ -1,5 +1,5 @@
-// The OpenAPI document of the protocol for providers: the calls that a provider serves, and the message
-// that this server accepts as a webhook. Everything derives from the schemas of the protocol.
+// The OpenAPI document of the provider protocol: the calls that a provider serves, and, as a webhook, the
+// message that this server accepts. It derives from the schemas of the protocol.
 import type { TSchema } from '@sinclair/typebox';
 import { toOpenApi } from '../../kernel/schema.ts';
 import {
@@ -29,25 +29,25 @@ import { type ProviderCall, SERVICE_CALLS } from '../ports/providers/services.ts
 const CALLS: Readonly<Record<string, ProviderCall>> = {
   '/capabilities': {
     operationId: 'getCapabilities',
-    summary: 'Return what the provider offers',
+    summary: 'Get the capabilities of the provider',
     input: NoInput,
     output: Capabilities,
   },
   '/transfers/send': {
     operationId: 'sendTransfer',
-    summary: 'Execute a transfer once, however often it is sent',
+    summary: 'Execute a transfer; repeated calls execute it only once',
     input: Transfer,
     output: TransferState,
   },
   '/transfers/state': {
     operationId: 'getTransferState',
-    summary: 'Return the state of a transfer, or 404 if it is unknown',
+    summary: 'Get the state of a transfer, or 404 if the transfer is unknown',
     input: TransferId,
     output: TransferState,
   },
   '/transfers/cancel': {
     operationId: 'cancelTransfer',
-    summary: 'Cancel a transfer that is not executed yet',
+    summary: 'Cancel a transfer that has not been executed yet',
     input: TransferId,
     output: CancelResult,
   },
@@ -121,12 +121,12 @@ function operationOf(
 
 const CALL_ERRORS = {
   401: 'The signature is missing or invalid.',
-  404: 'The subject is unknown.',
+  404: 'The transfer is unknown.',
 };
 const MESSAGE_ERRORS = {
   400: 'The message is invalid; `details.errors` names every field.',
   401: 'The signature is missing or invalid.',
-  409: 'The message contradicts what is known. Do not send it again.',
+  409: 'The message contradicts the recorded state. Do not send it again.',
   429: 'Too many messages. Send the message again later.',
 };
 
@@ -140,7 +140,7 @@ export function providerDocument(): { paths: Record<string, unknown> } & Record<
   );
   const receive = {
     operationId: 'receiveMessage',
-    summary: 'Message of the provider, sent to /connectors/{providerId} of Railhead',
+    summary: 'Send a message to Railhead, at /connectors/{providerId}',
     input: Message,
     output: MessageResult,
   };
@@ -148,7 +148,7 @@ export function providerDocument(): { paths: Record<string, unknown> } & Record<
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Railhead protocol for providers',
+      title: 'Railhead provider protocol',
       version: PROTOCOL_VERSION,
       description: `The calls that a provider serves, and the messages that it sends. ${SIGNATURE}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

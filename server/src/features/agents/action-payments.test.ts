@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
   codeOf,
-  limits,
+  limitsOf,
   openAgentPayer,
   REQUIRES_APPROVAL,
 } from '../../../test/kit/agents/agent-payments.ts';
@@ -56,7 +56,7 @@ describe('payment that requires SCA', () => {
     const { person } = heldPayer;
     const eur = heldPayer.eur.id;
     const payeeAccount = await createExternalAccount(app, person.id, 'EUR');
-    const agent = await fixture.agentOf(person.id);
+    const agent = await fixture.connectAgent(person.id);
     const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: eur },
       destination: { accountId: payeeAccount.id },
@@ -106,7 +106,7 @@ describe('production without an SMS provider', () => {
       await app.call('POST', '/customers/external-accounts', accountBody, { as: platform }),
       201,
     );
-    const agent = await agentFixture(app, { as: platform }).agentOf(person.id, {
+    const agent = await agentFixture(app, { as: platform }).connectAgent(person.id, {
       spendingLimits: { currency: 'EUR', perTransactionLimit: 100_00 },
     });
     const body = quoteBody(from.id, to.id, 10_00);
@@ -119,8 +119,11 @@ describe('production without an SMS provider', () => {
 describe('quote with an embedded wallet as source', () => {
   async function setUpWalletQuote(overrides: object = {}) {
     const wallets = walletPaymentFixture(app);
-    const wallet = await wallets.fundedWallet();
-    const agent = await fixture.agentOf(wallet.customer.id, overrides as Record<string, unknown>);
+    const wallet = await wallets.createFundedWallet();
+    const agent = await fixture.connectAgent(
+      wallet.customer.id,
+      overrides as Record<string, unknown>,
+    );
     const target = await createExternalAccount(app, wallet.customer.id, 'EUR');
     const body = quoteBody(wallet.accountId, target.id, 10_000_000);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
@@ -132,13 +135,13 @@ describe('quote with an embedded wallet as source', () => {
   }
   type Waiting = Awaited<ReturnType<typeof setUpWalletQuote>>;
   const approve = ({ agent }: Waiting, id: string) =>
-    fixture.manage('POST', `/agents/${agent.id}/actions/${id}/approve`);
+    fixture.callAsPlatform('POST', `/agents/${agent.id}/actions/${id}/approve`);
 
   it('requires the signature of the holder with the request', async () => {
     const action = await setUpWalletQuote();
     const key = { 'idempotency-key': 'k' };
     expect(codeOf(await action.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
-    const { session } = await walletPaymentFixture(app).fundedWallet();
+    const { session } = await walletPaymentFixture(app).createFundedWallet();
     const otherStamp = await stampWith(session.privateKey, payloadOf(action.quote));
     const wrongResponse = await action.execute(stampHeaders(otherStamp, key));
     expect(wrongResponse.status).toBe(401);
@@ -176,9 +179,9 @@ describe('two hundred concurrent transfers at a limit', () => {
     Promise.all(Array.from({ length: count }, () => agent.transfer('out', 1_00)));
 
   it.each([
-    ['dailyLimit', limits({ dailyLimit: 37_50 }), 37],
-    ['dailyTransactionLimit', limits({ dailyTransactionLimit: 11 }), 11],
-    ['monthlyLimit', limits({ monthlyLimit: 23_00 }), 23],
+    ['dailyLimit', limitsOf({ dailyLimit: 37_50 }), 37],
+    ['dailyTransactionLimit', limitsOf({ dailyTransactionLimit: 11 }), 11],
+    ['monthlyLimit', limitsOf({ monthlyLimit: 23_00 }), 23],
   ])('%s: exactly those pass', async (name, policy, max) => {
     const agent = await createAgentPayer(policy);
     const responses = await requestConcurrently(agent, 200);
@@ -186,14 +189,14 @@ describe('two hundred concurrent transfers at a limit', () => {
     const rejectedResponses = responses.filter(({ status }) => status === 403);
     expect([passed.length, rejectedResponses.length]).toEqual([max, 200 - max]);
     for (const { body } of rejectedResponses) expect(body.reason).toContain(name);
-    expect(await agent.usage()).toMatchObject({
+    expect(await agent.readUsage()).toMatchObject({
       dailyTransactionCount: max,
       dailySpend: max * 1_00,
       monthlySpend: max * 1_00,
     });
     await app.settle();
     expect((await readBalances(app, agent.usd)).total).toBe(10_000_00 - max * 1_00);
-    const lines = (await agent.audit()).map(({ what }) => what);
+    const lines = (await agent.readAudit()).map(({ what }) => what);
     expect(lines.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(max);
     expect(lines.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(200 - max);
   });

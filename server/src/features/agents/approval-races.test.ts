@@ -5,9 +5,9 @@ import {
   codeOf,
   decideTransaction,
   KINDS,
-  limits,
+  limitsOf,
   openAgentPayer,
-  pendingActionCreator,
+  pendingActionFactory,
   REQUIRES_APPROVAL,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
@@ -21,21 +21,21 @@ const HUNDRED = 100_00;
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
   openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 
-const createPendingAction: ReturnType<typeof pendingActionCreator> = (...requested) =>
-  pendingActionCreator(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof pendingActionFactory> = (...requested) =>
+  pendingActionFactory(app, fixture)(...requested);
 
 describe('platform and agent that execute one quote concurrently', () => {
-  it('succeeds for one of them', async () => {
+  it('succeeds for only one of the requests', async () => {
     for (let round = 0; round < 8; round++) {
       const agent = await createAgentPayer();
-      const quote = await agent.quote(HUNDRED);
+      const quote = await agent.createQuote(HUNDRED);
       const [requestedResponse, executedResponse] = await Promise.all([
         agent.execute(quote.id),
         app.call('POST', `/quotes/${quote.id}/execute`),
       ]);
       expect([requestedResponse.status, executedResponse.status].sort()).toEqual([200, 409]);
       const pendingActions = ok(
-        await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`),
+        await fixture.callAsPlatform('GET', `/agents/approvals?agentId=${agent.id}`),
         200,
       );
       expect(pendingActions.data).toHaveLength(requestedResponse.status === 200 ? 1 : 0);
@@ -56,7 +56,7 @@ describe('concurrent decisions', () => {
       await app.settle();
       const sign = kind === 'TRANSFER_IN' ? 1 : -1;
       expect((await readBalances(app, agent.usd)).total).toBe(10_000_00 + sign * HUNDRED);
-      expect((await agent.usage()).dailyTransactionCount).toBe(1);
+      expect((await agent.readUsage()).dailyTransactionCount).toBe(1);
     }
   });
 
@@ -69,7 +69,7 @@ describe('concurrent decisions', () => {
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
       const acceptedStatus = responses.find(({ status }) => status === 200)?.body.status;
-      expect((await agent.show(action.id)).status).toBe(acceptedStatus);
+      expect((await agent.readAction(action.id)).status).toBe(acceptedStatus);
       await app.settle();
       const expectedBalance = acceptedStatus === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
       expect((await readBalances(app, agent.usd)).total).toBe(expectedBalance);
@@ -80,13 +80,13 @@ describe('concurrent decisions', () => {
   it('end FAILED if funds are insufficient', async () => {
     const agent = await createAgentPayer({}, 350_00);
     const actions = await Promise.all(
-      Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
+      Array.from({ length: 20 }, () => agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
     const responses = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
     const statuses = responses.map((response) => ok(response, 200).status);
     expect(statuses.filter((status) => status === 'APPROVED')).toHaveLength(3);
     expect(statuses.filter((status) => status === 'FAILED')).toHaveLength(17);
-    expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 3, dailySpend: 300_00 });
+    expect(await agent.readUsage()).toMatchObject({ dailyTransactionCount: 3, dailySpend: 300_00 });
     await app.settle();
     expect((await readBalances(app, agent.usd)).total).toBe(50_00);
     // Later funds do not change a decision.
@@ -97,21 +97,21 @@ describe('concurrent decisions', () => {
   });
 
   it('end FAILED if the limit is exceeded', async () => {
-    const agent = await createAgentPayer(limits({ dailyLimit: 450_00 }));
+    const agent = await createAgentPayer(limitsOf({ dailyLimit: 450_00 }));
     const actions = await Promise.all(
-      Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
+      Array.from({ length: 20 }, () => agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
     const responses = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
     const statuses = responses.map((response) => ok(response, 200).status);
     expect(statuses.filter((status) => status === 'APPROVED')).toHaveLength(4);
-    expect((await agent.usage()).dailySpend).toBe(400_00);
+    expect((await agent.readUsage()).dailySpend).toBe(400_00);
   });
 
   it('include actions that were submitted during the deletion of the agent', async () => {
     const agent = await createAgentPayer();
     const [response] = await Promise.all([
       agent.transfer('out', 1_00),
-      fixture.manage('DELETE', `/agents/${agent.id}`),
+      fixture.callAsPlatform('DELETE', `/agents/${agent.id}`),
     ]);
     expect([201, 401]).toContain(response.status);
     const [row] = await app.runtime.db.query<{ waits: number }>(
@@ -138,11 +138,12 @@ describe('pending actions', () => {
     );
     const ids = `'id', ${numberedIdSql('AgentAction')}, 'transaction_id', ${numberedIdSql('Transaction')}`;
     await db.query(copyRowsSql('agent_actions', action.id, ids), []);
-    const lastPayments = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
-    for (const kind of KINDS) expect(codeOf(await agent.send(kind))).toEqual([409, 'CONFLICT']);
+    const lastPayments = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL');
+    for (const kind of KINDS)
+      expect(codeOf(await agent.requestPayment(kind))).toEqual([409, 'CONFLICT']);
     ok(await agent.decide('reject', lastPayments.id), 200);
-    await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
-    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
+    await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL');
+    ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     const openActionsSql =
       "select 1 from agent_actions where agent_id = $1 and status <> 'REJECTED'";
     expect(await db.query(openActionsSql, [agent.id])).toEqual([]);
@@ -161,11 +162,11 @@ describe('listAgentApprovals', () => {
     const ids: string[] = [];
     for (const agent of [firstAgentPayer, secondAgentPayer, firstAgentPayer]) {
       app.effects.set(app.effects.now() + 1_000);
-      ids.push((await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
+      ids.push((await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
     }
     const [firstId, secondId, thirdId] = ids;
     const list = async (query = '') =>
-      ok(await separateFixture.manage('GET', `/agents/approvals${query}`), 200);
+      ok(await separateFixture.callAsPlatform('GET', `/agents/approvals${query}`), 200);
     const listIds = async (query = '') =>
       (await list(query)).data.map(({ id }: { id: string }) => id);
     const timeAfter = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
@@ -179,15 +180,15 @@ describe('listAgentApprovals', () => {
     expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
     expect(await listIds(`?limit=2&cursor=${page.nextCursor}`)).toEqual([firstId]);
     ok(
-      await separateFixture.manage(
+      await separateFixture.callAsPlatform(
         'POST',
         `/agents/${firstAgentPayer.id}/actions/${thirdId}/reject`,
       ),
       200,
     );
     expect(await listIds()).toEqual([secondId, firstId]);
-    expect(codeOf(await separateFixture.manage('GET', '/agents/approvals?startDate=soon'))).toEqual(
-      [400, 'INVALID_INPUT'],
-    );
+    expect(
+      codeOf(await separateFixture.callAsPlatform('GET', '/agents/approvals?startDate=soon')),
+    ).toEqual([400, 'INVALID_INPUT']);
   });
 });

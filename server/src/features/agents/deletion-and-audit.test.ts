@@ -7,7 +7,7 @@ import {
   openAgentPayer,
   REQUIRES_APPROVAL,
 } from '../../../test/kit/agents/agent-payments.ts';
-import { agentFixture, policy } from '../../../test/kit/agents/agents.ts';
+import { agentFixture, policyBody } from '../../../test/kit/agents/agents.ts';
 import {
   createCustomer,
   createExternalAccount,
@@ -34,18 +34,22 @@ describe('failed request of an agent', () => {
   it('is audited with its error code', async () => {
     const agent = await openAgentPayer(app, fixture, {}, 50_00);
     expect(codeOf(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const quote = await agent.quote(50_01);
+    const quote = await agent.createQuote(50_01);
     expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(codeOf(await agent.execute('Quote:nowhere'))).toEqual([404, 'QUOTE_NOT_FOUND']);
-    const lines = (await agent.audit()).filter(({ what }) => what === 'ACTION_REFUSED');
+    const lines = (await agent.readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
     expect(lines.map(({ actor, details }) => [actor, details.code])).toEqual([
       [agent.id, 'INSUFFICIENT_FUNDS'],
       [agent.id, 'INSUFFICIENT_FUNDS'],
       [agent.id, 'QUOTE_NOT_FOUND'],
     ]);
-    expect(lines[0]?.details).toMatchObject({ from: agent.usd, to: agent.outside, amount: '5001' });
+    expect(lines[0]?.details).toMatchObject({
+      from: agent.usd,
+      to: agent.externalAccountId,
+      amount: '5001',
+    });
     expect(lines[1]?.details).toMatchObject({ quoteId: quote.id });
-    const { dailyTransactionCount, dailySpend } = await agent.usage();
+    const { dailyTransactionCount, dailySpend } = await agent.readUsage();
     expect([dailyTransactionCount, dailySpend]).toEqual([0, 0]);
   });
 
@@ -70,13 +74,13 @@ describe('approval', () => {
     const euros = await findInternalAccount(app, person.id, 'EUR');
     await fundAccount(app, euros.id, 100_00);
     const target = await createExternalAccount(app, person.id, 'EUR');
-    const agent = await fixture.agentOf(person.id, REQUIRES_APPROVAL);
+    const agent = await fixture.connectAgent(person.id, REQUIRES_APPROVAL);
     const body = quoteBody(euros.id, target.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
     const action = ok(await agent.call('POST', path), 200);
     const approve = () =>
-      fixture.manage('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
+      fixture.callAsPlatform('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
     expect(codeOf(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, person.id);
     const approvedBody = ok(await approve(), 200);
@@ -99,8 +103,8 @@ describe('approval', () => {
     const target = await createExternalAccount(app, person.id, 'EUR');
     await logIn(app, person.id);
     const [requests, approvedAgent] = [
-      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
-      await fixture.agentOf(person.id),
+      await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
+      await fixture.connectAgent(person.id),
     ];
     const prepareExecution = async ({ call }: typeof requests) => {
       const body = quoteBody(euros.id, target.id, 10_00);
@@ -112,11 +116,11 @@ describe('approval', () => {
     const { execute: executeAgain } = await prepareExecution(approvedAgent);
     await loginFixture(app).failTimes(person.id, 5);
     const approve = () =>
-      fixture.manage('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
+      fixture.callAsPlatform('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
     const byPayment = `/transactions/${actionId.quote.transactionId}/approve`;
     const lockedError = [423, 'ACCOUNT_LOCKED'];
     expect(codeOf(await approve())).toEqual(lockedError);
-    expect(codeOf(await fixture.manage('POST', byPayment))).toEqual(lockedError);
+    expect(codeOf(await fixture.callAsPlatform('POST', byPayment))).toEqual(lockedError);
     expect(codeOf(await executeAgain())).toEqual(lockedError);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
     const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
@@ -131,10 +135,10 @@ describe('approval', () => {
 
   it('records the reason of a failure in the audit', async () => {
     const agent = await openAgentPayer(app, fixture, REQUIRES_APPROVAL);
-    const { id } = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
-    await agent.pause();
+    const { id } = await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
+    await agent.pauseAgent();
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
-    expect((await agent.audit()).at(-1)).toMatchObject({
+    expect((await agent.readAudit()).at(-1)).toMatchObject({
       what: 'ACTION_FAILED',
       actor: expect.stringMatching(/^Token:/),
       details: { code: 'FORBIDDEN', reason: 'The agent is paused.' },
@@ -151,7 +155,7 @@ describe('default account for UMA deposits', () => {
     ]);
     const path = `/agents/me/external-accounts/${createdExternalAccount.id}`;
     expect(codeOf(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
-    expect((await agent.audit()).at(-1)).toMatchObject({
+    expect((await agent.readAudit()).at(-1)).toMatchObject({
       what: 'ACTION_REFUSED',
       details: {
         operationId: 'agentDeleteExternalAccount',
@@ -169,8 +173,8 @@ describe('deletion of a customer', () => {
     const account = await findInternalAccount(app, person.id, 'USD');
     const target = await createExternalAccount(app, person.id, 'USD');
     const agents = [
-      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
-      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
+      await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
+      await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
     ];
     const body = {
       source: { accountId: account.id },
@@ -184,9 +188,15 @@ describe('deletion of a customer', () => {
     }
     await app.settle();
     for (const each of agents) {
-      expect(codeOf(await fixture.manage('GET', `/agents/${each.id}`))).toEqual([404, 'NOT_FOUND']);
+      expect(codeOf(await fixture.callAsPlatform('GET', `/agents/${each.id}`))).toEqual([
+        404,
+        'NOT_FOUND',
+      ]);
     }
-    const list = ok(await fixture.manage('GET', `/agents/approvals?customerId=${person.id}`), 200);
+    const list = ok(
+      await fixture.callAsPlatform('GET', `/agents/approvals?customerId=${person.id}`),
+      200,
+    );
     expect(list.data).toEqual([]);
     const rows = await app.runtime.db.query(
       `select a.status, a.rejection_reason as reason, t.status as payment
@@ -217,10 +227,10 @@ describe('deletion of a customer', () => {
 describe('device code', () => {
   it('can be queried for a month after its expiry', async () => {
     const person = await createCustomer(app);
-    const body = { name: 'Late', customerId: person.id, policy: policy() };
-    const { deviceCode } = ok(await fixture.manage('POST', '/agents', body), 201);
+    const body = { name: 'Late', customerId: person.id, policy: policyBody() };
+    const { deviceCode } = ok(await fixture.callAsPlatform('POST', '/agents', body), 201);
     const readCodeStatus = () =>
-      fixture.manage('GET', `/agents/device-codes/${deviceCode.code}/status`);
+      fixture.callAsPlatform('GET', `/agents/device-codes/${deviceCode.code}/status`);
     await app.advance(30 * DAY);
     expect(ok(await readCodeStatus(), 200)).toEqual({ code: deviceCode.code, redeemed: false });
     await app.advance(DAY + 20 * 60_000);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
+import { cardFixture, newCardName } from '../../../test/kit/cards/cards.ts';
 import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { transitionInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../balances/internal-accounts/store.ts';
@@ -41,8 +41,8 @@ async function createLimitedPlatform(program: Partial<CardProgram>): Promise<Tes
 
 describe('createCard', () => {
   it('returns a card in PROCESSING without an event', async () => {
-    const holder = await fixture.holder();
-    const platformCardId = cardName();
+    const holder = await fixture.createCardholder();
+    const platformCardId = newCardName();
     const body = ok(
       await fixture.requestCard(holder, { platformCardId, maxSpendPerTransaction: 5 }),
       201,
@@ -61,11 +61,11 @@ describe('createCard', () => {
       updatedAt: body.createdAt,
     });
     expect(await fixture.eventsOf('CARD.', body.id)).toEqual([]);
-    expect(await fixture.cardNow(body.id)).toEqual(body);
+    expect(await fixture.readCard(body.id)).toEqual(body);
   });
 
   it('is ACTIVE once issued, with one event', async () => {
-    const requestedCard = await fixture.card(await fixture.holder());
+    const requestedCard = await fixture.createCard(await fixture.createCardholder());
     expect(requestedCard).toMatchObject({
       state: 'ACTIVE',
       stateReason: null,
@@ -81,7 +81,7 @@ describe('createCard', () => {
 
   it('generates platformCardId if it is absent', async () => {
     const { platformCardId } = ok(
-      await fixture.requestCard(await fixture.holder(), { platformCardId: undefined }),
+      await fixture.requestCard(await fixture.createCardholder(), { platformCardId: undefined }),
       201,
     );
     expect(platformCardId).toMatch(/^card_[0-9a-f-]{36}$/);
@@ -108,9 +108,9 @@ describe('createCard', () => {
   });
 
   it('replays the reply for the same idempotency key', async () => {
-    const holder = await fixture.holder();
+    const holder = await fixture.createCardholder();
     const body = fixture.cardBody(holder);
-    const key = { 'idempotency-key': cardName() };
+    const key = { 'idempotency-key': newCardName() };
     const firstCard = ok(await fixture.call('POST', '/cards', body, key), 201);
     expect(ok(await fixture.call('POST', '/cards', body, key), 201)).toEqual(firstCard);
     const conflictingResponse = await fixture.call(
@@ -130,8 +130,8 @@ describe('createCard', () => {
 
 describe('the cardholder', () => {
   it('must exist and not be deleted', async () => {
-    const holder = await fixture.holder();
-    const otherPlatformHolder = await cardFixture(app, { as: app.other }).holder();
+    const holder = await fixture.createCardholder();
+    const otherPlatformHolder = await cardFixture(app, { as: app.other }).createCardholder();
     for (const id of [otherPlatformHolder.customer.id, 'Customer:unknown', '']) {
       const response = await fixture.requestCard({ ...holder, customer: { id } });
       expect([...codeOf(response), fieldsOf(response)]).toEqual([
@@ -147,25 +147,27 @@ describe('the cardholder', () => {
   it.each(['INDIVIDUAL', 'BUSINESS'])('must be approved: %s', async (customerType) => {
     const typeFields = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
     const unverifiedFixture = cardFixture(app, { as: app.unregulated });
-    const holder = await unverifiedFixture.holder(typeFields);
+    const holder = await unverifiedFixture.createCardholder(typeFields);
     const reason = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
     expect(codeOf(await unverifiedFixture.requestCard(holder))).toEqual(reason);
     await app.operate(async (ctx) => {
       await transitionCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
     }, app.unregulated);
-    expect((await unverifiedFixture.card(holder)).state).toBe('ACTIVE');
+    expect((await unverifiedFixture.createCard(holder)).state).toBe('ACTIVE');
   });
 });
 
 describe('the funding sources', () => {
   it('are USD accounts, or USDB in a balance or a wallet', async () => {
-    const usdb = await fixture.holder({ currency: 'USDB' });
-    expect(await fixture.card(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
-    const wallet = await walletFixture(app).customerWithWallet();
-    expect((await fixture.card(wallet)).fundingSources).toEqual([wallet.accountId]);
+    const usdb = await fixture.createCardholder({ currency: 'USDB' });
+    expect(await fixture.createCard(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
+    const wallet = await walletFixture(app).createWalletCustomer();
+    expect((await fixture.createCard(wallet)).fundingSources).toEqual([wallet.accountId]);
     const balance = await findInternalAccount(app, wallet.customer.id, 'USDB');
     const fundingSources = [balance.id, wallet.accountId];
-    expect((await fixture.card(wallet, { fundingSources })).fundingSources).toEqual(fundingSources);
+    expect((await fixture.createCard(wallet, { fundingSources })).fundingSources).toEqual(
+      fundingSources,
+    );
   });
 
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
@@ -176,8 +178,11 @@ describe('the funding sources', () => {
   };
 
   it('belong to the cardholder and the platform', async () => {
-    const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
-    const otherPlatformHolder = await cardFixture(app, { as: app.other }).holder();
+    const [holder, otherHolder] = [
+      await fixture.createCardholder(),
+      await fixture.createCardholder(),
+    ];
+    const otherPlatformHolder = await cardFixture(app, { as: app.other }).createCardholder();
     const platformAccount = await findInternalAccount(app, null, 'USD');
     const fundingSources = [
       holder.accountId,
@@ -197,7 +202,7 @@ describe('the funding sources', () => {
   });
 
   it('have one currency that can fund cards', async () => {
-    const usd = await fixture.holder();
+    const usd = await fixture.createCardholder();
     const eur = await findInternalAccount(app, usd.customer.id, 'EUR');
     const usdb = await findInternalAccount(app, usd.customer.id, 'USDB');
     const fundingSources = [usd.accountId, eur.id, usdb.id];
@@ -208,7 +213,7 @@ describe('the funding sources', () => {
   });
 
   it('is ACTIVE', async () => {
-    const holder = await fixture.holder();
+    const holder = await fixture.createCardholder();
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, holder.accountId);
       if (row) transitionInternalAccount(ctx, row, 'freeze');
@@ -218,18 +223,18 @@ describe('the funding sources', () => {
 
   it('are accepted by the issuer, which receives the platformCardId', async () => {
     const NOT_ACCEPTED = ['fundingSources.0 is not accepted by the issuer'];
-    const holder = await fixture.holder();
+    const holder = await fixture.createCardholder();
     expect(
-      sourceErrors(await fixture.requestCard(holder, { platformCardId: cardName('003') })),
+      sourceErrors(await fixture.requestCard(holder, { platformCardId: newCardName('003') })),
     ).toEqual(NOT_ACCEPTED);
-    const { id } = await fixture.card(holder, { platformCardId: cardName('004') });
+    const { id } = await fixture.createCard(holder, { platformCardId: newCardName('004') });
     const fundingSources = [(await findInternalAccount(app, holder.customer.id, 'USDB')).id];
     expect(sourceErrors(await fixture.patchCard(id, { fundingSources }))).toEqual(NOT_ACCEPTED);
-    expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
+    expect((await fixture.readCard(id)).fundingSources).toEqual([holder.accountId]);
   });
 
   it('are unique, and at most ten', async () => {
-    const holder = await fixture.holder();
+    const holder = await fixture.createCardholder();
     const duplicateIds = [holder.accountId, holder.accountId];
     const eleven = Array.from({ length: 11 }, (_, index) => `InternalAccount:${index}`);
     for (const fundingSources of [duplicateIds, eleven]) {
@@ -247,7 +252,9 @@ describe('the limit of cards', () => {
   it('is exact for a platform under concurrency, and a closed card frees one', async () => {
     const platform = await createLimitedPlatform({ maxLive: 7 });
     const limitedFixture = cardFixture(app, { as: platform });
-    const holders = await Promise.all(Array.from({ length: 5 }, () => limitedFixture.holder()));
+    const holders = await Promise.all(
+      Array.from({ length: 5 }, () => limitedFixture.createCardholder()),
+    );
     const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         limitedFixture.requestCard(holders[index % 5] as never),
@@ -276,11 +283,11 @@ describe('the limit of cards', () => {
     const platform = await createLimitedPlatform({ maxLivePerHolder: 2 });
     const limitedFixture = cardFixture(app, { as: platform });
     const [firstHolder, secondHolder] = [
-      await limitedFixture.holder(),
-      await limitedFixture.holder(),
+      await limitedFixture.createCardholder(),
+      await limitedFixture.createCardholder(),
     ];
-    const rejectedCard = await limitedFixture.card(firstHolder, {
-      platformCardId: cardName('002'),
+    const rejectedCard = await limitedFixture.createCard(firstHolder, {
+      platformCardId: newCardName('002'),
     });
     expect(rejectedCard.state).toBe('CLOSED');
     const responses = await Promise.all(
@@ -297,17 +304,17 @@ describe('the limit of cards', () => {
   it('applies immediately when the operator raises it, and closes no card when lowered', async () => {
     const platform = await createLimitedPlatform({ maxLive: 1 });
     const limitedFixture = cardFixture(app, { as: platform });
-    const holder = await limitedFixture.holder();
+    const holder = await limitedFixture.createCardholder();
     const change = (maxLive: number) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, platform.id);
         const card_program = { maxLive, maxLivePerHolder: 100, frameOrigins: [] };
         if (row) ctx.update(platforms, row, { card_program });
       }, platform);
-    const firstCard = await limitedFixture.card(holder);
+    const firstCard = await limitedFixture.createCard(holder);
     expect((await limitedFixture.requestCard(holder)).status).toBe(409);
     await change(2);
-    await limitedFixture.card(holder);
+    await limitedFixture.createCard(holder);
     await change(1);
     ok(await limitedFixture.patchCard(firstCard.id, { state: 'CLOSED' }), 200);
     expect((await limitedFixture.requestCard(holder)).status).toBe(409);
@@ -316,8 +323,8 @@ describe('the limit of cards', () => {
 
 describe('platformCardId', () => {
   it('is unique among open cards under concurrency', async () => {
-    const holder = await fixture.holder();
-    const platformCardId = cardName();
+    const holder = await fixture.createCardholder();
+    const platformCardId = newCardName();
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => fixture.requestCard(holder, { platformCardId })),
     );
@@ -330,7 +337,7 @@ describe('platformCardId', () => {
     ok(await fixture.requestCard(holder, { platformCardId }), 201);
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     ok(
-      await otherPlatformFixture.requestCard(await otherPlatformFixture.holder(), {
+      await otherPlatformFixture.requestCard(await otherPlatformFixture.createCardholder(), {
         platformCardId,
       }),
       201,
@@ -347,34 +354,36 @@ describe('the issuer', () => {
     ]);
 
   it('001 does not respond', async () => {
-    const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
+    const { id } = await fixture.createCard(await fixture.createCardholder(), {
+      platformCardId: newCardName('001'),
+    });
     await app.advance(3_600_000);
-    expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
+    expect((await fixture.readCard(id)).state).toBe('PROCESSING');
     expect(await readEmittedEvents(id)).toEqual([]);
   });
 
   it('002 rejects it, and its platformCardId can be used again', async () => {
-    const platformCardId = cardName('002');
-    const holder = await fixture.holder();
-    const card = await fixture.card(holder, { platformCardId });
+    const platformCardId = newCardName('002');
+    const holder = await fixture.createCardholder();
+    const card = await fixture.createCard(holder, { platformCardId });
     expect(card).toMatchObject({ state: 'CLOSED', stateReason: 'ISSUER_REJECTED' });
     expect([card.last4, card.brand, card.issuerRef]).toEqual([undefined, undefined, undefined]);
     expect(card.fundingSources).toEqual([holder.accountId]);
     expect(await readEmittedEvents(card.id)).toEqual([
       ['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED'],
     ]);
-    expect((await fixture.card(holder, { platformCardId })).state).toBe('CLOSED');
+    expect((await fixture.createCard(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
   it('005 issues it later', async () => {
-    const { id, state } = await fixture.card(await fixture.holder(), {
-      platformCardId: cardName('005'),
+    const { id, state } = await fixture.createCard(await fixture.createCardholder(), {
+      platformCardId: newCardName('005'),
     });
     expect(state).toBe('PROCESSING');
     await app.advance(29_000);
-    expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
+    expect((await fixture.readCard(id)).state).toBe('PROCESSING');
     await app.advance(2_000);
-    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.readCard(id)).state).toBe('ACTIVE');
     expect(await readEmittedEvents(id)).toEqual([['CARD.STATE_CHANGE', 'ACTIVE', null]]);
   });
 });

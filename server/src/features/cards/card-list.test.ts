@@ -2,32 +2,38 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture, newCardName } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
 let fixture: CardFixture;
-let [ada, bob]: Awaited<ReturnType<CardFixture['holder']>>[] = [];
+let [ada, bob]: Awaited<ReturnType<CardFixture['createCardholder']>>[] = [];
 /** Ids of the cards by their names in this test. */
 const ids: Record<string, string> = {};
-const name = cardName();
+const name = newCardName();
 
 beforeAll(async () => {
   fixture = cardFixture(app);
-  [ada, bob] = [await fixture.holder(), await fixture.holder()];
-  const createCard = async (cardLabel: string, holder: typeof ada, platformCardId = cardName()) => {
+  [ada, bob] = [await fixture.createCardholder(), await fixture.createCardholder()];
+  const createCard = async (
+    cardLabel: string,
+    holder: typeof ada,
+    platformCardId = newCardName(),
+  ) => {
     if (!holder) throw new Error('no holder');
     app.effects.set(app.effects.now() + 1_000);
-    ids[cardLabel] = (await fixture.card(holder, { platformCardId })).id;
+    ids[cardLabel] = (await fixture.createCard(holder, { platformCardId })).id;
   };
   await createCard('closed', ada, name);
   ok(await fixture.patchCard(ids.closed as string, { state: 'CLOSED' }), 200);
   await createCard('active', ada, name);
   await createCard('frozen', ada);
   ok(await fixture.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
-  await createCard('pending', ada, cardName('001'));
+  await createCard('pending', ada, newCardName('001'));
   await createCard('ofBob', bob);
   const otherPlatformFixture = cardFixture(app, { as: app.other });
-  await otherPlatformFixture.card(await otherPlatformFixture.holder(), { platformCardId: name });
+  await otherPlatformFixture.createCard(await otherPlatformFixture.createCardholder(), {
+    platformCardId: name,
+  });
 });
 
 async function listLabels(query: string): Promise<string[]> {
@@ -47,7 +53,7 @@ describe('listCards', () => {
     it('returns each card as getCardById does', async () => {
       const { data, totalCount } = ok(await fixture.call('GET', '/cards'), 200);
       expect(totalCount).toBe(5);
-      for (const each of data) expect(await fixture.cardNow(each.id)).toEqual(each);
+      for (const each of data) expect(await fixture.readCard(each.id)).toEqual(each);
     });
   });
 

@@ -25,8 +25,8 @@ afterAll(() => app.settle());
 
 async function cardOf(funds = 100_00) {
   const fixture = cardFixture(app);
-  const holder = await fixture.holder({ funds });
-  const { id } = await fixture.card(holder);
+  const holder = await fixture.createCardholder({ funds });
+  const { id } = await fixture.createCard(holder);
   return { ...holder, cardId: id as string };
 }
 
@@ -102,7 +102,7 @@ describe('funds in suspense of a payment in progress', () => {
     const text = 'select 1 from suspense_items where id = $1';
     const hasItem = async () => (await app.runtime.db.query(text, [payment.id])).length === 1;
     const readSuspenseAmount = async () =>
-      Number(((await payment.state()) as { suspense?: number }).suspense ?? 0);
+      Number(((await payment.readState()) as { suspense?: number }).suspense ?? 0);
     return {
       paid: payment,
       suspenseState: async () => [await readSuspenseAmount(), await hasItem()],
@@ -154,7 +154,7 @@ describe('a clearing above the authorized amount', () => {
     const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
     await faultyNetwork.notify(payment.token, { kind: 'CLEARING', amount: 120n });
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await payment.state()).toEqual(writtenOff);
+    expect(await payment.readState()).toEqual(writtenOff);
     expect(commits).toBe(2);
   });
 });
@@ -183,7 +183,7 @@ describe('a fault unrelated to the account', () => {
     'writes nothing of the %s, which is then repeated',
     async (kind) => {
       const payment = await payments.startPayment();
-      const stateBefore = await payment.state();
+      const stateBefore = await payment.readState();
       const notice = { kind, amount: 120n };
       const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
       const { db } = app.runtime;
@@ -195,12 +195,12 @@ describe('a fault unrelated to the account', () => {
       await expect(faultyNetwork.notify(payment.token, notice, `to ${payment.id}`)).rejects.toBe(
         unavailable,
       );
-      expect(await payment.state()).toEqual(stateBefore);
+      expect(await payment.readState()).toEqual(stateBefore);
       expect(await network.logOf(payment.card.id)).toHaveLength(1);
       await network.notify(payment.token, notice, `to ${payment.id}`);
       await app.settle();
-      expect((await payment.state()).account).toBe('880 of 880');
-      expect((await payment.resource()).pullSummary).toMatchObject({
+      expect((await payment.readState()).account).toBe('880 of 880');
+      expect((await payment.readResource()).pullSummary).toMatchObject({
         count: 2,
         totalAmount: 120,
       });

@@ -30,14 +30,14 @@ describe('a card of a deleted holder', () => {
     );
     expect(data).toMatchObject([{ state: 'ACTIVE' }]);
     const writtenOff = { status: 'SETTLED', account: '0 of 0', settled: 120, losses: -20 };
-    expect(await cardPayment.state()).toEqual(writtenOff);
+    expect(await cardPayment.readState()).toEqual(writtenOff);
   });
 
   it('accepts no credit authorization or adjustment', async () => {
     const fixture = cardFixture(app);
     const network = cardNetwork(app);
-    const holder = await fixture.holder();
-    const card = await fixture.card(holder);
+    const holder = await fixture.createCardholder();
+    const card = await fixture.createCard(holder);
     await remove(holder.customer.id);
     const declined = { approved: false, reason: 'CARDHOLDER_NOT_READY' };
     expect(await network.request(card.id, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(declined);
@@ -47,8 +47,8 @@ describe('a card of a deleted holder', () => {
 
   it('cannot be changed', async () => {
     const fixture = cardFixture(app);
-    const holder = await fixture.holder();
-    const card = await fixture.card(holder);
+    const holder = await fixture.createCardholder();
+    const card = await fixture.createCard(holder);
     await remove(holder.customer.id);
     for (const change of [
       { state: 'FROZEN' },

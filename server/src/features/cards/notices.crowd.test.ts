@@ -19,7 +19,7 @@ describe('concurrent notices', () => {
     const payment = await fixture.startPayment();
     await Promise.all([payment.clear(60), payment.clear(60)]);
     await app.settle();
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '880 of 880',
       settled: 120,
@@ -37,11 +37,11 @@ describe('concurrent notices', () => {
     );
     await app.settle();
     for (const cardPayment of allPayments) {
-      expect(await cardPayment.resource()).toMatchObject({
+      expect(await cardPayment.readResource()).toMatchObject({
         status: 'SETTLED',
         settledAmount: { amount: 70 },
       });
-      expect((await cardPayment.state()).account).toBe('930 of 930');
+      expect((await cardPayment.readState()).account).toBe('930 of 930');
     }
   });
 
@@ -52,7 +52,7 @@ describe('concurrent notices', () => {
       [1, 2, 3].map(() => payment.notify(refundNotice(60), false)),
     );
     expect(results.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,

@@ -25,13 +25,13 @@ const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 describe('an authorization', () => {
   it('holds the funds, debits them, and keeps them until the clearing', async () => {
     const payment = await fixture.startPayment();
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
-    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect(await payment.resource()).toMatchObject({
+    expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect(await payment.readResource()).toMatchObject({
       authorizedAmount: { amount: 100 },
       pullSummary: { count: 1, totalAmount: 100, pendingCount: 0 },
     });
@@ -39,12 +39,12 @@ describe('an authorization', () => {
 
   it('that is cleared at once is created as SETTLED', async () => {
     const payment = await fixture.startPayment({ kind: 'financial_authorization' });
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
-    expect(await payment.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
+    expect(await payment.readEvents()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
   });
 });
 
@@ -70,11 +70,11 @@ describe('a clearing', () => {
     await payment.notify(adjustmentNotice(MAX_AMOUNT));
     await payment.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
     await payment.notify(adjustmentNotice(MAX_AMOUNT / 2 + 2));
-    expect((await payment.resource()).authorizedAmount).toMatchObject({
+    expect((await payment.readResource()).authorizedAmount).toMatchObject({
       amount: MAX_AMOUNT / 2 + 2,
     });
     await payment.notify(refundNotice(MAX_AMOUNT / 2 + 1));
-    expect((await payment.resource()).refundedAmount).toMatchObject({
+    expect((await payment.readResource()).refundedAmount).toMatchObject({
       amount: MAX_AMOUNT / 2 + 1,
     });
   });
@@ -82,13 +82,13 @@ describe('a clearing', () => {
   it('of the whole amount settles the payment', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
-    expect((await payment.events()).slice(3)).toEqual(['SETTLED']);
-    expect(await payment.resource()).toMatchObject({
+    expect((await payment.readEvents()).slice(3)).toEqual(['SETTLED']);
+    expect(await payment.readResource()).toMatchObject({
       settledAmount: { amount: 100 },
       settlementSummary: { count: 1, totalAmount: 100 },
     });
@@ -103,17 +103,17 @@ describe('a clearing', () => {
       cards: 70,
       settled: 30,
     };
-    expect(await payment.state()).toEqual(partlySettled);
+    expect(await payment.readState()).toEqual(partlySettled);
     await payment.notify(clearingNotice(20));
     await payment.notify(clearingNotice(50));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
     const expectedEvents = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
-    expect((await payment.events()).slice(3)).toEqual(expectedEvents);
-    expect(await payment.resource()).toMatchObject({
+    expect((await payment.readEvents()).slice(3)).toEqual(expectedEvents);
+    expect(await payment.readResource()).toMatchObject({
       settlementSummary: { count: 3, totalAmount: 100 },
     });
   });
@@ -121,13 +121,13 @@ describe('a clearing', () => {
   it('above the authorization debits the difference', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(120));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '880 of 880',
       settled: 120,
     });
-    expect((await payment.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
-    expect(await payment.resource()).toMatchObject({
+    expect((await payment.readEvents()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
+    expect(await payment.readResource()).toMatchObject({
       settledAmount: { amount: 120 },
       pullSummary: { count: 2, totalAmount: 120, pendingCount: 0 },
     });
@@ -137,31 +137,31 @@ describe('a clearing', () => {
     const payment = await fixture.startPayment();
     await payment.notify(EXPIRY);
     await payment.notify(clearingNotice(40));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,
     });
     await payment.notify(clearingNotice(10));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '950 of 950',
       settled: 50,
     });
-    expect((await payment.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
+    expect((await payment.readEvents()).filter((each) => each === 'SETTLED')).toHaveLength(3);
   });
 
   it('that the account cannot cover is an exception', async () => {
     const payment = await fixture.startPayment({ funds: 110 });
     await payment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await payment.state()).toEqual(inException);
-    expect((await payment.events()).slice(3)).toEqual(['EXCEPTION']);
+    expect(await payment.readState()).toEqual(inException);
+    expect((await payment.readEvents()).slice(3)).toEqual(['EXCEPTION']);
     // Further notices of the network each emit an event.
     await payment.notify(clearingNotice(5));
-    expect(await payment.state()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
+    expect(await payment.readState()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
     await payment.notify(EXPIRY);
-    expect((await payment.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
+    expect((await payment.readEvents()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
 
   it('on a frozen account is an exception and posts nothing', async () => {
@@ -169,7 +169,7 @@ describe('a clearing', () => {
     await fixture.freezeAccount(payment.accountId);
     await payment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
-    expect(await payment.state()).toEqual(inException);
+    expect(await payment.readState()).toEqual(inException);
   });
 
   it('on a closed card writes off what was not debited', async () => {
@@ -177,13 +177,13 @@ describe('a clearing', () => {
     await payment.close();
     await payment.notify(clearingNotice(120));
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await payment.state()).toEqual(writtenOff);
-    expect((await payment.events()).slice(3)).toEqual(['SETTLED']);
+    expect(await payment.readState()).toEqual(writtenOff);
+    expect((await payment.readEvents()).slice(3)).toEqual(['SETTLED']);
     // The account is credited with at most what it has paid.
     await payment.notify(refundNotice(120));
-    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     await payment.notify(REVERSAL);
-    expect(await payment.state()).toEqual(writtenOff);
+    expect(await payment.readState()).toEqual(writtenOff);
   });
 });
 
@@ -191,18 +191,18 @@ describe('an expiry', () => {
   it('releases what was not cleared', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(EXPIRY);
-    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect((await payment.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
-    expect(await payment.resource()).toMatchObject({ settledAmount: { amount: 0 } });
+    expect(await payment.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect((await payment.readEvents()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
+    expect(await payment.readResource()).toMatchObject({ settledAmount: { amount: 0 } });
     await payment.notify(EXPIRY);
-    expect(await payment.events()).toHaveLength(5);
+    expect(await payment.readEvents()).toHaveLength(5);
   });
 
   it('releases the rest after a partial clearing', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     await payment.notify(clearingNotice(0));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '970 of 970',
       settled: 30,
@@ -213,9 +213,9 @@ describe('an expiry', () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     await payment.notify(refundNotice(30));
-    expect((await payment.state()).status).toBe('PARTIALLY_SETTLED');
+    expect((await payment.readState()).status).toBe('PARTIALLY_SETTLED');
     await payment.notify(EXPIRY);
-    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const expectedEvents = [
       'PARTIALLY_SETTLED',
       '930 of 930',
@@ -223,7 +223,7 @@ describe('an expiry', () => {
       '1000 of 1000',
       'REFUNDED',
     ];
-    expect((await payment.events()).slice(3)).toEqual(expectedEvents);
+    expect((await payment.readEvents()).slice(3)).toEqual(expectedEvents);
   });
 });
 
@@ -231,13 +231,17 @@ describe('an authorization adjustment', () => {
   it('to a higher amount debits the difference', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(adjustmentNotice(150));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '850 of 850',
       cards: 150,
     });
-    expect((await payment.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
-    expect(await payment.resource()).toMatchObject({
+    expect((await payment.readEvents()).slice(3)).toEqual([
+      '850 of 900',
+      'AUTHORIZED',
+      '850 of 850',
+    ]);
+    expect(await payment.readResource()).toMatchObject({
       authorizedAmount: { amount: 150 },
       pullSummary: { count: 2, totalAmount: 150 },
     });
@@ -246,15 +250,15 @@ describe('an authorization adjustment', () => {
   it('to a lower amount releases the difference', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(adjustmentNotice(60));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '940 of 940',
       cards: 60,
     });
-    expect((await payment.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
+    expect((await payment.readEvents()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
     await payment.notify(adjustmentNotice(30));
     await payment.notify(clearingNotice(30));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '970 of 970',
       settled: 30,
@@ -265,18 +269,18 @@ describe('an authorization adjustment', () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(40));
     await payment.notify(adjustmentNotice(40));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,
     });
-    expect((await payment.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
+    expect((await payment.readEvents()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
     // The payment is settled: a further total is recorded and changes nothing.
-    const resourceBefore = await payment.resource();
+    const resourceBefore = await payment.readResource();
     await payment.notify(adjustmentNotice(60));
     await payment.notify(adjustmentNotice(20));
-    expect(await payment.resource()).toEqual(resourceBefore);
-    expect(await payment.events()).toHaveLength(6);
+    expect(await payment.readResource()).toEqual(resourceBefore);
+    expect(await payment.readEvents()).toHaveLength(6);
     const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
     const recordedRows = await app.runtime.db.query(text, [payment.id, 'AUTHORIZATION_ADVICE']);
     expect(recordedRows.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
@@ -285,24 +289,24 @@ describe('an authorization adjustment', () => {
   it('that the account cannot cover debits nothing until the clearing', async () => {
     const payment = await fixture.startPayment({ funds: 110 });
     await payment.notify(adjustmentNotice(150));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '10 of 10',
       cards: 100,
     });
-    expect((await payment.events()).slice(3)).toEqual(['AUTHORIZED']);
+    expect((await payment.readEvents()).slice(3)).toEqual(['AUTHORIZED']);
     await payment.notify(clearingNotice(105));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
-    expect(await payment.state()).toEqual(partlySettled);
+    expect(await payment.readState()).toEqual(partlySettled);
     await payment.notify(clearingNotice(20));
-    expect((await payment.state()).status).toBe('EXCEPTION');
+    expect((await payment.readState()).status).toBe('EXCEPTION');
   });
 
   it('on a closed card debits nothing before the clearing', async () => {
     const payment = await fixture.startPayment();
     await payment.close();
     await payment.notify(adjustmentNotice(150));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
@@ -314,9 +318,9 @@ describe('an authorization adjustment', () => {
       settled: 120,
       losses: -20,
     };
-    expect(await payment.state()).toEqual(partlySettled);
+    expect(await payment.readState()).toEqual(partlySettled);
     await payment.notify(EXPIRY);
-    expect(await payment.state()).toEqual({ ...partlySettled, status: 'SETTLED' });
+    expect(await payment.readState()).toEqual({ ...partlySettled, status: 'SETTLED' });
   });
 });
 
@@ -325,19 +329,19 @@ describe('a refund', () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(30));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '930 of 930',
       settled: 70,
     });
-    expect(await payment.resource()).toMatchObject({
+    expect(await payment.readResource()).toMatchObject({
       refundedAmount: { amount: 30 },
       refundSummary: { count: 1, totalAmount: 30 },
     });
     await payment.notify(refundNotice(70));
-    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const expectedEvents = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
-    expect((await payment.events()).slice(3)).toEqual(expectedEvents);
+    expect((await payment.readEvents()).slice(3)).toEqual(expectedEvents);
   });
 
   it('above the cleared amount is rejected', async () => {
@@ -348,7 +352,7 @@ describe('a refund', () => {
     await payment.notify(refundNotice(40));
     await expect(payment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
     await expect(payment.notify(refundNotice(0))).rejects.toThrow('must be above zero');
-    expect((await payment.state()).account).toBe('940 of 940');
+    expect((await payment.readState()).account).toBe('940 of 940');
   });
 
   it('is credited to a frozen account', async () => {
@@ -356,15 +360,15 @@ describe('a refund', () => {
     await payment.notify(clearingNotice(100));
     await fixture.freezeAccount(payment.accountId);
     await payment.notify(refundNotice(100));
-    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
-  it('for a closed account goes to suspense', async () => {
+  it('for a closed account is posted to suspense', async () => {
     const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify(clearingNotice(100));
     await fixture.closeAccount(payment.accountId);
     await payment.notify(refundNotice(100));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'REFUNDED',
       account: '0 of 0',
       suspense: 100,
@@ -374,7 +378,7 @@ describe('a refund', () => {
     // Reversed before it was sent: nothing is owed.
     await payment.notify(REVERSAL);
     expect(await app.runtime.db.query(text, [payment.id])).toHaveLength(0);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '0 of 0',
       settled: 100,
@@ -385,27 +389,27 @@ describe('a refund', () => {
     const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
-    expect((await payment.state()).account).toBe('100 of 100');
+    expect((await payment.readState()).account).toBe('100 of 100');
     const secondPayment = await createOtherPayment(payment.card.id, 60);
     await payment.notify(REVERSAL);
-    expect(await payment.state()).toMatchObject({
+    expect(await payment.readState()).toMatchObject({
       ...{ status: 'SETTLED', account: '0 of 0' },
       ...{ settled: 100, receivable: -60, cards: 60 },
     });
-    expect(await payment.resource()).not.toHaveProperty('refundSummary');
-    expect((await payment.events()).at(-1)).toBe('SETTLED');
+    expect(await payment.readResource()).not.toHaveProperty('refundSummary');
+    expect((await payment.readEvents()).at(-1)).toBe('SETTLED');
     // The amount released by the second payment repays the debt first.
     await simulate(payment.card.id, 'clearing', {
       cardTransactionId: secondPayment,
       amount: 0,
     });
-    expect(await payment.state()).toMatchObject({ account: '0 of 0' });
-    expect(await payment.state()).not.toHaveProperty('receivable');
+    expect(await payment.readState()).toMatchObject({ account: '0 of 0' });
+    expect(await payment.readState()).not.toHaveProperty('receivable');
     // A second refund and reversal have steps of their own.
     await fundAccount(app, payment.accountId, 5);
     await payment.notify(refundNotice(100));
     await payment.notify(REVERSAL);
-    expect(await payment.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
+    expect(await payment.readState()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
   });
 });
 
@@ -428,12 +432,12 @@ async function createOtherPayment(cardId: string, amount: number): Promise<strin
 describe('a credit', () => {
   it('is credited with the clearing', async () => {
     const payment = await fixture.startPayment({ kind: 'credit_authorization' });
-    expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
+    expect(await payment.readState()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
     await payment.notify(clearingNotice(40));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
-    expect(await payment.state()).toEqual(partlySettled);
+    expect(await payment.readState()).toEqual(partlySettled);
     await payment.notify(clearingNotice(60));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '1100 of 1100',
       settled: -100,
@@ -445,7 +449,7 @@ describe('a credit', () => {
       '1100 of 1100',
       'SETTLED',
     ];
-    expect(await payment.events()).toEqual(expectedEvents);
+    expect(await payment.readEvents()).toEqual(expectedEvents);
     await expect(payment.notify(refundNotice(10))).rejects.toThrow('A credit cannot be refunded.');
     await expect(payment.notify(adjustmentNotice(10))).rejects.toThrow(
       'A credit has no authorization advice.',
@@ -455,8 +459,8 @@ describe('a credit', () => {
   it('that is never cleared expires without postings', async () => {
     const payment = await fixture.startPayment({ kind: 'credit_authorization' });
     await payment.notify(EXPIRY);
-    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await payment.events()).toEqual(['AUTHORIZED', 'SETTLED']);
+    expect(await payment.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await payment.readEvents()).toEqual(['AUTHORIZED', 'SETTLED']);
   });
 });
 
@@ -464,7 +468,7 @@ describe('an account in USDB', () => {
   it('is debited ten thousand units for each cent', async () => {
     const payment = await fixture.startPayment({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '990003 of 990003',
       cards,
@@ -472,13 +476,13 @@ describe('an account in USDB', () => {
     await payment.notify(clearingNotice(33));
     await payment.notify(EXPIRY);
     const account = '1670003 of 1670003';
-    expect(await payment.state()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
+    expect(await payment.readState()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
     await payment.notify(refundNotice(33));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'REFUNDED',
       account: '2000003 of 2000003',
     });
-    expect(await payment.resource()).toMatchObject({ authorizedAmount: { amount: 101 } });
+    expect(await payment.readResource()).toMatchObject({ authorizedAmount: { amount: 101 } });
   });
 });
 
@@ -491,10 +495,10 @@ describe('further debits', () => {
     await Promise.all([payment.clear(120), app.call('POST', path, body)]);
     await app.settle();
     const statuses = [
-      await payment.resource(),
+      await payment.readResource(),
       ok(await app.call('GET', `/transactions/${secondPayment}`), 200),
     ];
     expect(statuses.map((each) => each.status).sort()).toEqual(['EXCEPTION', 'SETTLED']);
-    expect((await payment.state()).account).toBe('10 of 10');
+    expect((await payment.readState()).account).toBe('10 of 10');
   });
 });

@@ -84,27 +84,30 @@ describe('after thirty days', () => {
     await part.notify(clearingNotice(30));
     const credit = await fixture.startPayment({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
-    expect((await cardPayment.state()).status).toBe('AUTHORIZED');
-    expect((await part.state()).status).toBe('PARTIALLY_SETTLED');
+    expect((await cardPayment.readState()).status).toBe('AUTHORIZED');
+    expect((await part.readState()).status).toBe('PARTIALLY_SETTLED');
     await advancePastSweep(60_001);
-    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', account: '100 of 100' });
-    expect((await cardPayment.events()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
-    expect(await part.state()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
-    expect(await credit.state()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await cardPayment.readState()).toMatchObject({
+      status: 'SETTLED',
+      account: '100 of 100',
+    });
+    expect((await cardPayment.readEvents()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
+    expect(await part.readState()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
+    expect(await credit.readState()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await openPayments(cardPayment, part, credit)).toEqual([]);
     // The closure is not a message of the network, so the log has no entry for it.
     const log = await cardNetwork(app).logOf(cardPayment.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
     // A clearing after the closure is a late clearing.
     await cardPayment.notify(clearingNotice(100));
-    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
+    expect(await cardPayment.readState()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
     ok(await app.call('DELETE', `/customers/${cardPayment.card.cardholderId}`), 200);
   });
 
   it('an exception remains for an operator', async () => {
     const inException = await fixture.startPayment({ descriptor: 'Shop 006' });
     await advancePastSweep(30 * DAY_MS);
-    expect(await inException.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    expect(await inException.readState()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await openPayments(inException)).toEqual([]);
   });
 
@@ -119,8 +122,8 @@ describe('after thirty days', () => {
     await app.settle();
     for (const each of allPayments) {
       const expectedState = { status: 'SETTLED', account: '960 of 960' };
-      expect(await each.state()).toMatchObject(expectedState);
-      const { settledAmount } = await each.resource();
+      expect(await each.readState()).toMatchObject(expectedState);
+      const { settledAmount } = await each.readResource();
       expect(settledAmount.amount).toBe(40);
     }
     expect(await openPayments(...allPayments)).toEqual([]);
@@ -128,8 +131,8 @@ describe('after thirty days', () => {
 
   it('cards of every platform are included', async () => {
     const otherPlatformFixture = cardFixture(app, { as: app.other });
-    const holder = await otherPlatformFixture.holder({ funds: 10_00 });
-    const { id } = await otherPlatformFixture.card(holder);
+    const holder = await otherPlatformFixture.createCardholder({ funds: 10_00 });
+    const { id } = await otherPlatformFixture.createCard(holder);
     const network = cardNetwork(app);
     expect(await network.request(id, 4_00)).toMatchObject({ approved: true });
     await advancePastSweep(30 * DAY_MS);

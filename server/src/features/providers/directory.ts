@@ -165,7 +165,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     return reading;
   }
 
-  async function turn(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
       await refresh();
       isFailing = false;
@@ -173,7 +173,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
       if (!isFailing) log.error({ err: error }, 'providers could not be read');
       isFailing = true;
     }
-    if (timer) timer = setTimeout(turn, READ_EVERY_MS).unref();
+    if (timer) timer = setTimeout(poll, READ_EVERY_MS).unref();
   }
 
   await refresh();
@@ -186,7 +186,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     },
     isUnavailable: (providerId) => circuits.states().get(circuitName(providerId)) === 'open',
     start() {
-      timer = setTimeout(turn, READ_EVERY_MS).unref();
+      timer = setTimeout(poll, READ_EVERY_MS).unref();
     },
     stop() {
       clearTimeout(timer);

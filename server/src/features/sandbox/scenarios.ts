@@ -11,7 +11,7 @@ import {
 import type { Step } from './world/step.ts';
 
 interface Scenario {
-  /** What happens, for a person who selects it. */
+  /** Description for users who select it. */
   readonly summary: string;
   readonly steps: readonly Step[];
 }

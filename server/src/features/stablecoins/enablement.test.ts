@@ -38,9 +38,9 @@ describe('requestStablecoinServiceEnablement', () => {
   };
 
   it.each(SERVICE_STATUSES)('with a token in status %s', async (status) => {
-    const { id } = await fixture.coin();
+    const { id } = await fixture.createCoin();
     await setStatus(id, status);
-    const response = await fixture.request(id);
+    const response = await fixture.requestEnablement(id);
     const outcome = OUTCOMES[status];
     if (outcome === 409) {
       expect([response.status, response.body.code]).toEqual([
@@ -56,17 +56,19 @@ describe('requestStablecoinServiceEnablement', () => {
   });
 
   it('has no effect when repeated', async () => {
-    const { id } = await fixture.coin();
-    const firstBody = ok(await fixture.request(id), 200);
+    const { id } = await fixture.createCoin();
+    const firstBody = ok(await fixture.requestEnablement(id), 200);
     app.effects.set(app.effects.now() + 1_000);
-    expect(ok(await fixture.request(id), 200)).toEqual(firstBody);
-    const responses = await Promise.all(Array.from({ length: 5 }, () => fixture.request(id)));
+    expect(ok(await fixture.requestEnablement(id), 200)).toEqual(firstBody);
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => fixture.requestEnablement(id)),
+    );
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
   });
 
   it('waits for the operator, whose approval is applied by a job', async () => {
-    const { id } = await fixture.coin();
-    ok(await fixture.request(id), 200);
+    const { id } = await fixture.createCoin();
+    ok(await fixture.requestEnablement(id), 200);
     await app.advance(60_000);
     expect(await readCoin(id)).toMatchObject({ serviceOperationsStatus: 'PENDING_APPROVAL' });
     expect(await readCoin(id)).not.toHaveProperty('currency');
@@ -78,8 +80,8 @@ describe('requestStablecoinServiceEnablement', () => {
   });
 
   it('enables an approved token once it is provisioned', async () => {
-    const { id } = await fixture.coin({ token: '005' });
-    ok(await fixture.request(id), 200);
+    const { id } = await fixture.createCoin({ token: '005' });
+    ok(await fixture.requestEnablement(id), 200);
     await approve(id);
     await app.advance(29_999);
     expect((await readCoin(id)).serviceOperationsStatus).toBe('ENABLING');
@@ -91,15 +93,17 @@ describe('requestStablecoinServiceEnablement', () => {
   });
 
   it('needs no operator in the sandbox for a token that ends in 006', async () => {
-    const { id } = await fixture.coin({ token: '006' });
+    const { id } = await fixture.createCoin({ token: '006' });
     expect((await readCoin(id)).serviceOperationsStatus).toBe('NOT_ENABLED');
-    expect(ok(await fixture.request(id), 200).serviceOperationsStatus).toBe('PENDING_APPROVAL');
+    expect(ok(await fixture.requestEnablement(id), 200).serviceOperationsStatus).toBe(
+      'PENDING_APPROVAL',
+    );
     await app.settle();
     expect((await readCoin(id)).serviceOperationsStatus).toBe('ENABLED');
   });
 
   it('requires MANAGE and a token of the platform', async () => {
-    const { id } = await fixture.coin();
+    const { id } = await fixture.createCoin();
     const path = `/stablecoins/${id}/request-service-enablement`;
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const rejectedResponse = await app.call('POST', path, undefined, { as: callerToken });
@@ -114,7 +118,7 @@ describe('a server with another service name prefix', () => {
     const acme = await startApp({ serviceNamePrefix: 'Acme' });
     try {
       const separateFixture = stablecoinFixture(acme);
-      const coin = await separateFixture.coin();
+      const coin = await separateFixture.createCoin();
       expect(coin.acmeOperationsStatus).toBe('NOT_ENABLED');
       expect(coin).not.toHaveProperty('serviceOperationsStatus');
       const path = `/stablecoins/${coin.id}/request-acme-enablement`;
@@ -141,8 +145,8 @@ describe('a server with another service name prefix', () => {
 
 describe('a token that is not issued', () => {
   it.each(['002', '003'])('cannot be requested: …%s', async (token) => {
-    const { id, issuanceStatus } = await fixture.coin({ token });
-    const { status, body } = await fixture.request(id);
+    const { id, issuanceStatus } = await fixture.createCoin({ token });
+    const { status, body } = await fixture.requestEnablement(id);
     expect([status, body.code]).toEqual([409, 'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE']);
     expect(body.reason).toContain(issuanceStatus);
   });
@@ -153,7 +157,7 @@ describe('a token that is not issued', () => {
     ['NOT_ENABLED', 'NOT_ENABLED'],
     ['DISABLED', 'DISABLED'],
   ] as const)('loses its service status %s', async (previous, becomes) => {
-    const { id } = await fixture.coin({ token: '005' });
+    const { id } = await fixture.createCoin({ token: '005' });
     await setStatus(id, previous);
     // The provider no longer has the token.
     await app.runtime.db.query(

@@ -28,17 +28,17 @@ let bank: { id: string };
 
 beforeAll(async () => {
   fixture = mintFixture(app);
-  wallet = await fixture.wallet();
-  bank = await fixture.bank();
+  wallet = await fixture.createWallet();
+  bank = await fixture.createBankAccount();
 });
 afterAll(async () => {
-  expect(await fixture.problems()).toEqual([]);
+  expect(await fixture.findSupplyProblems()).toEqual([]);
 });
 
 const createWorker = (...responses: readonly (ProviderReply | Error)[]) =>
   workerOn(app, ...responses);
 
-const burnOrdered = () => fixture.burnOrdered(bank.id);
+const burnOrdered = () => fixture.orderBurn(bank.id);
 
 describe('an EXPIRED mint or burn', () => {
   const expiredProgress = progressReply('expired');
@@ -49,7 +49,7 @@ describe('an EXPIRED mint or burn', () => {
     const worker = createWorker(expiredProgress, ...responses);
     await worker.runFor(0);
     expect((await fixture.readOperation(ordered.id)).status).toBe('EXPIRED');
-    expect(await fixture.supply(ordered.coin.id)).toEqual(BEFORE_BURN);
+    expect(await fixture.readSupply(ordered.coin.id)).toEqual(BEFORE_BURN);
     return { ...ordered, ...worker };
   }
 
@@ -79,8 +79,8 @@ describe('an EXPIRED mint or burn', () => {
       'burn! void 10000000',
       'burn.late posted 10000000',
     ]);
-    expect(await fixture.supply(coin.id)).toEqual(BURNT);
-    expect(await fixture.problems()).toEqual([]);
+    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+    expect(await fixture.findSupplyProblems()).toEqual([]);
     await runFor(24 * HOUR);
     expect(calls).toHaveLength(4);
   });
@@ -92,12 +92,12 @@ describe('an EXPIRED mint or burn', () => {
     const { coin, id, runFor } = await createExpiredBurn(progressReply('submitted'), ...last);
     await runFor(HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
-    expect(await fixture.supply(coin.id)).toEqual(PENDING);
-    expect(await fixture.problems()).toEqual([]);
+    expect(await fixture.readSupply(coin.id)).toEqual(PENDING);
+    expect(await fixture.findSupplyProblems()).toEqual([]);
     await runFor(HOUR);
     expect((await fixture.readOperation(id)).status).toBe(status);
     expect((await ledgerOf(id)).at(-1)).toBe(step);
-    expect(await fixture.supply(coin.id)).toEqual(supply);
+    expect(await fixture.readSupply(coin.id)).toEqual(supply);
   });
 
   it.each([
@@ -112,10 +112,10 @@ describe('an EXPIRED mint or burn', () => {
     const row = await app.runtime.db.read(mintsAndBurns, id);
     expect(row?.uncounted).toBe(6n * DOLLAR);
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
-    expect(await fixture.problems()).toEqual([]);
+    expect(await fixture.findSupplyProblems()).toEqual([]);
     await createWorker(progressReply('completed')).runFor(HOUR);
     expect((await fixture.readOperation(otherBurn.id)).status).toBe('COMPLETED');
-    expect((await fixture.supply(coin.id)).circulating).toBe(0n);
+    expect((await fixture.readSupply(coin.id)).circulating).toBe(0n);
   });
 
   it('posts nothing if no supply is left', async () => {
@@ -128,16 +128,16 @@ describe('an EXPIRED mint or burn', () => {
     await runFor(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await ledgerOf(id)).toHaveLength(2);
-    expect(await fixture.problems()).toEqual([]);
+    expect(await fixture.findSupplyProblems()).toEqual([]);
     await createWorker(FINAL).runFor(HOUR);
   });
 
   it('is posted if it is a mint', async () => {
-    const coin = await fixture.coin();
+    const coin = await fixture.createCoin();
     const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     await createWorker(expiredProgress, progressReply('completed')).runFor(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-    expect(await fixture.supply(coin.id)).toEqual({
+    expect(await fixture.readSupply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
       burning: 0n,
       minting: 0n,

@@ -14,11 +14,11 @@ let bank: { id: string };
 
 beforeAll(async () => {
   fixture = mintFixture(app);
-  wallet = await fixture.wallet();
-  bank = await fixture.bank();
+  wallet = await fixture.createWallet();
+  bank = await fixture.createBankAccount();
 });
 afterAll(async () => {
-  expect(await fixture.problems()).toEqual([]);
+  expect(await fixture.findSupplyProblems()).toEqual([]);
 });
 
 /** Statuses of an operation at these times after now. */
@@ -36,7 +36,7 @@ const TIMES = [0, 1_999, 2_000, 4_999, 5_000, 60_000];
 
 describe('createStablecoinMint', () => {
   it('is accepted under the same key once the token is provisioned', async () => {
-    const { id } = await fixture.coin({ token: '005' });
+    const { id } = await fixture.createCoin({ token: '005' });
     const body = fixture.mintBody(wallet.id);
     const mint = () => fixture.mint(id, body, 'patient');
     expect((await mint()).body.code).toBe('STABLECOIN_NOT_PROVISIONED');
@@ -45,7 +45,7 @@ describe('createStablecoinMint', () => {
   });
 
   it('by wire waits for the payment, then increases the supply', async () => {
-    const coin = await fixture.coin();
+    const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'Reserve for May' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     expect(createdMint).toEqual({
@@ -70,7 +70,7 @@ describe('createStablecoinMint', () => {
       createdAt: new Date(app.effects.now()).toISOString(),
       updatedAt: new Date(app.effects.now()).toISOString(),
     });
-    expect(await fixture.supply(coin.id)).toEqual({
+    expect(await fixture.readSupply(coin.id)).toEqual({
       circulating: 0n,
       burning: 0n,
       minting: 100n * DOLLAR,
@@ -88,7 +88,7 @@ describe('createStablecoinMint', () => {
     const endedOperation = await fixture.readOperation(createdMint.id);
     expect(endedOperation).toMatchObject({ status: completed, providerStatus: 'complete' });
     expect(endedOperation.failureReason).toBeUndefined();
-    expect(await fixture.supply(coin.id)).toEqual({
+    expect(await fixture.readSupply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
       burning: 0n,
       minting: 0n,
@@ -96,7 +96,7 @@ describe('createStablecoinMint', () => {
   });
 
   it.each(['ACH_DEBIT', 'SAME_DAY_ACH_DEBIT'])('by %s needs no payment', async (type) => {
-    const coin = await fixture.coin();
+    const coin = await fixture.createCoin();
     const fundingSource = { type, externalAccountId: bank.id };
     const createdMint = ok(
       await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
@@ -114,14 +114,14 @@ describe('createStablecoinMint', () => {
       completed,
       completed,
     ]);
-    expect((await fixture.supply(coin.id)).circulating).toBe(100n * DOLLAR);
+    expect((await fixture.readSupply(coin.id)).circulating).toBe(100n * DOLLAR);
   });
 
   it.each([
     ['003', 'PROVIDER_TRANSFER_FAILED', 5 * SECOND],
     ['004', 'PROVIDER_CANCELLED', 5 * SECOND],
   ])('described …%s fails: %s', async (suffix, failureReason, afterMs) => {
-    const coin = await fixture.coin();
+    const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: `mint ${suffix}` });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     await app.advance(afterMs);
@@ -129,12 +129,16 @@ describe('createStablecoinMint', () => {
       status: 'FAILED',
       failureReason,
     });
-    expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
+    expect(await fixture.readSupply(coin.id)).toEqual({
+      circulating: 0n,
+      burning: 0n,
+      minting: 0n,
+    });
   });
 
   it('from a bank account whose number ends in 003 fails', async () => {
-    const coin = await fixture.coin();
-    const { id: externalAccountId } = await fixture.bank('003');
+    const coin = await fixture.createCoin();
+    const { id: externalAccountId } = await fixture.createBankAccount('003');
     const fundingSource = { type: 'ACH_DEBIT', externalAccountId };
     const createdMint = ok(
       await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
@@ -149,7 +153,7 @@ describe('createStablecoinMint', () => {
   });
 
   it('described …005 completes after half a minute', async () => {
-    const coin = await fixture.coin();
+    const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const times = [9_999, 10_000, 29_999, 30_000];
@@ -163,7 +167,7 @@ describe('createStablecoinMint', () => {
   });
 
   it('expires unpaid after seven days, and not before', async () => {
-    const coin = await fixture.coin();
+    const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'never 001' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const pendingFunding = 'PENDING_FUNDING';
@@ -172,7 +176,11 @@ describe('createStablecoinMint', () => {
     expect(await fixture.readOperation(createdMint.id)).toMatchObject({
       providerStatus: 'expired',
     });
-    expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
+    expect(await fixture.readSupply(coin.id)).toEqual({
+      circulating: 0n,
+      burning: 0n,
+      minting: 0n,
+    });
   });
 });
 
@@ -189,7 +197,7 @@ describe('createStablecoinBurn', () => {
       estimatedDelivery: { rail: 'WIRE', amount: '1000', currency: 'USD' },
     });
     const fullSupply = 100n * DOLLAR;
-    expect(await fixture.supply(coin.id)).toEqual({
+    expect(await fixture.readSupply(coin.id)).toEqual({
       circulating: fullSupply,
       burning: 10n * DOLLAR,
       minting: 0n,
@@ -203,7 +211,7 @@ describe('createStablecoinBurn', () => {
       completed,
       completed,
     ]);
-    expect(await fixture.supply(coin.id)).toEqual({
+    expect(await fixture.readSupply(coin.id)).toEqual({
       circulating: 90n * DOLLAR,
       burning: 0n,
       minting: 0n,
@@ -218,11 +226,11 @@ describe('createStablecoinBurn', () => {
     const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });
     const createdBurn = ok(await fixture.burn(coin.id, body), 201);
     await app.advance(afterMs - 1);
-    expect((await fixture.supply(coin.id)).burning).toBe(10n * DOLLAR);
+    expect((await fixture.readSupply(coin.id)).burning).toBe(10n * DOLLAR);
     await app.advance(1);
     expect((await fixture.readOperation(createdBurn.id)).status).toBe(status);
     const unburned = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.supply(coin.id)).toEqual(unburned);
+    expect(await fixture.readSupply(coin.id)).toEqual(unburned);
   });
 
   it.each(['ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT'])(
@@ -250,7 +258,7 @@ describe('createStablecoinBurn', () => {
         completed,
         completed,
       ]);
-      expect((await fixture.supply(coin.id)).circulating).toBe(10n * DOLLAR);
+      expect((await fixture.readSupply(coin.id)).circulating).toBe(10n * DOLLAR);
     },
   );
 
@@ -265,7 +273,7 @@ describe('createStablecoinBurn', () => {
     expect(codes.filter((code) => code === 'STABLECOIN_PROVIDER_ERROR')).toHaveLength(9);
     await app.advance(5 * SECOND);
     const remaining = { circulating: DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.supply(coin.id)).toEqual(remaining);
+    expect(await fixture.readSupply(coin.id)).toEqual(remaining);
   });
 });
 
@@ -296,8 +304,8 @@ describe('listStablecoinOperations', () => {
     );
   });
 
-  it('shows an empty page of a coin without any, and none of another coin', async () => {
-    const coin = await fixture.coin();
+  it('returns an empty page for a coin without operations, and omits those of other coins', async () => {
+    const coin = await fixture.createCoin();
     const page = ok(await fixture.read(`/stablecoins/${coin.id}/operations`), 200);
     expect(page).toEqual({ data: [], hasMore: false, totalCount: 0 });
   });
@@ -305,7 +313,7 @@ describe('listStablecoinOperations', () => {
 
 describe('getStablecoinOperation', () => {
   it('does not find an operation of another platform', async () => {
-    const coin = await fixture.coin();
+    const coin = await fixture.createCoin();
     const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     for (const [id, as] of [
       [createdMint.id, app.other],

@@ -38,7 +38,7 @@ const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 it('deletes requests and attempts after a day, keys of codes at their expiry, signatures never', async () => {
   const sweep = combineSweeps();
   const operation = await signedTestOperation(app);
-  const headers = await operation.signed(await operation.session());
+  const headers = await operation.signRequest(await operation.openSession());
   await operation.call({ headers });
   await app.operate(async (ctx) => {
     await countAttempt(ctx, 'old', [{ max: 1, withinMs: 1_000 }]);

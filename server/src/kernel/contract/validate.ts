@@ -27,7 +27,7 @@ const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
 const [FIRST_MOMENT, AFTER_LAST_MOMENT] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
 
 /** Rejects leap seconds, which Ajv accepts, and the 30th of February, which Date.parse accepts. */
-function isMoment(text: string): boolean {
+function isTimestamp(text: string): boolean {
   const day = DATE_TIME.exec(text)?.[1];
   const time = Date.parse(text);
   if (!day || Number.isNaN(time) || time < FIRST_MOMENT || time >= AFTER_LAST_MOMENT) return false;
@@ -41,7 +41,7 @@ function ajv(options: Options): Ajv {
   (addFormats as unknown as (to: Ajv) => void)(instance);
   instance.addFormat('int64', true);
   instance.addFormat('binary', true);
-  instance.addFormat('date-time', isMoment);
+  instance.addFormat('date-time', isTimestamp);
   return instance;
 }
 

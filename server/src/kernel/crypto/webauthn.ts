@@ -96,7 +96,7 @@ function readClientData(text: string): ClientData | undefined {
 
 const [KTY, ALG, CURVE, X, Y, N, E] = [1, 3, -1, -2, -3, -1, -2];
 const [ES256, EDDSA, RS256] = [-7, -8, -257];
-const RSA_BITS = { least: 2048, most: 8192 };
+const RSA_BITS = { minimum: 2048, maximum: 8192 };
 
 interface Key {
   key: KeyObject;
@@ -106,7 +106,7 @@ interface Key {
 function importKey(jwk: Record<string, string>, hash: Key['hash']): Key | undefined {
   const key = createPublicKey({ format: 'jwk', key: jwk as JsonWebKey });
   const bits = key.asymmetricKeyDetails?.modulusLength;
-  if (bits !== undefined && (bits < RSA_BITS.least || bits > RSA_BITS.most)) return undefined;
+  if (bits !== undefined && (bits < RSA_BITS.minimum || bits > RSA_BITS.maximum)) return undefined;
   return { key, hash };
 }
 

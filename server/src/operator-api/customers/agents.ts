@@ -23,7 +23,7 @@ const Summary = named(
     {
       agentId: text('ID of the agent.'),
       platformId: text('Platform of the agent.'),
-      customerId: text('Customer on whose behalf it acts.'),
+      customerId: text('Customer on whose behalf the agent acts.'),
       name: text('Display name.'),
       state: State,
       createdAt: time('Time at which the agent was created.'),
@@ -61,7 +61,7 @@ const show = operation({
   method: 'GET',
   path: '/agents/{agentId}',
   tag: TAG,
-  summary: 'Show an agent',
+  summary: 'Get an agent',
   description: 'Returns an agent, its policy and its spending.',
   auth: 'operator',
   operatorPermission: 'agents.read',
@@ -117,7 +117,9 @@ const AuditEntry = named(
       what: text('Event that the entry records.'),
       actor: text('Agent, API token or operator that acted.'),
       agentId: text('ID of the agent.'),
-      actionId: nullable(text('Action of the agent; null if the entry is about none.')),
+      actionId: nullable(
+        text('Action of the agent; null if the entry does not concern an action.'),
+      ),
       customerId: text('Customer on whose behalf the agent acts.'),
       platformId: text('Platform of the agent.'),
       details: Type.Record(Type.String(), Type.Unknown(), { description: 'What changed.' }),

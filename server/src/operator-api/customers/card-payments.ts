@@ -1,4 +1,4 @@
-// Card payments that need a decision, and funding debits in progress.
+// Card payments that need a decision, and pending funding debits.
 import { Type } from '@sinclair/typebox';
 import {
   endFundingDebit,
@@ -53,7 +53,7 @@ const Exception = named(
       currency,
       suspense: Type.Object(
         {
-          amount: Type.Integer({ description: 'Amount in minor units; negative if missing.' }),
+          amount: Type.Integer({ description: 'Amount in minor units; negative for a shortfall.' }),
           currency: nullable(currency),
         },
         { description: 'Funds of the payment in suspense.' },
@@ -108,7 +108,7 @@ const resolve = operation({
       currency,
     }),
   },
-  // The payment is no exception, or its account is closed.
+  // The payment is not an exception, or its account is closed.
   errors: ['CONFLICT'],
   notFound: 'TRANSACTION_NOT_FOUND',
 });

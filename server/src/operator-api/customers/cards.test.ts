@@ -28,10 +28,10 @@ const recordsOf = async (subject: string) =>
 const next = () => app.effects.set(app.effects.now() + 1_000);
 
 it('lists, shows and closes cards', async () => {
-  const holder = await fixture.holder();
-  const first = await fixture.card(holder);
+  const holder = await fixture.createCardholder();
+  const first = await fixture.createCard(holder);
   next();
-  const second = await fixture.card(holder);
+  const second = await fixture.createCard(holder);
   const list = `/cards?customerId=${holder.customer.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({
@@ -60,7 +60,7 @@ it('lists, shows and closes cards', async () => {
 
 it('lists decisions and reveals of card numbers', async () => {
   const network = cardNetwork(app);
-  const { id } = await fixture.card(await fixture.holder({ funds: 50_00 }));
+  const { id } = await fixture.createCard(await fixture.createCardholder({ funds: 50_00 }));
   await network.request(id, 12_34);
   next();
   await network.request(id, 100_00);

@@ -1,4 +1,5 @@
-// Names of customers beside their IDs, for lists. A name is personal data: each request is recorded.
+// Names of customers for lists, which contain only IDs. Names are personal data, so each request is
+// recorded.
 import { Type } from '@sinclair/typebox';
 import { factsOfCustomer, readCustomer } from '../../features/customers/records/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -6,7 +7,7 @@ import { isId } from '../../kernel/id.ts';
 import { nullable, text } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 
-/** Customers of a request, as many as a page of a list has. */
+/** Maximum number of customers per request, equal to the page size of lists. */
 const MAX_CUSTOMERS = 100;
 
 const reveal = operation({
@@ -14,7 +15,7 @@ const reveal = operation({
   method: 'GET',
   path: '/customer-names',
   tag: 'Customers',
-  summary: 'Show the names of customers',
+  summary: 'Get the names of customers',
   description:
     'Returns the names of customers, such as those of a list. Names are personal data, so this ' +
     'request is recorded. Unknown customers, and those of platforms that the operator may not ' +

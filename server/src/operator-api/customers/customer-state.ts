@@ -26,7 +26,7 @@ import { named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { operatorHandle } from '../handle.ts';
 
-/** Items of each kind in the reply. */
+/** Maximum number of items of each kind. */
 const MAX_ITEMS = 100;
 const optional = Type.Optional;
 const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
@@ -74,7 +74,7 @@ const Agent = Type.Object({
 
 const Document = Type.Object({
   documentId: text('ID of the document.'),
-  holderId: text('The customer, or the beneficial owner.'),
+  holderId: text('ID of the customer or beneficial owner.'),
   documentType: DocumentType,
   submittedAt: nullable(time('Time of the first submission to a check; null until then.')),
   createdAt: time('Time of the upload.'),
@@ -83,7 +83,7 @@ const Document = Type.Object({
 const Verification = Type.Object({
   verificationId: text('ID of the verification.'),
   status: oneOf(VERIFICATION_STATUSES, { description: 'Status of the verification.' }),
-  decidedBy: nullable(text('Who decided; null until then.')),
+  decidedBy: nullable(text('Source of the decision; null until then.')),
   createdAt: time('Time of the submission.'),
   updatedAt: time('Time of the last change.'),
 });
@@ -96,7 +96,7 @@ const Authentication = Type.Object(
   },
   {
     description:
-      'Requires `authentication.read`. Absent after an erasure. `getCustomerAuthentication` has more.',
+      'Requires `authentication.read`. Absent after an erasure. `getCustomerAuthentication` returns details.',
   },
 );
 
@@ -144,7 +144,7 @@ const get = operation({
         hourlyPayments: nullable(
           Type.Object(
             {
-              maximum: Type.Integer({ description: 'Payments that it may start in an hour.' }),
+              maximum: Type.Integer({ description: 'Hourly payment limit, and its use.' }),
               used: Type.Integer({ description: 'Payments started in the current hour.' }),
             },
             { description: 'Limit of payments per hour; null if the platform has none.' },

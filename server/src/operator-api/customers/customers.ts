@@ -1,4 +1,4 @@
-// The rights of data subjects: search by personal data, export, and erasure.
+// Data subject requests: search by personal data, export, and erasure.
 import { Type } from '@sinclair/typebox';
 import { SEARCH_FIELDS } from '../../features/customers/digests/index.ts';
 import {
@@ -34,16 +34,16 @@ const Found = named(
       status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
       isDeleted: Type.Boolean({ description: 'Whether the customer was deleted.' }),
       ownerId: nullable(
-        text('Beneficial owner with the value; null if the customer itself has it.'),
+        text('Beneficial owner with the value; null if the value belongs to the customer.'),
       ),
       isWholeName: Type.Optional(
         Type.Boolean({
           description:
-            'Whether the whole name is equal, and not only its words. Only in a search by name.',
+            'Whether the whole name matches, and not only its words. Only in a search by name.',
         }),
       ),
     },
-    { description: 'A customer that was found, without personal data.' },
+    { description: 'A matching customer, without personal data.' },
   ),
 );
 
@@ -92,7 +92,7 @@ const exportOne = operation({
         Type.Object({
           table: text('Table of the row; `events` for events.'),
           row: Type.Record(Type.String(), Type.Unknown(), {
-            description: 'The row, by its columns.',
+            description: 'Columns of the row.',
           }),
         }),
       ).properties,

@@ -1,4 +1,4 @@
-// External accounts: the list, their history, and the transitions that an operator may make.
+// External accounts: list, history, and the transitions that operators can make.
 import { type Static, Type } from '@sinclair/typebox';
 import {
   externalAccountFeature,
@@ -106,7 +106,8 @@ const check = operation({
   operationId: 'checkExternalAccount',
   path: '/external-accounts/{accountId}/check',
   summary: 'Start a check of a bank account',
-  description: 'Sets the status PENDING: there are no payouts until the check passes.',
+  description:
+    'Sets the status PENDING. Payouts to the account are rejected until the check passes.',
   commands: ['external-accounts check'],
 });
 

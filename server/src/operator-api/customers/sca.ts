@@ -118,7 +118,7 @@ const show = operation({
   method: 'GET',
   path: '/customers/{customerId}/authentication',
   tag: TAG,
-  summary: 'Show the authentication of a customer',
+  summary: 'Get the authentication of a customer',
   description:
     'Returns factors, failures, lock, session, open resets and trusted accounts. Secrets of ' +
     'factors are never shown.',

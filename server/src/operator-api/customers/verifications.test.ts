@@ -10,15 +10,15 @@ const fixture = openForFile(openOnboarding);
 let as: TestPlatform;
 let client: ReturnType<typeof operatorClient>;
 beforeAll(async () => {
-  as = await fixture.platformOf('default', 'production');
+  as = await fixture.createPlatform('default', 'production');
   client = operatorClient(fixture.app);
 });
 
 /** A person under review. */
 async function person() {
-  const { id } = await fixture.person(as, 'Ada Lovelace 001');
+  const { id } = await fixture.createPerson(as, 'Ada Lovelace 001');
   await fixture.addDocument(as, id, 'PASSPORT');
-  const submitted = ok(await fixture.submit(as, id), 200);
+  const submitted = ok(await fixture.submitVerification(as, id), 200);
   return { id: id as string, verificationId: submitted.id as string };
 }
 
@@ -96,9 +96,9 @@ it('approves, rejects and requests corrections, with one audit record each', asy
 });
 
 it('decides about one owner of a business', async () => {
-  const { id } = await fixture.business(as, 'REG-20');
+  const { id } = await fixture.createBusiness(as, 'REG-20');
   const [owner] = await fixture.completeBusiness(as, id);
-  ok(await fixture.submit(as, id), 200);
+  ok(await fixture.submitVerification(as, id), 200);
   const ownerId = owner?.id as string;
   expect(ok(await post(ownerId, 'approve'), 200)).toEqual({
     ...{ platformId: as.id, customerId: id, ownerId, status: 'APPROVED' },
@@ -109,11 +109,11 @@ it('decides about one owner of a business', async () => {
 
 it('hides customers of other platforms', async () => {
   const { id } = await person();
-  const other = await fixture.platformOf('default', 'production');
+  const other = await fixture.createPlatform('default', 'production');
   const secret = await client.secretOf({ platformIds: [other.id] });
   expect((await client.call('GET', `/verifications/${id}`, { secret })).status).toBe(404);
   expect((await post(id, 'approve', {}, secret)).status).toBe(404);
-  expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
+  expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
   expect(ok(await client.call('GET', '/verifications', { secret }), 200).data).toEqual([]);
   const foreign = `/verifications?platformId=${as.id}`;
   expect((await client.call('GET', foreign, { secret })).status).toBe(404);

@@ -5,7 +5,7 @@ import { startApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
-import { phoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
+import { newPhoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
 
 const HOUR = 3_600_000;
 const app = testApp({ walletRecoveryMs: 48 * HOUR });
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const get = async (path: string) => ok(await client.call('GET', path), 200);
-const person = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+const person = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 const recover = (accountId: string, secret?: string) =>
   client.call('POST', `/wallets/${accountId}/recoveries`, {
     body: { type: 'SMS_OTP', reason: 'Lost the mailbox' },
@@ -83,7 +83,7 @@ it('starts, lists and cancels recoveries', async () => {
 
 it('rejects a recovery unless the installation sets a waiting period', async () => {
   const other = await startApp();
-  const { accountId } = await walletFixture(other).customerWithWallet();
+  const { accountId } = await walletFixture(other).createWalletCustomer();
   const reply = await operatorClient(other).call('POST', `/wallets/${accountId}/recoveries`, {
     body: { type: 'SMS_OTP', reason: 'Lost the mailbox' },
   });
@@ -92,7 +92,7 @@ it('rejects a recovery unless the installation sets a waiting period', async () 
 });
 
 it('lists authorizations, shows one, and records the access', async () => {
-  const { accountId } = await fixture.walletWithEmailAndSms();
+  const { accountId } = await fixture.createEmailAndSmsWallet();
   const list = `/wallets/${accountId}/authorizations?limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({ data: [{ platformId: app.platform.id }], hasMore: true });

@@ -34,7 +34,7 @@ const keys = operation({
   method: 'GET',
   path: '/wallet-keys',
   tag: TAG,
-  summary: 'Show the public keys of embedded wallets',
+  summary: 'Get the public keys of embedded wallets',
   description:
     'Returns the public keys that sign bundles and tokens, by environment. Clients are configured ' +
     'with them. Empty without a custodian of wallet keys.',
@@ -89,7 +89,7 @@ const Wallet = Type.Object({
     {
       toSign: count('Requests that await a signature.'),
       processing: count('Requests in processing.'),
-      settled: count('Results that were not fetched yet.'),
+      settled: count('Results that have not been fetched yet.'),
     },
     { description: 'Number of open requests.' },
   ),
@@ -146,7 +146,7 @@ const show = operation({
   method: 'GET',
   path: '/wallets/{accountId}',
   tag: TAG,
-  summary: 'Show an embedded wallet',
+  summary: 'Get an embedded wallet',
   description: 'Returns the credentials and sessions of a wallet, and its pending requests.',
   auth: 'operator',
   operatorPermission: 'wallets.read',
@@ -162,7 +162,7 @@ const AUTHORIZATION = {
   ...OWNER,
   createdAt: time('Time of the signature.'),
   operation: text('Operation that was signed.'),
-  subject: text('Resource that it is about.'),
+  subject: text('Resource of the operation.'),
   sessionId: nullable(text('Session that signed; null if there is none.')),
   publicKey: text('Key that signed. Empty for a scripted signature in the sandbox.'),
 };
@@ -194,7 +194,7 @@ const showAuthorization = operation({
   method: 'GET',
   path: '/wallet-authorizations/{authorizationId}',
   tag: TAG,
-  summary: 'Show an authorization',
+  summary: 'Get an authorization',
   description:
     'Returns an authorization with its stamp and the signed text, as evidence in a dispute. The ' +
     'text is personal data, so this request is recorded.',
@@ -224,10 +224,10 @@ const Recovery = named(
       accountId: text('ID of the internal account.'),
       type: RecoveryType,
       status: oneOf(RECOVERY_STATUSES, { description: 'Status of the recovery.' }),
-      actor: text('Operator that requested it.'),
+      actor: text('Operator who requested it.'),
       reason: text('Reason, stored with the recovery.'),
       cancelledFor: nullable(text('Reason for the cancellation; null if it was not canceled.')),
-      cancelledBy: nullable(text('Operator that canceled it; null if none did.')),
+      cancelledBy: nullable(text('Operator who canceled it; null if no operator canceled it.')),
       createdAt: time('Time of the request.'),
       dueAt: time('Time at which it is executed.'),
       endedAt: nullable(time('Time at which it ended; null until then.')),

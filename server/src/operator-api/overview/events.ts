@@ -44,8 +44,8 @@ const list = operation({
   tag: TAG,
   summary: 'List events',
   description:
-    'Returns events without their data, newest first. A filter by resource or customer selects its ' +
-    'platform; kinds of resources that the search does not find need `platformId`. ' +
+    'Returns events without their data, newest first. A filter by resource or customer implies its ' +
+    'platform; resource types that the search does not support require `platformId`. ' +
     `Events are deleted after their retention period. ${SHORT_PAGES}`,
   auth: 'operator',
   operatorPermission: 'webhooks.read',
@@ -70,7 +70,7 @@ const get = operation({
   method: 'GET',
   path: '/events/{eventId}',
   tag: TAG,
-  summary: 'Show an event',
+  summary: 'Get an event',
   description:
     'Returns an event with its data, as in its webhook. It may be personal data, so this request is ' +
     'recorded.',

@@ -1,4 +1,4 @@
-// Sums of payments for charts.
+// Payment metrics for charts.
 import { Type } from '@sinclair/typebox';
 import { PaymentRail } from '../../catalog/rails/rails.ts';
 import {
@@ -32,18 +32,20 @@ const Sums = named(
       start: time('Start of the bucket, UTC.'),
       type: TransactionType,
       currency: text('Currency of the amounts: sent, or received by an incoming payment.'),
-      rail: optional(nullable(text('Rail; null without one. With `groupBy` rail.'))),
+      rail: optional(
+        nullable(text('Rail; null if the payment has none. Only with `groupBy` rail.')),
+      ),
       platformId: optional(text('Platform. With `groupBy` platform.')),
-      payments: countField('Payments that were created in the bucket and executed.'),
-      completed: countField('Completed ones that were not returned.'),
-      failed: countField('Ones that failed, or were canceled, before they were completed.'),
-      returned: countField('Completed ones that were returned or refunded later.'),
-      open: countField('Ones in progress.'),
-      amount: sum('Amount of all'),
-      completedAmount: sum('Amount of the completed ones'),
-      returnedAmount: sum('Amount of the returned ones'),
-      successRate: rate('Share of completed and returned ones among those that ended'),
-      returnRate: rate('Share of returned ones among completed and returned ones'),
+      payments: countField('Executed payments that were created in the bucket.'),
+      completed: countField('Completed payments that were not returned.'),
+      failed: countField('Payments that failed or were canceled before completion.'),
+      returned: countField('Completed payments that were returned or refunded later.'),
+      open: countField('Payments in progress.'),
+      amount: sum('Amount of all payments'),
+      completedAmount: sum('Amount of completed payments'),
+      returnedAmount: sum('Amount of returned payments'),
+      successRate: rate('Completed and returned payments as a share of all final payments'),
+      returnRate: rate('Returned payments as a share of completed and returned payments'),
     },
     { description: 'Payments of one bucket, type and currency.' },
   ),
@@ -54,9 +56,9 @@ const get = operation({
   method: 'GET',
   path: '/metrics/payments',
   tag: TAG,
-  summary: 'Get sums of payments',
+  summary: 'Get payment metrics',
   description:
-    'Returns numbers and amounts of payments by the time of their creation, type and currency. A ' +
+    'Returns counts and amounts of payments by creation time, type and currency. A ' +
     'payment between two customers is counted on both sides, once as OUTGOING and once as ' +
     'INCOMING. Later results change the sums of the bucket in which the payment was created. Weeks ' +
     'begin on Monday, all times are UTC.',
@@ -75,7 +77,7 @@ const get = operation({
     groupBy: optional(
       Type.Array(oneOf(GROUPS), {
         maxItems: GROUPS.length,
-        description: 'Further groups, separated by commas.',
+        description: 'Additional dimensions, separated by commas.',
       }),
     ),
     from: optional(
@@ -92,10 +94,12 @@ const get = operation({
       until: time('End of the period.'),
       completeUntil: nullable(
         time(
-          'Changes of payments until this time are counted; null while payments are counted again.',
+          'Changes of payments up to this time are included; null while the payments are recounted.',
         ),
       ),
-      data: Type.Array(Sums, { description: 'Sums in the order of time; empty ones are absent.' }),
+      data: Type.Array(Sums, {
+        description: 'Metrics in chronological order. Empty buckets are absent.',
+      }),
     }),
   },
   errors: ['NOT_FOUND'],
@@ -106,10 +110,10 @@ const recount = operation({
   method: 'POST',
   path: '/platforms/{platformId}/payment-metrics/recount',
   tag: TAG,
-  summary: 'Count payments again',
+  summary: 'Recount payments',
   description:
-    'Discards the sums of a platform and counts its payments again in the background. Until it has ' +
-    'finished, `completeUntil` is null and the sums are too low.',
+    'Discards the metrics of a platform and recounts its payments in the background. Until the recount ' +
+    'is complete, `completeUntil` is null and the metrics are too low.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: [],

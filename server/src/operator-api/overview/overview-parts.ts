@@ -29,8 +29,8 @@ export const MAX_WORK = 100;
 /** Internal accounts of a single platform whose balances are summed. */
 const MAX_ACCOUNTS = 5_000;
 const MAX_PLATFORMS = 200;
-const KEPT_MS = 1_000;
-const MAX_KEPT = 100;
+const CACHE_MS = 1_000;
+const MAX_CACHED = 100;
 
 interface Query {
   platformId?: string | undefined;
@@ -212,26 +212,26 @@ async function read(call: OperatorCall, query: Query) {
 
 type Overview = Awaited<ReturnType<typeof read>>;
 
-interface Kept {
+interface CachedOverview {
   at: number;
   overview: Promise<Overview>;
 }
 
-const keptBy = new WeakMap<object, Map<string, Kept>>();
+const caches = new WeakMap<object, Map<string, CachedOverview>>();
 
 /** The overview of an operator, read at most once per second for the same rights and filters. */
 export function overviewOf(call: OperatorCall, query: Query): Promise<Overview> {
   const { operator, unaudited } = call;
-  const kept = keptBy.get(unaudited) ?? new Map<string, Kept>();
-  keptBy.set(unaudited, kept);
+  const cache = caches.get(unaudited) ?? new Map<string, CachedOverview>();
+  caches.set(unaudited, cache);
   const { permissions, platformIds } = operator;
   const key = JSON.stringify([query.platformId, query.mode, permissions, platformIds]);
   const now = performance.now();
-  const existing = kept.get(key);
-  if (existing && now - existing.at < KEPT_MS) return existing.overview;
-  if (kept.size >= MAX_KEPT) kept.clear();
+  const existing = cache.get(key);
+  if (existing && now - existing.at < CACHE_MS) return existing.overview;
+  if (cache.size >= MAX_CACHED) cache.clear();
   const overview = read(call, query);
-  kept.set(key, { at: now, overview });
-  overview.catch(() => kept.delete(key));
+  cache.set(key, { at: now, overview });
+  overview.catch(() => cache.delete(key));
   return overview;
 }

@@ -20,7 +20,7 @@ const JobGroup = named(
     {
       group: text('First part of the kind, such as `payout` of `payout.send`.'),
       queued: count('Queued jobs, due or not; at most 10,000 of each kind are counted.'),
-      dead: count('Jobs that failed and wait for an operator.'),
+      dead: count('Dead jobs, which need an operator.'),
       oldestSeconds: count('Age of the oldest job that is due.'),
     },
     { description: 'Jobs of one group of kinds.' },
@@ -33,8 +33,10 @@ const PlatformDeliveries = named(
     {
       platformId: text('ID of the platform.'),
       pending: count(`Pending deliveries, counted up to ${MAX_COUNTED}.`),
-      failed: count(`Failed ones of events of the last 24 hours, counted up to ${MAX_COUNTED}.`),
-      oldestPendingAt: optional(time('Time of the oldest event that is pending.')),
+      failed: count(
+        `Failed deliveries of events of the last 24 hours, counted up to ${MAX_COUNTED}.`,
+      ),
+      oldestPendingAt: optional(time('Time of the oldest pending event.')),
     },
     { description: 'Webhook deliveries of one platform.' },
   ),
@@ -47,16 +49,17 @@ const Work = named(
       name: oneOf(WORK_NAMES, { description: 'Kind of work.' }),
       count: count(`Number, counted up to ${MAX_WORK}.`),
       hasMore: Type.Boolean({ description: `Whether there are more than the first ${MAX_WORK}.` }),
-      oldestAt: optional(time('Since when the oldest of them waits.')),
+      oldestAt: optional(time('Time since which the oldest item is open.')),
     },
-    { description: 'Work that waits for people.' },
+    { description: 'Work that needs an operator.' },
   ),
 );
 
 const Balances = Type.Object(
   {
     isComplete: Type.Boolean({
-      description: 'False if the platform has more than 5,000 accounts; sums are then too low.',
+      description:
+        'False if the platform has more than 5,000 accounts; the totals are then too low.',
     }),
     data: Type.Array(
       named(
@@ -76,8 +79,7 @@ const Balances = Type.Object(
       ),
       {
         description:
-          'Balances other than zero. Without `platformId`, CUSTOMER contains the accounts of ' +
-          'platforms as well.',
+          'Nonzero balances. Without `platformId`, CUSTOMER includes the accounts of platforms.',
       },
     ),
   },
@@ -96,9 +98,11 @@ const Connectors = Type.Object(
     circuits: Type.Array(
       Type.Object({
         provider: text('Name of the provider.'),
-        state: text('`closed`, `half-open` or `open`: calls fail without being sent.'),
+        state: text(
+          'State of the circuit breaker: `closed`, `half-open`, or `open` (calls fail without being sent).',
+        ),
       }),
-      { description: 'Circuits of providers in the process that replied.' },
+      { description: 'Circuit breakers of providers in the process that replied.' },
     ),
   },
   { description: 'Providers. Present for operators of all platforms.' },
@@ -112,8 +116,8 @@ const get = operation({
   summary: 'Get an overview',
   description:
     'Returns queues, webhook deliveries, open work, balances and providers. A part is absent if the ' +
-    'operator may not read it. Numbers are at most a second old. With `mode`, open work is that of ' +
-    'the environment among the first hundred, and jobs are those of both.',
+    'operator may not read it. Numbers are at most one second old. With `mode`, open work is limited to ' +
+    'the environment, among the first hundred items; jobs always include both environments.',
   auth: 'operator',
   operatorPermission: 'platforms.read',
   commands: [],

@@ -33,7 +33,7 @@ const optional = Type.Optional;
 const PAYMENT = {
   id: text('ID of the transaction.'),
   platformId: text('Platform of the payment.'),
-  customerId: nullable(text('Customer of the payment; null for one of the platform.')),
+  customerId: nullable(text('Customer of the payment; null for a payment of the platform.')),
   type: TransactionType,
   direction: oneOf(['CREDIT', 'DEBIT'], { description: 'Direction of the funds.' }),
   status: TransactionStatus,
@@ -41,8 +41,8 @@ const PAYMENT = {
   sentAmount: nullableMoney('Amount sent'),
   receivedAmount: nullableMoney('Amount received'),
   fees: nullableMoney('Fees of service and platform'),
-  sourceAccountId: nullable(text('Account that is debited; null for an address.')),
-  destinationAccountId: nullable(text('Account that is credited; null for an address.')),
+  sourceAccountId: nullable(text('Debited account; null for an address.')),
+  destinationAccountId: nullable(text('Credited account; null for an address.')),
   quoteId: nullable(text('Quote of the payment; null if there is none.')),
   agentId: nullable(text('Agent that requested the payment; null if there is none.')),
   rail: nullable(text('Rail of the payment; null if there is none.')),
@@ -54,7 +54,7 @@ const PAYMENT = {
   reference: nullable(text('Reference on bank statements; null for a card payment.')),
   failureReason: nullable(text('Reason for the failure; null if the payment has not failed.')),
   pendingReason: nullable(
-    text('Reason for which received funds are held; null if no funds are held.'),
+    text('Reason for the hold of received funds; null if no funds are held.'),
   ),
   refundStatus: nullable(text('Status of the refund; null if there is none.')),
   settledAt: nullable(time('Time of the settlement; null before it.')),
@@ -108,7 +108,7 @@ const Result = Type.Object(
 
 /** Items of each part of a payment. */
 const MAX_PARTS = 100;
-/** Pages of events or deliveries that are read for one payment at most. */
+/** Maximum pages of events or deliveries that are read for one payment. */
 const MAX_PAGES = 50;
 
 const getPayment = operation({
@@ -155,12 +155,12 @@ const Quote = named(
       transactionId: text('Transaction of the quote.'),
       transactionStatus: withDescription(
         TransactionStatus,
-        'Status of the transaction: PENDING until the quote is executed, EXPIRED if it never was.',
+        'Status of the transaction: PENDING until the quote is executed, EXPIRED if it was not executed.',
       ),
       sendingAmount: Money('Amount sent'),
       receivingAmount: Money('Amount received'),
       fees: Money('Fees of service and platform'),
-      exchangeRate: text('Sending units for one receiving unit.'),
+      exchangeRate: text('Exchange rate: sending units per receiving unit.'),
       lockedSide: oneOf(['SENDING', 'RECEIVING'], { description: 'Side with the fixed amount.' }),
       agentId: PAYMENT.agentId,
       expiresAt: time('Time at which it expires.'),
@@ -199,14 +199,16 @@ interface Part<T> {
 }
 
 /** A page ends after a bounded time and can be short, so a payment's history is read from several. */
-async function everyPart<T>(read: (place: { cursor?: string }) => Promise<Part<T>>): Promise<T[]> {
+async function readAllPages<T>(
+  read: (page: { cursor?: string }) => Promise<Part<T>>,
+): Promise<T[]> {
   const parts: T[] = [];
-  let place: { cursor?: string } = {};
+  let input: { cursor?: string } = {};
   for (let count = 0; count < MAX_PAGES; count++) {
-    const { data, nextCursor } = await read(place);
+    const { data, nextCursor } = await read(input);
     parts.push(...data);
     if (nextCursor === undefined || parts.length >= MAX_PARTS) break;
-    place = { cursor: nextCursor };
+    input = { cursor: nextCursor };
   }
   return parts.slice(0, MAX_PARTS);
 }
@@ -223,9 +225,11 @@ export const paymentListOperations = [
     const ofPayment = { resourceId: transactionId, limit: MAX_PARTS };
     const [{ postings }, events, deliveries] = await Promise.all([
       listPostings(runtime, transactionId),
-      everyPart((place) => pageOfEventsByOperator(runtime, { platformId, ...ofPayment, ...place })),
-      everyPart((place) =>
-        pageOfDeliveriesByOperator(runtime, platformId, { ...ofPayment, ...place }),
+      readAllPages((page) =>
+        pageOfEventsByOperator(runtime, { platformId, ...ofPayment, ...page }),
+      ),
+      readAllPages((page) =>
+        pageOfDeliveriesByOperator(runtime, platformId, { ...ofPayment, ...page }),
       ),
     ]);
     const history = {

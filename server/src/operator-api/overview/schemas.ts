@@ -24,7 +24,7 @@ export const CustomerFilter = {
   customerId: optional(text('Return only items of this customer.')),
 };
 
-/** How a list with filters ends its pages. */
+/** Note about short pages of lists with filters. */
 export const SHORT_PAGES =
   'With filters a page may be shorter than `limit`, or empty, although `hasMore` is true. Over all ' +
   'platforms, resources of sandbox platforms with their own clock are ordered by real time.';

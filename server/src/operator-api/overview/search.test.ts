@@ -117,7 +117,7 @@ describe('by identifiers', () => {
 
   it('finds cards and accounts by their last characters', async () => {
     const cards = cardFixture(app);
-    const card = await cards.card(await cards.holder());
+    const card = await cards.createCard(await cards.createCardholder());
     const hits = await search(card.last4);
     expect(hits).toContainEqual(
       expect.objectContaining({ kind: 'CARD', id: card.id, matchedBy: 'CARD_NUMBER' }),

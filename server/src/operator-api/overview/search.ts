@@ -1,4 +1,5 @@
-// Search over all kinds of resources, by what an operator has at hand. Results have no personal data.
+// Search over all kinds of resources, by identifiers, references or personal data. Results contain no
+// personal data.
 import { Type } from '@sinclair/typebox';
 import { searchCards } from '../../features/cards/index.ts';
 import type { SearchField } from '../../features/customers/digests/index.ts';
@@ -43,9 +44,9 @@ const Result = named(
       platformId: text('Platform of the resource.'),
       customerId: nullable(text('Customer of the resource; null if there is none.')),
       title: text('Short description without personal data.'),
-      matchedBy: oneOf(MATCHES, { description: 'What the searched text was found as.' }),
+      matchedBy: oneOf(MATCHES, { description: 'Field in which the text was found.' }),
     },
-    { description: 'A resource that was found.' },
+    { description: 'A search result.' },
   ),
 );
 
@@ -110,7 +111,7 @@ const byPersonalData =
 
 const byWords = byPersonalData('name', 'WORDS_OF_NAME');
 
-/** Equal names before those that have the words among others. */
+/** Exact matches before names with further words. */
 async function byName(runtime: Runtime, search: Search): Promise<Hit[]> {
   const hits = await byWords(runtime, search);
   return hits.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -118,7 +119,7 @@ async function byName(runtime: Runtime, search: Search): Promise<Hit[]> {
 
 const rankOf = ({ matchedBy }: Hit) => (matchedBy === 'FULL_NAME' ? 0 : 1);
 
-/** Customers by a column that is not encrypted. */
+/** Customers by an unencrypted column. */
 const byColumn =
   (column: 'uma_address' | 'platform_customer_id', matchedBy: MatchedBy) =>
   async ({ db }: Runtime, { query, platformId }: Search): Promise<Hit[]> => {
@@ -163,7 +164,7 @@ async function byCardNumber(runtime: Runtime, { query, platformId }: Search): Pr
   }));
 }
 
-/** How a text of a form may be found, in the order of the results. */
+/** Searches for each format of text, in the order of the results. */
 const SOURCES: readonly {
   form: RegExp;
   find(runtime: Runtime, search: Search): Promise<Hit[]>;

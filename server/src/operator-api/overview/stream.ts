@@ -1,4 +1,4 @@
-// A stream of changes, with which a console keeps its views current.
+// The change stream, with which consoles update their views.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
 import { text } from '../../kernel/schema.ts';

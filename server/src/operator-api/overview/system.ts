@@ -15,7 +15,10 @@ const bytes = (description: string) => Type.Integer({ format: 'int64', minimum: 
 const Process = Type.Object(
   {
     number: nullable(
-      Type.Integer({ description: 'Number among processes that share a port; null without one.' }),
+      Type.Integer({
+        description:
+          'Number of the process among those that share a port; null if it is the only process.',
+      }),
     ),
     roles: Type.Array(Type.String(), { description: 'Roles of the process.' }),
     nodeVersion: text('Version of Node.js.'),
@@ -23,17 +26,17 @@ const Process = Type.Object(
     memoryBytes: bytes('Resident memory.'),
     eventLoopDelayMs: Type.Object(
       { p50: ms('Median.'), p99: ms('99th percentile.'), max: ms('Maximum.') },
-      { description: 'Delay of requests by other work, since the last reading of the metrics.' },
+      { description: 'Event loop delay since the last read of the metrics.' },
     ),
     committer: Type.Object(
       {
-        lanes: count('Connections that write.'),
-        waiting: count('Change sets that wait for a connection.'),
+        lanes: count('Connections for writes.'),
+        waiting: count('Change sets that are waiting for a connection.'),
       },
-      { description: 'Writing of change sets.' },
+      { description: 'State of the committer.' },
     ),
   },
-  { description: 'The process that replied. `/metrics` has all processes.' },
+  { description: 'The process that replied. `/metrics` covers all processes.' },
 );
 
 const State = Type.Object(
@@ -43,17 +46,17 @@ const State = Type.Object(
     sizeBytes: bytes('Size of the database.'),
     connections: Type.Array(
       Type.Object({
-        name: text('Name of the application that has opened them.'),
+        name: text('Application name of the connections.'),
         count: count('Number of connections.'),
-        active: count('Connections that run a statement.'),
+        active: count('Connections that are executing a statement.'),
       }),
-      { description: 'Connections of all processes, by name.' },
+      { description: 'Connections of all processes, by application name.' },
     ),
     migrations: Type.Object(
       {
         count: count('Number of applied migrations.'),
-        latest: Type.Optional(text('Name of the latest one.')),
-        latestAt: Type.Optional(time('Time at which it was applied.')),
+        latest: Type.Optional(text('Name of the latest migration.')),
+        latestAt: Type.Optional(time('Time at which the latest migration was applied.')),
       },
       { description: 'Version of the schema.' },
     ),
@@ -88,12 +91,14 @@ const get = operation({
       database: State,
       settings: Type.Object(
         {
-          operatorUrl: nullable(text('Address of sign-in; null if it is not configured.')),
+          operatorUrl: nullable(text('URL of the sign-in page; null if it is not configured.')),
           hasIdentityProvider: Type.Boolean({
             description: 'Whether operators can sign in at an identity provider.',
           }),
           walletRecoveryHours: nullable(
-            Type.Number({ description: 'Waiting period of a wallet recovery; null: disabled.' }),
+            Type.Number({
+              description: 'Waiting period of a wallet recovery; null if recovery is disabled.',
+            }),
           ),
         },
         { description: 'Settings that concern operators.' },

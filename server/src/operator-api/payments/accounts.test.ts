@@ -10,7 +10,7 @@ const transition = (id: string, step: string, operationId: string, body: object 
 describe('accounts', () => {
   it('are listed in pages with their balances', async () => {
     const { account } = await service.createPayer('20.00');
-    const list = `/accounts?platformId=${service.shop.id}`;
+    const list = `/accounts?platformId=${service.platform.id}`;
     const all = (await read(`${list}&limit=100`)).data;
     expect(all.find((each: { accountId: string }) => each.accountId === account)).toMatchObject({
       ...{ balance: 20_00, held: 0, owed: 0, currency: 'USD', status: 'ACTIVE' },
@@ -68,11 +68,11 @@ describe('accounts', () => {
     await isHidden('POST', path, {});
     const operationId = 'refreshAccountFunding';
     expect(await change(path, {}, operationId, account)).toEqual({
-      ...{ platformId: service.shop.id, accounts: 1, changed: 1 },
+      ...{ platformId: service.platform.id, accounts: 1, changed: 1 },
     });
     await isHidden('POST', path, {});
     await removeDetails();
-    const { id } = service.shop;
+    const { id } = service.platform;
     const all = `/platforms/${id}/refresh-funding`;
     await isHidden('POST', all, {});
     const { changed } = await change(all, {}, 'refreshPlatformFunding', id);

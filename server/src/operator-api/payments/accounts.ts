@@ -57,7 +57,7 @@ const list = operation({
   path: '/accounts',
   tag: TAG,
   summary: 'List internal accounts',
-  description: 'Returns internal accounts with balances and amounts owed, oldest first.',
+  description: 'Returns internal accounts with their balances and amounts owed, oldest first.',
   auth: 'operator',
   operatorPermission: 'accounts.read',
   oldestFirst: true,
@@ -175,7 +175,7 @@ const refresh = operation({
   path: '/accounts/{accountId}/refresh-funding',
   tag: TAG,
   summary: 'Refresh the funding details of an account',
-  description: 'Replaces the funding details by those of the current collection accounts.',
+  description: 'Replaces the funding details with those of the current collection accounts.',
   auth: 'operator',
   operatorPermission: 'accounts.manage',
   commands: ['accounts refresh-funding'],
@@ -194,8 +194,8 @@ const refreshAll = operation({
   tag: TAG,
   summary: 'Refresh the funding details of a platform',
   description:
-    'Replaces the funding details of all accounts of a platform, in batches. If it fails, a ' +
-    'repetition continues.',
+    'Replaces the funding details of all accounts of a platform, in batches. If it fails, ' +
+    'repeat the request to continue.',
   auth: 'operator',
   operatorPermission: 'accounts.manage',
   commands: ['accounts refresh-funding'],

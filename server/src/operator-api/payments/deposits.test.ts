@@ -17,7 +17,7 @@ describe('deposits', () => {
   it('are recorded once per statement entry', async () => {
     const { account } = await service.createPayer();
     const first = await recorded(account, 'API-1', { senderName: 'Ada Lovelace' });
-    expect(first).toMatchObject({ platformId: service.shop.id, status: 'COMPLETED' });
+    expect(first).toMatchObject({ platformId: service.platform.id, status: 'COMPLETED' });
     expect(first.recorded).toBe('now');
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
     const path = '/deposits';
@@ -65,7 +65,7 @@ describe('deposits', () => {
       ids.push(heldDeposit.transactionId);
       await service.app.advance(1_000);
     }
-    const list = `/deposits?platformId=${service.shop.id}&limit=2`;
+    const list = `/deposits?platformId=${service.platform.id}&limit=2`;
     const first = await read(list);
     expect(first.data).toMatchObject([
       { transactionId: ids[0], accountId: account, amount: 12_50, readable: '12.50' },
@@ -77,7 +77,7 @@ describe('deposits', () => {
     expect(next.nextCursor).toBeUndefined();
     await rejects(400, 'INVALID_INPUT', 'GET', `${list}&cursor=none`);
     expect((await read(`/deposits?platformId=${service.app.other.id}`)).data).toEqual([]);
-    await isHidden('GET', `/deposits?platformId=${service.shop.id}`);
+    await isHidden('GET', `/deposits?platformId=${service.platform.id}`);
 
     const [stored = '', rejected = '', mistaken = ''] = ids;
     await isHidden('POST', `/deposits/${stored}/release`, {});
@@ -89,7 +89,7 @@ describe('deposits', () => {
     });
     const failure = { failureReason: 'COMPLIANCE_REJECTED', reason: 'Sender is not known' };
     await decide(rejected, 'reject', 'rejectDeposit', failure);
-    expect(await service.status(rejected)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
+    expect(await service.readStatus(rejected)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
     await decide(mistaken, 'return', 'recordDepositReturn');
     await rejects(409, 'CONFLICT', 'POST', `/deposits/${stored}/release`);
     await isHidden('POST', `/deposits/${stored}/release`);

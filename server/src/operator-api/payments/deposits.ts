@@ -74,7 +74,8 @@ const Deposit = named(
       pendingReason: nullable(PendingReason),
       recorded: Type.Optional(
         oneOf(['now', 'before'], {
-          description: '`before`: the bank reference was recorded already, and nothing changed.',
+          description:
+            '`before`: the bank reference was already recorded, and nothing was changed.',
         }),
       ),
     },
@@ -161,7 +162,7 @@ const record = operation({
       text('ID of the credited internal account. Required without `paymentReference`.'),
     ),
     paymentReference: Type.Optional(
-      text('Reference of the payer, which identifies an account or a payment.', {
+      text('Payment reference that the payer entered. It identifies an account or a payment.', {
         minLength: 1,
         maxLength: 255,
       }),
@@ -171,16 +172,16 @@ const record = operation({
     senderAccount: Type.Optional(text('Account of the sender.', { minLength: 1, maxLength: 255 })),
     senderBank: Type.Optional(text('Bank of the sender.', { minLength: 1, maxLength: 255 })),
     remittanceInformation: Type.Optional(
-      text('Remittance text of the sender.', { minLength: 1, maxLength: 1_000 }),
+      text('Remittance information that the sender entered.', { minLength: 1, maxLength: 1_000 }),
     ),
     transactionHash: Type.Optional(text('Transaction hash.', { minLength: 1, maxLength: 255 })),
     network: Type.Optional(
       oneOf(MANUAL_CHOICES.networks, {
-        description: 'Network of the transaction hash. Required with it.',
+        description: 'Network of the transaction hash. Required with `transactionHash`.',
       }),
     ),
     hold: Type.Optional(
-      withDescription(PendingReason, 'Holds a deposit to an account, for this reason.'),
+      withDescription(PendingReason, 'Reason for which the deposit to an account is held.'),
     ),
     ...OptionalReason,
   }),

@@ -19,9 +19,9 @@ async function all(list: string) {
 }
 
 it('exports transactions in pages and records each request', async () => {
-  const { id } = await service.payment();
-  await service.payment();
-  const list = `/exports/transactions?${DAY}&platformId=${service.shop.id}`;
+  const { id } = await service.createPayment();
+  await service.createPayment();
+  const list = `/exports/transactions?${DAY}&platformId=${service.platform.id}`;
   const { data, hasMore } = await read(`${list}&limit=100`);
   expect(hasMore).toBe(false);
   const payment = data.find((each: { transactionId: string }) => each.transactionId === id);
@@ -32,9 +32,9 @@ it('exports transactions in pages and records each request', async () => {
 });
 
 it('exports postings in pages', async () => {
-  const list = `/exports/postings?${DAY}&platformId=${service.shop.id}`;
+  const list = `/exports/postings?${DAY}&platformId=${service.platform.id}`;
   const { data } = await read(`${list}&limit=100`);
-  expect(data[0]).toMatchObject({ platformId: service.shop.id, currency: 'USD' });
+  expect(data[0]).toMatchObject({ platformId: service.platform.id, currency: 'USD' });
   expect(await all(list)).toEqual(data);
   await isHidden('GET', list);
 });
@@ -48,7 +48,7 @@ it('exports balances in pages', async () => {
   }
   expect(await all(list)).toEqual(data);
   expect((await all(`${list}&idle=true`)).length).toBeGreaterThanOrEqual(data.length);
-  await isHidden('GET', `${list}&platformId=${service.shop.id}`);
+  await isHidden('GET', `${list}&platformId=${service.platform.id}`);
 });
 
 it('rejects a period that is reversed or too long', async () => {

@@ -63,7 +63,7 @@ const ExportedTransaction = named(
       sourceAccount: optionalText('Source: an account or an address.'),
       destinationAccount: optionalText('Destination: an account or an address.'),
       quoteId: optionalText('ID of the quote.'),
-      failureReason: optionalText('Why the transaction failed.'),
+      failureReason: optionalText('Reason for the failure.'),
       refundStatus: optionalText('Status of the refund.'),
       refundReference: optionalText('Reference of the refund.'),
       railReference: optionalText('Reference of the bank.'),

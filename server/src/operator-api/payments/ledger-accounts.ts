@@ -81,7 +81,9 @@ const list = operation({
     type: optional(withDescription(LedgerAccountType, 'Return only accounts of this type.')),
     currency: optional(text('Return only accounts in this currency.')),
     hasBalance: optional(
-      Type.Boolean({ description: 'If true, return only accounts with a balance or a hold.' }),
+      Type.Boolean({
+        description: 'If true, return only accounts with a nonzero balance or a hold.',
+      }),
     ),
     ...PageQuery,
   }),
@@ -99,9 +101,9 @@ const trial = operation({
   tag: TAG,
   summary: 'Get the trial balance',
   description:
-    'Returns the balances of all accounts of money in one snapshot, by environment, currency and ' +
-    'type of account. Debits and credits of an environment and currency are equal. With more than ' +
-    '50,000 internal accounts they are one line, calculated from the system accounts. With ' +
+    'Returns the balances of all accounts in one snapshot, by environment, currency and ' +
+    'type of account. Debits and credits of an environment and currency are equal. More than ' +
+    '50,000 internal accounts are combined into one line, calculated from the system accounts. With ' +
     '`platformId`, only its accounts: debits and credits then differ. Every sum and difference is ' +
     'calculated exactly, and rounded in the reply if it is above 2^53.',
   auth: 'operator',
@@ -135,7 +137,7 @@ const trial = operation({
             { description: 'Balances of one type of account.' },
           ),
         ),
-        { description: 'Lines that are not zero, by environment and currency.' },
+        { description: 'Nonzero lines, by environment and currency.' },
       ),
       totals: Type.Array(
         named(

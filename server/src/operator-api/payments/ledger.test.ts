@@ -5,7 +5,7 @@ import { operatorService } from '../../../test/kit/operator/production.ts';
 const { service, read, rejects, isHidden } = operatorService();
 
 it('verifies the books', async () => {
-  await service.payment();
+  await service.createPayment();
   const { balanced, currencies, problems } = await read('/ledger/verification');
   expect({ balanced, problems }).toEqual({ balanced: true, problems: [] });
   const usd = currencies.find((each: { currency: string }) => each.currency === 'USD');
@@ -13,10 +13,10 @@ it('verifies the books', async () => {
 });
 
 it('lists the postings of a transaction', async () => {
-  const { id, account } = await service.payment();
+  const { id, account } = await service.createPayment();
   const path = `/transactions/${id}/postings`;
   const body = await read(path);
-  expect(body).toMatchObject({ transactionId: id, platformId: service.shop.id });
+  expect(body).toMatchObject({ transactionId: id, platformId: service.platform.id });
   expect(body.postings).toContainEqual(
     expect.objectContaining({ phase: 'pending', currency: 'USD', debit: account }),
   );

@@ -75,7 +75,7 @@ const postings = operation({
   path: '/transactions/{transactionId}/postings',
   tag: TAG,
   summary: 'List the postings of a transaction',
-  description: 'Returns the postings of a transaction in their order.',
+  description: 'Returns the postings of a transaction in chronological order.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   commands: ['ledger postings'],

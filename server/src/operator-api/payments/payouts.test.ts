@@ -13,8 +13,8 @@ const requestCancel = async (id: string) =>
 
 describe('transfers', () => {
   it('are listed with their account details, and each request is recorded', async () => {
-    const ids = [(await service.payment()).id, (await service.payment()).id];
-    const list = `/payouts?platformId=${service.shop.id}&limit=1`;
+    const ids = [(await service.createPayment()).id, (await service.createPayment()).id];
+    const list = `/payouts?platformId=${service.platform.id}&limit=1`;
     const first = await read(list);
     expect(first.data).toMatchObject([
       { transactionId: ids[0], kind: 'payout', currency: 'EUR', accountType: 'EUR_ACCOUNT' },
@@ -28,12 +28,17 @@ describe('transfers', () => {
   });
 
   it('are settled, and returned later', async () => {
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     await isHidden('POST', `/payouts/${id}/settle`, {});
-    expect(await service.status(id)).toBe('PROCESSING - -');
+    expect(await service.readStatus(id)).toBe('PROCESSING - -');
     const reference = { reference: 'BANK-1', reason: 'Statement of today' };
     expect(await decide(id, 'settle', 'settleTransfer', reference)).toMatchObject({
-      ...{ platformId: service.shop.id, status: 'COMPLETED', failureReason: null, refund: null },
+      ...{
+        platformId: service.platform.id,
+        status: 'COMPLETED',
+        failureReason: null,
+        refund: null,
+      },
     });
     await rejects(409, 'CONFLICT', 'POST', `/payouts/${id}/settle`);
     const found = await call('POST', '/search', { body: { query: reference.reference } });
@@ -47,7 +52,7 @@ describe('transfers', () => {
   });
 
   it('require approval above an amount, and are settled immediately below it', async () => {
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     const large = { operationId: 'settleTransfer', hours: 24 };
     const policyOf = async (amount: number) => {
       const body = { ...large, minimum: { amount, currency: 'EUR' } };
@@ -62,11 +67,11 @@ describe('transfers', () => {
     expect((await settle(id)).status).toBe(200);
     expect((await call('DELETE', `/approval-policies/${above}`)).status).toBe(200);
 
-    const { id: waiting } = await service.payment();
+    const { id: waiting } = await service.createPayment();
     const within = await policyOf(1);
     const reply = await settle(waiting);
     expect(reply).toMatchObject({ status: 202, body: { status: 'PENDING' } });
-    expect(await service.status(waiting)).toBe('PROCESSING - -');
+    expect(await service.readStatus(waiting)).toBe('PROCESSING - -');
     const approve = async (name: string) =>
       call('POST', `/approvals/${reply.body.id}/approve`, {
         body: { reason: 'seen' },
@@ -78,12 +83,12 @@ describe('transfers', () => {
   });
 
   it('fail', async () => {
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     await rejects(400, 'INVALID_INPUT', 'POST', `/payouts/${id}/fail`, { body: {} });
     const failure = { failureReason: 'ACCOUNT_INVALID', isRefundable: false };
     await decide(id, 'fail', 'failTransfer', failure);
     await service.app.settle();
-    expect(await service.status(id)).toBe('FAILED FAILED ACCOUNT_INVALID');
+    expect(await service.readStatus(id)).toBe('FAILED FAILED ACCOUNT_INVALID');
   });
 
   it('are recalled, or the recall is rejected', async () => {
@@ -105,7 +110,7 @@ describe('transfers', () => {
     await decide(lateReply, 'reject-cancel', 'rejectTransferCancel', body);
     await rejects(409, 'CONFLICT', 'POST', `/payouts/${lateReply}/cancel`);
     await decide(recalled, 'cancel', 'cancelTransfer');
-    expect((await service.queue(lateReply))[0]).toMatchObject({ cancelRequestedAt: null });
-    expect(await service.queue(recalled)).toEqual([]);
+    expect((await service.readQueue(lateReply))[0]).toMatchObject({ cancelRequestedAt: null });
+    expect(await service.readQueue(recalled)).toEqual([]);
   });
 });

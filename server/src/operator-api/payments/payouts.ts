@@ -43,7 +43,7 @@ const AwaitedTransfer = named(
       transactionId: TransactionId,
       platformId: PlatformId,
       kind: oneOf(['payout', 'debit', 'refund'], {
-        description: 'Transfer that the bank has to make.',
+        description: 'Transfer that the operator instructs at the bank.',
       }),
       since: time('Time since which the result is awaited.'),
       amount: withDescription(Amount, 'Amount of the transfer, in minor units.'),
@@ -56,7 +56,7 @@ const AwaitedTransfer = named(
       account: Type.Record(Type.String(), Type.Unknown(), {
         description: 'Details of the account, by its type.',
       }),
-      remittanceInformation: nullable(text('Remittance text for the beneficiary.')),
+      remittanceInformation: nullable(text('Remittance information for the beneficiary.')),
       purposeOfPayment: nullable(text('Purpose of the payment.')),
       cancelRequestedAt: nullable(time('Time at which a recall was requested.')),
     },
@@ -126,7 +126,7 @@ const settle = operation({
       ),
     ),
     transactionHash: Type.Optional(
-      text('Transaction hash, of a payout over a blockchain.', { minLength: 1, maxLength: 255 }),
+      text('Transaction hash of a payout over a blockchain.', { minLength: 1, maxLength: 255 }),
     ),
     ...OptionalReason,
   }),

@@ -30,7 +30,7 @@ export const TransactionType = oneOf(['INCOMING', 'OUTGOING', 'CARD'], {
 
 export const TransactionFailureReason = nullable(
   oneOf([...new Set([...FAILURE_REASONS.OUTGOING, ...FAILURE_REASONS.INCOMING])], {
-    description: 'Why the transaction failed; null if it did not.',
+    description: 'Reason for the failure; null if the transaction did not fail.',
   }),
 );
 
@@ -54,7 +54,7 @@ const Action = named(
   'AccountAction',
   Type.Object(
     {
-      actor: text('Who decided.'),
+      actor: text('Operator who made the decision.'),
       action: text('Transition or decision.'),
       reason: nullable(text('Reason; null if there is none.')),
       createdAt: time('Time of the action.'),

@@ -19,8 +19,8 @@ const decide = (id: string, step: string, operationId: string, body: object = {}
 
 describe('stablecoins', () => {
   it('are rejected, approved and disabled, with their history', async () => {
-    const { id } = await fixture.coin();
-    ok(await fixture.request(id), 200);
+    const { id } = await fixture.createCoin();
+    ok(await fixture.requestEnablement(id), 200);
     const path = `/stablecoins/${id}`;
     const why = { reason: 'Documents are missing' };
     await isHidden('POST', `${path}/reject`, why);
@@ -58,8 +58,8 @@ describe('stablecoins', () => {
 
 describe('mints and burns', () => {
   it('are listed, and completed with evidence', async () => {
-    const coin = await fixture.coin();
-    const wallet = await fixture.wallet();
+    const coin = await fixture.createCoin();
+    const wallet = await fixture.createWallet();
     const { id } = ok(await mints.mint(coin.id, mints.mintBody(wallet.id)), 201);
     const list = `/stablecoin-operations?stablecoinId=${coin.id}`;
     const { data } = await read(`${list}&limit=1`);

@@ -61,9 +61,9 @@ const OPERATION = {
   source: text('Type of the source of funds or tokens.'),
   rail: nullable(text('Rail of the payout of a burn; null for a mint.')),
   providerStatus: nullable(text('Status at the provider.')),
-  failureReason: nullable(text('Why it failed; null if it did not.')),
+  failureReason: nullable(text('Reason for the failure; null if it did not fail.')),
   uncounted: nullable(
-    text('Amount of a late payment that is not part of the circulating supply, in minor units.'),
+    text('Amount of a late payment, which is not part of the circulating supply, in minor units.'),
   ),
   submittedAt: nullable(time('Time of the submission to the provider.')),
   expiresAt: nullable(time('Time at which it expires.')),

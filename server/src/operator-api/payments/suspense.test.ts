@@ -12,9 +12,9 @@ const { service, read, rejects, isHidden, change } = operatorService();
 
 /** A payment of 100.00 USD whose refund has failed. */
 async function suspensePayment() {
-  const { id, account } = await service.payment();
+  const { id, account } = await service.createPayment();
   const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-  await service.json('payouts', 'fail', id, ...reason);
+  await service.runJson('payouts', 'fail', id, ...reason);
   await service.app.settle();
   return { id, account };
 }
@@ -22,7 +22,7 @@ async function suspensePayment() {
 describe('suspense items', () => {
   it('are listed and returned', async () => {
     const [{ id, account }, { id: second }] = [await suspensePayment(), await suspensePayment()];
-    const list = `/suspense-items?platformId=${service.shop.id}&environment=production&limit=1`;
+    const list = `/suspense-items?platformId=${service.platform.id}&environment=production&limit=1`;
     const first = await read(list);
     expect(first.data).toMatchObject([
       { transactionId: id, amount: 100_00, currency: 'USD', to: account, outside: null },
@@ -48,22 +48,22 @@ async function recalledDebit(): Promise<string> {
   const { person, account } = await service.createPayer();
   const to = await service.createPayee(person.id);
   const ownAccount = await findInternalAccount(app, null, 'USD', as);
-  for (const id of [account, ownAccount.id]) await service.json('accounts', 'close', id);
+  for (const id of [account, ownAccount.id]) await service.runJson('accounts', 'close', id);
   const from = await createExternalAccount(app, person.id, 'USD', '000', as);
   const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
   const { transactionId: id } = ok(await app.call('POST', '/quotes', body, as), 201);
   await app.settle();
-  await service.json('payouts', 'settle', id);
+  await service.runJson('payouts', 'settle', id);
   await app.settle();
   const reason = ['--reason', 'PAYOUT_RETURNED'];
-  await service.json('payouts', 'return', id, '--of', 'debit', ...reason);
+  await service.runJson('payouts', 'return', id, '--of', 'debit', ...reason);
   return id;
 }
 
 describe('shortfalls', () => {
   it('are settled', async () => {
     const id = await recalledDebit();
-    const [item] = (await read(`/suspense-items?platformId=${service.shop.id}`)).data.filter(
+    const [item] = (await read(`/suspense-items?platformId=${service.platform.id}`)).data.filter(
       (each: { transactionId: string }) => each.transactionId === id,
     );
     expect(item).toMatchObject({ to: null, outside: null });

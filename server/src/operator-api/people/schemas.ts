@@ -137,10 +137,13 @@ export const AssertedCredential = Type.Object(
   { description: 'Result of `navigator.credentials.get`, from its `toJSON`.' },
 );
 
-export const State = text('`state` of the reply that began this sign-in or registration.', {
-  minLength: 1,
-  maxLength: 4_096,
-});
+export const State = text(
+  '`state` from the reply to the request that began this sign-in or registration.',
+  {
+    minLength: 1,
+    maxLength: 4_096,
+  },
+);
 
 export const PasskeyOptions = Type.Object({
   state: State,

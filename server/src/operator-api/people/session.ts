@@ -38,7 +38,7 @@ const get = operation({
   operationId: 'getOperatorSession',
   method: 'GET',
   path: '/session',
-  summary: 'Get your session',
+  summary: 'Get the current session',
   description: 'Returns the current session and its user, with the permissions of the user.',
   replies: {
     200: Type.Object({

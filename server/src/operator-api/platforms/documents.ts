@@ -18,7 +18,9 @@ const ReviewDocument = named(
   Type.Intersect([
     uploadDocument.replies[201],
     Type.Object({
-      customerId: text('Customer; of a document of a beneficial owner, the business.'),
+      customerId: text(
+        'ID of the customer; for a document of a beneficial owner, of the business.',
+      ),
       format: oneOf(DOCUMENT_FORMATS, { description: 'Format of the file.' }),
       submittedAt: nullable(
         text('Time of the first submission to an identity check; null until then.'),

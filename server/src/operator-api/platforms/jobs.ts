@@ -21,8 +21,8 @@ const State = named(
   'JobState',
   oneOf(JOB_STATES, {
     description:
-      'queued: waits until it is due. running: a server works on it. dead: failed and waits for ' +
-      'an operator. cancelled: removed by an operator.',
+      'queued: not due yet, or not started. running: being executed. dead: failed permanently; an ' +
+      'operator must retry or cancel it. cancelled: removed by an operator.',
   }),
 );
 
@@ -30,11 +30,11 @@ const JOB = {
   jobId: text('ID of the job.'),
   kind: text('Kind of the job, such as `payout.send`.'),
   state: State,
-  platformId: nullable(text('Platform that the job works for; null if there is none.')),
+  platformId: nullable(text('Platform of the job; null if there is none.')),
   attempts: Type.Integer({ description: 'Number of attempts.' }),
   lastError: nullable(text('Error of the last failed attempt.')),
   about: Type.Record(Type.String(), Type.String(), {
-    description: 'The IDs in its input. Other values are not shown.',
+    description: 'IDs in the input of the job. Other values are not shown.',
   }),
   dueAt: optional(nullable(text('Time at which it is due; null unless it is queued.'))),
   failedAt: optional(nullable(text('Time of the last failed attempt.'))),
@@ -61,7 +61,7 @@ const list = operation({
   summary: 'List jobs',
   description:
     'Returns jobs by due time, dead and canceled ones newest first. Jobs that change between ' +
-    'two pages may be on both or on none.',
+    'two pages may be on both pages or on neither.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs list'],
@@ -100,7 +100,7 @@ const retry = operation({
   tag: TAG,
   summary: 'Retry a job',
   description:
-    'Makes a failed job due now with all its attempts. Returns CONFLICT for any other job.',
+    'Makes a failed job due now and resets its attempts. Returns CONFLICT for any other job.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: ['jobs retry'],
@@ -130,7 +130,7 @@ const retryDead = operation({
   replies: {
     200: Type.Object({
       kind: text('Kind of the jobs.'),
-      retried: Type.Integer({ description: 'Number of jobs that are due again.' }),
+      retried: Type.Integer({ description: 'Number of jobs that were made due.' }),
     }),
   },
   errors: [],

@@ -37,7 +37,9 @@ const PaymentLimits = named(
   Type.Object(
     {
       platformId: text('ID of the platform.'),
-      limits: Type.Array(PaymentLimit, { description: 'Limits; all that apply are enforced.' }),
+      limits: Type.Array(PaymentLimit, {
+        description: 'Limits. Every applicable limit is enforced.',
+      }),
     },
     { description: 'All limits of a platform.' },
   ),

@@ -1,4 +1,4 @@
-// Messages to people and their delivery status. Recipient and content are personal data.
+// E-mails and text messages with their delivery status. Recipient and content are personal data.
 import { Type } from '@sinclair/typebox';
 import { customerById, dataKeyOf } from '../../features/customers/records/index.ts';
 import {
@@ -20,8 +20,8 @@ const Status = named(
   'MessageStatus',
   oneOf(MESSAGE_STATUSES, {
     description:
-      'QUEUED: not sent yet. SENT: accepted by the provider. KEPT: not sent, because the sandbox ' +
-      'sends nothing. FAILED: not sent.',
+      'QUEUED: not sent yet. SENT: accepted by the provider. KEPT: stored but not sent, because ' +
+      'the sandbox sends no messages. FAILED: not sent.',
   }),
 );
 
@@ -33,11 +33,11 @@ const MESSAGE = {
   kind: text('Purpose of the message, such as `CONTACT_CODE`.'),
   status: Status,
   failure: nullable(
-    oneOf(MESSAGE_FAILURES, { description: 'Why it was not sent; null unless it failed.' }),
+    oneOf(MESSAGE_FAILURES, { description: 'Reason for the failure; null unless it failed.' }),
   ),
-  attempts: Type.Integer({ description: 'Attempts to send it, known in a final status.' }),
+  attempts: Type.Integer({ description: 'Number of attempts. Null until the status is final.' }),
   createdAt: time('Time at which the message was created.'),
-  sentAt: nullable(text('Time at which it was sent; null if it was not.')),
+  sentAt: nullable(text('Time at which it was sent; null if it was not sent.')),
   expiresAt: time('Time after which it is no longer sent.'),
 };
 const Message = named(
@@ -70,7 +70,7 @@ const get = operation({
   method: 'GET',
   path: '/messages/{messageId}',
   tag: TAG,
-  summary: 'Show a message',
+  summary: 'Get a message',
   description:
     'Returns a message with recipient and content, unless they were deleted. The content is ' +
     'deleted after sending, except in the sandbox.',

@@ -38,7 +38,7 @@ const PasskeySite = named(
         description: 'Origins of the pages and apps that use the passkeys; the complete list.',
       }),
     },
-    { description: 'The site of the passkeys of a platform.' },
+    { description: 'Relying party of the passkeys of a platform.' },
   ),
 );
 
@@ -78,7 +78,8 @@ const hourlyPayments = nullable(
 const walletProcessing = Type.Integer({
   minimum: 0,
   maximum: MAX_WALLET_PROCESSING,
-  description: 'How often wallets return PROCESSING before the result. Sandbox only.',
+  description:
+    'Number of times that wallet requests return PROCESSING before the result. Sandbox only.',
 });
 const brandColor = nullable(
   text('Color of hosted pages, six hexadecimal digits like `#3b49df`; null for the default.', {

@@ -1,5 +1,5 @@
-// The clock, the data and the worlds of sandbox platforms. Each calls the operation of the platform API on
-// behalf of the platform; its change sets are those of the platform, and one audit record is about all.
+// The clock, the data and the worlds of sandbox platforms. Each operation calls the platform API on behalf of
+// the platform, and one audit record covers all of its change sets.
 import { Type } from '@sinclair/typebox';
 import {
   createSandboxFixtures,
@@ -150,10 +150,7 @@ async function callFor(
   assertPlatform(operator, id, 'Platform not found.');
   const { environment } = await platformById(unaudited, id);
   if (environment !== 'sandbox') {
-    throw new Fault(
-      'CONFLICT',
-      'This is a production platform. Only a sandbox platform can be used.',
-    );
+    throw new Fault('CONFLICT', 'This is a production platform. Use a sandbox platform.');
   }
   const called = operations().find(({ contract }) => contract.operationId === operationId);
   if (!called) throw new Error(`no operation ${operationId}`);
@@ -162,7 +159,7 @@ async function callFor(
   return { platformId: id, ...(reply as object) };
 }
 
-/** The same for a change, which is recorded even if it fails: a part may have been executed. */
+/** The same for a change, which is recorded even if it fails, because it may have been executed in part. */
 async function changeFor(...[call, ...input]: Parameters<typeof callFor>) {
   try {
     return await callFor(call, ...input);

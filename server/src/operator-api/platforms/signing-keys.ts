@@ -31,7 +31,7 @@ const SigningKey = named(
       algorithm: oneOf(KEY_ALGORITHMS, { description: 'Algorithm of the key.' }),
       status: oneOf(KEY_STATUSES, {
         description:
-          'announced: published, does not sign yet. active: signs. superseded: a later key signs, ' +
+          'announced: published, not signing yet. active: signing. superseded: replaced by a later key, ' +
           'still published. retired: no longer published.',
       }),
       publicKeyPem: text('Public key as PEM.'),
@@ -82,7 +82,7 @@ const rotate = operation({
         minimum: 0,
         maximum: MAX_OVERLAP_HOURS,
         default: DEFAULT_OVERLAP_HOURS,
-        description: `Hours until the new keys sign. Defaults to ${DEFAULT_OVERLAP_HOURS}.`,
+        description: `Hours until the new keys become active. Defaults to ${DEFAULT_OVERLAP_HOURS}.`,
       }),
     ),
     ...OptionalReason,
@@ -98,8 +98,8 @@ const retire = operation({
   tag: TAG,
   summary: 'Stop publishing a key',
   description:
-    'Ends the publication of a key and of the other key of its pair at once, and returns ' +
-    'both. An announced pair never signs. Returns CONFLICT for an active key.',
+    'Immediately ends the publication of a key and of the other key of its pair, and returns ' +
+    'both. An announced pair that is retired never becomes active. Returns CONFLICT for an active key.',
   auth: 'operator',
   operatorPermission: 'keys.manage',
   wholeInstallation: true,

@@ -1,4 +1,4 @@
-// Webhook endpoints of a platform with the state of their deliveries, and pausing them.
+// Webhook endpoints of a platform with the state of their deliveries, and how they are paused.
 import { Type } from '@sinclair/typebox';
 import { endpointsWithHealth, MAX_COUNTED } from '../../features/notifications/deliveries/index.ts';
 import {
@@ -34,9 +34,9 @@ const EndpointHealth = named(
       failed: Type.Integer({
         description: `Deliveries of events of the last 24 hours that failed, counted up to ${MAX_COUNTED}.`,
       }),
-      oldestPendingAt: Type.Optional(time('Time of the oldest event that is pending.')),
+      oldestPendingAt: Type.Optional(time('Time of the oldest pending event.')),
       lastSuccessAt: Type.Optional(
-        time('Time of the last success among the last 200 attempts; absent without one.'),
+        time('Time of the last successful attempt among the last 200; absent if none succeeded.'),
       ),
     }),
     WebhookEndpoint,

@@ -43,8 +43,8 @@ const listDropped = operation({
   tag: TAG,
   summary: 'List undelivered events',
   description:
-    'Returns events whose last attempt failed and that were not sent again since, newest ' +
-    'first, once for each endpoint.',
+    'Returns events whose last attempt failed and that were not resent since, newest first, once ' +
+    'for each endpoint.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: ['webhooks dropped'],
@@ -75,7 +75,7 @@ const listDeliveries = operation({
   method: 'GET',
   path: '/events/{eventId}/deliveries',
   tag: TAG,
-  summary: 'Show all delivery attempts of an event',
+  summary: 'Get all delivery attempts of an event',
   description: 'Returns the delivery to each endpoint with all attempts, oldest first.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
@@ -86,8 +86,10 @@ const listDeliveries = operation({
       eventId: text('ID of the event.'),
       platformId,
       type: text('Type of the event.'),
-      resourceId: text('Resource that the event is about.'),
-      deliveries: Type.Array(WebhookDeliveryDetails, { description: 'One for each endpoint.' }),
+      resourceId: text('ID of the resource of the event.'),
+      deliveries: Type.Array(WebhookDeliveryDetails, {
+        description: 'Deliveries of the event, one for each endpoint.',
+      }),
     }),
   },
   errors: [],

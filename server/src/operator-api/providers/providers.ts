@@ -1,4 +1,4 @@
-// Providers: their state, their check, their keys.
+// Operations on providers: creation, capability check, pause, and keys.
 import { Type } from '@sinclair/typebox';
 import { type ManagerParts, providerManagement } from '../../features/providers/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -36,7 +36,7 @@ const list = operation({
   method: 'GET',
   path: '/providers',
   summary: 'List providers',
-  description: 'Returns all providers by name, with their keys and what they offer.',
+  description: 'Returns all providers by name, with their keys and capabilities.',
   commands: ['providers list'],
   replies: {
     200: named(
@@ -53,7 +53,7 @@ const get = operation({
   method: 'GET',
   path: '/providers/{providerId}',
   summary: 'Get a provider',
-  description: 'Returns a provider with its keys and what it offers.',
+  description: 'Returns a provider with its keys and capabilities.',
   commands: ['providers show'],
   params: providerParams,
   replies: { 200: Provider },
@@ -67,21 +67,21 @@ const create = operation({
   path: '/providers',
   summary: 'Add a provider',
   description:
-    'Adds a provider and generates a key of this installation for it. The provider gets transfers ' +
-    'after `checkProvider` has read what it offers and a route selects it.',
+    'Adds a provider and generates a signing key for calls to it. The provider receives transfers once ' +
+    '`checkProvider` has stored its capabilities and a route selects it.',
   commands: ['providers add'],
   body: Type.Object({
     providerId: ProviderId,
     environment: Environment,
     url: Type.String({
       maxLength: 2_000,
-      description: 'Base URL of the calls to the provider, without a query.',
+      description: 'Base URL of the provider, without a query.',
     }),
     publicKeyPem: PublicKeyPem,
     privateAddressAllowed: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Allows plain HTTP and an address that is not public.',
+        description: 'Whether plain HTTP and addresses that are not public are allowed.',
       }),
     ),
     ...OptionalReason,
@@ -110,30 +110,35 @@ const check = step(
   'checkProvider',
   'check',
   'Check a provider',
-  'Requests what the provider offers and stores it. A failed check is the `problem` of the reply, ' +
-    'and leaves what was offered before unchanged.',
+  'Requests the capabilities of the provider and stores them. If the check fails, `problem` of the ' +
+    'reply contains the reason and the stored capabilities are unchanged.',
 );
 const pause = step(
   'pauseProvider',
   'pause',
   'Pause a provider',
-  'The provider gets no new transfers within a second. Those that it has continue.',
+  'Within a second the provider receives no new transfers. Transfers already sent to it continue.',
 );
-const resume = step('resumeProvider', 'resume', 'Resume a provider', 'It gets transfers again.');
+const resume = step(
+  'resumeProvider',
+  'resume',
+  'Resume a provider',
+  'The provider receives new transfers again.',
+);
 
 const rotate = operation({
   ...CHANGES_PROVIDERS,
   operationId: 'rotateProviderKey',
   method: 'POST',
   path: '/providers/{providerId}/rotate',
-  summary: 'Rotate the own key for a provider',
+  summary: 'Rotate the signing key for a provider',
   description:
-    'Generates a new key of this installation, which signs calls after the overlap. Give it to the ' +
-    'provider before. The earlier keys are retired after the same time again.',
+    'Generates a new signing key for calls to the provider. It becomes active after the overlap; send its ' +
+    'public key to the provider before. The earlier keys are retired after twice the overlap.',
   commands: ['providers rotate'],
   params: providerParams,
   body: Type.Object({
-    overlapHours: OverlapHours('Hours until the new key signs. Defaults to 24.'),
+    overlapHours: OverlapHours('Hours until the new key becomes active. Defaults to 24.'),
     ...OptionalReason,
   }),
   bodyOptional: true,
@@ -146,10 +151,10 @@ const addKey = operation({
   operationId: 'addProviderKey',
   method: 'POST',
   path: '/providers/{providerId}/keys',
-  summary: 'Add a key of a provider',
+  summary: 'Add a public key of a provider',
   description:
-    'Accepts messages that are signed with this key at once, and those with earlier keys for the ' +
-    'overlap.',
+    'Messages signed with this key are accepted immediately. Messages signed with earlier keys are ' +
+    'accepted until the overlap ends.',
   commands: ['providers add-key'],
   params: providerParams,
   body: Type.Object({
@@ -161,7 +166,7 @@ const addKey = operation({
   errors: ['NOT_FOUND', 'CONFLICT'],
 });
 
-/** The functions of providers for a call, whose changes are audited. */
+/** Dependencies of provider management for an audited call. */
 export const managerOf = async ({ installation }: OperatorCall): Promise<ManagerParts> => ({
   runtime: installation.runtime,
   directory: await installation.providers(),

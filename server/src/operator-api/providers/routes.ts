@@ -1,4 +1,4 @@
-// Routes that select the provider of a transfer, and the messages that providers sent.
+// Operations on routes, which select the provider of a transfer, and on messages of providers.
 import { Type } from '@sinclair/typebox';
 import { pageOfMessages, STORED_RESULTS } from '../../features/payments/provider-messages/index.ts';
 import {
@@ -39,12 +39,12 @@ const list = operation({
   method: 'GET',
   path: '/provider-routes',
   summary: 'List routes',
-  description: 'Returns all routes, in the order in which they are tried.',
+  description: 'Returns all routes, in order of evaluation.',
   commands: ['providers routes'],
   replies: {
     200: named(
       'Routes',
-      Type.Object({ data: Type.Array(Route, { description: 'Routes in their order.' }) }),
+      Type.Object({ data: Type.Array(Route, { description: 'Routes in order of evaluation.' }) }),
     ),
   },
   errors: [],
@@ -57,8 +57,8 @@ const create = operation({
   path: '/provider-routes',
   summary: 'Add a route',
   description:
-    'Adds a rule that selects the provider of new transfers. It applies in every process within a ' +
-    'second, and never to a transfer that was sent before.',
+    'Adds a rule that selects the provider of new transfers. It takes effect within a second and does ' +
+    'not affect transfers that were already sent.',
   commands: ['providers add-route'],
   body: Type.Object({ ...NEW_ROUTE, ...OptionalReason }),
   replies: { 201: Route },
@@ -71,7 +71,7 @@ const remove = operation({
   method: 'DELETE',
   path: '/provider-routes/{routeId}',
   summary: 'Delete a route',
-  description: 'Deletes a route. Transfers that it selected a provider for are unchanged.',
+  description: 'Deletes a route. Transfers that were already sent are not affected.',
   commands: ['providers delete-route'],
   params: Type.Object({ routeId: text('ID of the route.') }),
   replies: { 200: Route },
@@ -83,9 +83,10 @@ const explain = operation({
   operationId: 'explainProviderRoute',
   method: 'GET',
   path: '/provider-routes/choice',
-  summary: 'Explain the choice of a provider',
+  summary: 'Simulate the selection of a provider',
   description:
-    'Returns which provider would execute such a transfer now, and why each route is selected or not.',
+    'Returns the provider that would execute such a transfer now, and the verdict of each route. Nothing ' +
+    'is stored.',
   commands: ['providers explain'],
   query: Type.Object({
     environment: Environment,
@@ -123,18 +124,24 @@ const messages = operation({
       page(
         Type.Object(
           {
-            messageId: text('ID that the provider assigned, or the digest of an invalid message.'),
+            messageId: text('ID that the provider assigned; for an invalid message, its digest.'),
             providerId: text('Name of the provider.'),
             type: nullable(text('Type of the message; null if it is invalid.')),
-            platformId: nullable(text('Platform of the payment; null if there is none.')),
-            transactionId: nullable(text('The payment; null if there is none.')),
+            platformId: nullable(
+              text(
+                'ID of the platform of the payment; null if the message is not attributed to a payment.',
+              ),
+            ),
+            transactionId: nullable(
+              text('ID of the payment; null if the message is not attributed to a payment.'),
+            ),
             result: oneOf(STORED_RESULTS, {
               description:
-                'IGNORED: the state was known. REJECTED: the message is invalid. CONTRADICTORY: it ' +
-                'contradicts what is known, and an operator decides.',
+                'IGNORED: the state was already recorded. REJECTED: the message is invalid. ' +
+                'CONTRADICTORY: the message contradicts the recorded state; an operator decides.',
             }),
-            problem: nullable(text('Why it was rejected or not applied; null otherwise.')),
-            receivedAt: time('Time at which it was received.'),
+            problem: nullable(text('Why the message was not applied; null if it was applied.')),
+            receivedAt: time('Time at which the message was received.'),
           },
           { description: 'A message of a provider.' },
         ),

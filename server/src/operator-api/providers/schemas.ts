@@ -8,7 +8,7 @@ import { named, nullable, oneOf, PositiveAmount, ruled, text, time } from '../..
 
 const optional = Type.Optional;
 
-/** What all operations that read providers share, and those that change them. */
+/** Common properties of operations that read or change providers. */
 export const READS_PROVIDERS = {
   tag: 'Providers',
   auth: 'operator',
@@ -23,7 +23,7 @@ export const CHANGES_PROVIDERS = {
 export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
 
 export const ProviderId = ruled(
-  text('Name of the provider, a part of the address of its messages.', {
+  text('Name of the provider. It is part of the URL to which the provider sends messages.', {
     pattern: PROVIDER_CHOICES.name,
   }),
   PROVIDER_CHOICES.nameRule,
@@ -35,11 +35,13 @@ const Key = (description: string) =>
   Type.Object(
     {
       keyId: text(
-        'ID of the key: its JWK thumbprint (RFC 7638). It is the `keyid` of a signature.',
+        'ID of the key: its JWK thumbprint (RFC 7638). Signatures contain it as `keyid`.',
       ),
-      publicKeyPem: text('Ed25519 public key as PEM.'),
-      activeFrom: time('Time from which the key is used.'),
-      retiredAt: optional(time('Time until which the key is accepted, if one is set.')),
+      publicKeyPem: text('Ed25519 public key in PEM format.'),
+      activeFrom: time('Time at which the key becomes active.'),
+      retiredAt: optional(
+        time('Time at which the key is retired. Absent if no retirement is scheduled.'),
+      ),
     },
     { description },
   );
@@ -50,59 +52,61 @@ export const Provider = named(
     {
       providerId: text('Name of the provider.'),
       environment: Environment,
-      url: text('Base URL of the calls to the provider.'),
+      url: text('Base URL of the provider.'),
       privateAddressAllowed: Type.Boolean({
         description: 'Whether plain HTTP and addresses that are not public are allowed.',
       }),
       status: oneOf(PROVIDER_CHOICES.statuses, {
-        description: 'PAUSED: gets no new transfers. Those that it has continue.',
+        description:
+          'PAUSED: the provider receives no new transfers. Transfers already sent to it continue.',
       }),
       available: Type.Boolean({
-        description: 'False while calls fail: the process of this reply sends none for some time.',
+        description:
+          'False while the circuit breaker is open: calls fail, so this process sends none for some time.',
       }),
       capabilities: nullable(Capabilities),
       checkedAt: nullable(time('Time of the last check; null if there was none.')),
       problem: nullable(text('Why the last check failed; null if it succeeded.')),
-      ownKeys: Type.Array(Key('A key that signs calls to the provider.'), {
-        description: 'Keys of this installation that the provider must accept.',
+      ownKeys: Type.Array(Key('A signing key for calls to the provider.'), {
+        description: 'Active signing keys of this installation, which the provider must accept.',
       }),
-      providerKeys: Type.Array(Key('A key that verifies messages of the provider.'), {
-        description: 'Keys of the provider.',
+      providerKeys: Type.Array(Key('A public key that verifies messages of the provider.'), {
+        description: 'Active public keys of the provider.',
       }),
-      createdAt: time('Time of the creation.'),
+      createdAt: time('Time of creation.'),
     },
-    { description: 'A provider that speaks the protocol for providers.' },
+    { description: 'A provider that implements the provider protocol.' },
   ),
 );
 
-export const PublicKeyPem = text('Ed25519 public key of the provider as PEM.', {
+export const PublicKeyPem = text('Ed25519 public key of the provider in PEM format.', {
   maxLength: 1_000,
 });
 
 export const TRANSFER_FIELDS = {
-  kind: oneOf(PROVIDER_CHOICES.kinds, { description: 'Kind of transfer, or card.' }),
-  rail: oneOf(PAYMENT_RAILS, { description: 'Rail.' }),
+  kind: oneOf(PROVIDER_CHOICES.kinds, { description: 'Kind of transfer, or `card`.' }),
+  rail: oneOf(PAYMENT_RAILS, { description: 'Rail of the transfer.' }),
   currency: text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 }),
 };
 
 const LIMITS = {
-  minAmount: optional({ ...PositiveAmount, description: 'Smallest amount, in minor units.' }),
+  minAmount: optional({ ...PositiveAmount, description: 'Minimum amount, in minor units.' }),
   maxAmount: optional({
     ...PositiveAmount,
     description:
-      'Largest amount, in minor units. For cards: what the provider may approve by itself if ' +
-      'Railhead does not answer; absent: nothing.',
+      'Maximum amount, in minor units. For cards, the maximum that the provider may approve ' +
+      'alone if Railhead does not respond (default: none).',
   }),
 };
 
 /** The fields of a new route. */
 export const NEW_ROUTE = {
   environment: Environment,
-  providerId: nullable(text('The selected provider; null for the built-in rail.')),
+  providerId: nullable(text('Name of the selected provider; null for the built-in rail.')),
   priority: Type.Integer({
     minimum: 1,
     maximum: 10_000,
-    description: 'Order of the routes: the lowest matching one is selected.',
+    description: 'Order of evaluation: the matching route with the lowest number is selected.',
   }),
   platformId: optional(text('Only transfers of this platform.')),
   kind: optional(
@@ -121,7 +125,7 @@ export const NEW_ROUTE = {
 const ROUTE = {
   routeId: text('ID of the route.'),
   ...NEW_ROUTE,
-  createdAt: time('Time of the creation.'),
+  createdAt: time('Time of creation.'),
 };
 
 export const Route = named(
@@ -134,22 +138,23 @@ export const RouteChoice = named(
   Type.Object(
     {
       providerId: nullable(
-        text('The provider that would execute the transfer; null: built-in rail.'),
+        text('Name of the provider that would execute the transfer; null for the built-in rail.'),
       ),
-      routeId: nullable(text('The selected route; null if none matches.')),
+      routeId: nullable(text('ID of the selected route; null if no route is selected.')),
       routes: Type.Array(
         Type.Object({
           ...ROUTE,
           verdict: oneOf(PROVIDER_CHOICES.verdicts, {
             description:
-              'OTHER_TRANSFERS: the route is for others. PROVIDER_PAUSED. NOT_OFFERED: the provider ' +
-              'does not offer such a transfer. UNAVAILABLE: calls to the provider fail. ' +
-              'LOWER_PRIORITY: an earlier route is selected.',
+              'SELECTED: the route is selected. OTHER_TRANSFERS: the route does not match the transfer. ' +
+              'PROVIDER_PAUSED: the provider is paused. NOT_OFFERED: the provider does not support the ' +
+              'transfer. UNAVAILABLE: calls to the provider fail. LOWER_PRIORITY: a route with a lower ' +
+              'number is selected.',
           }),
         }),
-        { description: 'All routes, in the order in which they are tried.' },
+        { description: 'All routes, in order of evaluation.' },
       ),
     },
-    { description: 'Which provider would execute a transfer, and why.' },
+    { description: 'The provider that would execute a transfer, and why.' },
   ),
 );

@@ -22,8 +22,8 @@ async function json(...argv: string[]) {
 beforeAll(async () => {
   const network = cardNetwork(app);
   const [fixture, otherFixture] = [cardFixture(app), cardFixture(app, { as: app.other })];
-  cardId = (await fixture.card(await fixture.holder({ funds: 50_00 }))).id;
-  theirs = (await otherFixture.card(await otherFixture.holder({ funds: 0 }))).id;
+  cardId = (await fixture.createCard(await fixture.createCardholder({ funds: 50_00 }))).id;
+  theirs = (await otherFixture.createCard(await otherFixture.createCardholder({ funds: 0 }))).id;
   const request = network.message(cardId, 12_34);
   const decision = await network.send(request);
   payment = decision.approved ? (decision.transactionId ?? '') : '';

@@ -89,13 +89,13 @@ describe('cards exceptions', () => {
         'The transaction has no funds in suspense.\n',
       ]);
     }
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
+    expect(await paid.readState()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
     // A refund that was sent and is reversed by the network is missing until it is resolved.
     await paid.notify({ kind: 'RETURN_REVERSAL' });
     expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
     await json('suspense', 'settle', paid.id, '--reference', 'WIRE-3');
     expect(await listIds()).toEqual([]);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
+    expect(await paid.readState()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
   });
 });
 
@@ -126,11 +126,11 @@ describe('cards resolve', () => {
     expect(collected).toEqual({
       ...{ transactionId: firstCard.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
     });
-    expect(await firstCard.state()).toMatchObject({ account: '0 of 0', settled: 120 });
+    expect(await firstCard.readState()).toMatchObject({ account: '0 of 0', settled: 120 });
     const secondCard = await createException();
     const { out } = await run('cards', 'resolve', secondCard.id, '--outcome', 'write-off');
     expect(out).toBe(`${secondCard.id} is SETTLED, 0.20 USD written off.\n`);
-    expect(await secondCard.state()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
+    expect(await secondCard.readState()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
     const repeatedReply = await run('cards', 'resolve', secondCard.id, ...COLLECT);
     expect([repeatedReply.code, repeatedReply.err]).toEqual([
       1,
@@ -146,6 +146,6 @@ describe('cards resolve', () => {
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
     const other = await run('cards', 'resolve', deposit.id, ...COLLECT);
     expect([other.code, other.err]).toEqual([1, 'Card payment not found.\n']);
-    expect((await paid.state()).status).toBe('EXCEPTION');
+    expect((await paid.readState()).status).toBe('EXCEPTION');
   });
 });

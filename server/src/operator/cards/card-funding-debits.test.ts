@@ -135,14 +135,14 @@ describe('cards resolve-debit', () => {
       `Funding debit 1 of ${paid.id}, 1.00 USD, is CONFIRMED; the payment is SETTLED.\n`,
     );
     const settled = { status: 'SETTLED', account: '0 of 0', settled: 100 };
-    expect(await paid.state()).toEqual(settled);
+    expect(await paid.readState()).toEqual(settled);
     expect(await railResultsOf(paid)).toEqual([
       { kind: 'card', state: 'settled', reason: 'They wrote so' },
     ]);
     // The remaining job has no effect.
     await app.advance(WAIT_MS);
-    expect(await paid.state()).toEqual(settled);
-    expect(await paid.events()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
+    expect(await paid.readState()).toEqual(settled);
+    expect(await paid.readEvents()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
     ok(await leave(), 200);
   });
 
@@ -167,7 +167,7 @@ describe('cards resolve-debit', () => {
       ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'They wrote so' },
     });
     const stuck = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
-    expect(await paid.state()).toEqual(stuck);
+    expect(await paid.readState()).toEqual(stuck);
     await json('cards', 'resolve', paid.id, '--outcome', 'collect');
     expect((await railResultsOf(paid)).map((each) => each.state).sort()).toEqual([
       'failed',
@@ -183,7 +183,7 @@ describe('cards resolve-debit', () => {
     expect(out).toBe(
       `Funding debit 1 of ${paid.id}, 1.00 USD, is FAILED; the payment is SETTLED.\n`,
     );
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await paid.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
   });
 
   it('requires the number if there are several', async () => {
@@ -193,12 +193,16 @@ describe('cards resolve-debit', () => {
       'The payment has several pending funding debits. Specify one: 1 or 2.\n',
     );
     expect((await resolveDebit(paid, 'completed', '--number', '2')).code).toBe(0);
-    expect((await paid.state()).account).toBe('850 of 950');
+    expect((await paid.readState()).account).toBe('850 of 950');
     expect((await resolveDebit(paid, 'completed', '--number', '2')).err).toBe(
       'The payment has no pending funding debit 2.\n',
     );
     expect((await resolveDebit(paid, 'completed')).code).toBe(0);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '850 of 850', settled: 150 });
+    expect(await paid.readState()).toEqual({
+      status: 'SETTLED',
+      account: '850 of 850',
+      settled: 150,
+    });
     expect((await resolveDebit(paid, 'failed')).err).toBe(
       'The payment has no pending funding debit.\n',
     );
@@ -211,7 +215,11 @@ describe('cards resolve-debit', () => {
     const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS];
     const { code, err } = await commandRunner({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await paid.readState()).toEqual({
+      status: 'AUTHORIZED',
+      account: '900 of 900',
+      cards: 100,
+    });
     expect(await railResultsOf(paid)).toEqual([]);
   });
 
@@ -220,7 +228,11 @@ describe('cards resolve-debit', () => {
     pass(WAIT_MS);
     const runtime = runtimeWith(() => resolveDebit(paid, 'completed'));
     await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await paid.readState()).toEqual({
+      status: 'AUTHORIZED',
+      account: '900 of 900',
+      cards: 100,
+    });
     expect(await railResultsOf(paid)).toHaveLength(1);
     const jobs = "select 1 from jobs where input ->> 'transactionId' = $1";
     expect(await app.runtime.db.query(jobs, [paid.id])).toEqual([]);
@@ -234,7 +246,7 @@ describe('cards resolve-debit', () => {
     expect((await resolveDebit({ id: 'CardTransaction:x' }, 'completed')).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
     expect((await resolveDebit(deposit, 'completed')).err).toBe('Card payment not found.\n');
-    expect((await paid.state()).account).toBe('900 of 1000');
+    expect((await paid.readState()).account).toBe('900 of 1000');
     await resolveDebit(paid, 'completed');
   });
 });

@@ -28,9 +28,9 @@ async function reveal(id: string): Promise<void> {
 
 beforeAll(async () => {
   const fixture = cardFixture(app);
-  const holder = await fixture.holder();
+  const holder = await fixture.createCardholder();
   holderId = holder.customer.id;
-  ids = [(await fixture.card(holder)).id, (await fixture.card(holder)).id];
+  ids = [(await fixture.createCard(holder)).id, (await fixture.createCard(holder)).id];
   await reveal(ids[0]);
   await reveal(ids[1]);
   await reveal(ids[0]);

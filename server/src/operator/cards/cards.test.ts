@@ -4,7 +4,7 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture, newCardName } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
 let fixture: CardFixture;
@@ -22,12 +22,15 @@ async function json(...argv: string[]): Promise<any> {
 
 beforeAll(async () => {
   fixture = cardFixture(app);
-  const holder = await fixture.holder();
+  const holder = await fixture.createCardholder();
   const cards = [];
-  for (const owner of [holder, holder, await fixture.holder()]) {
+  for (const owner of [holder, holder, await fixture.createCardholder()]) {
     app.effects.set(app.effects.now() + 1_000);
     cards.push(
-      await fixture.card(owner, { platformCardId: cardName(), maxSpendPerTransaction: 500 }),
+      await fixture.createCard(owner, {
+        platformCardId: newCardName(),
+        maxSpendPerTransaction: 500,
+      }),
     );
   }
   [firstCard, secondCard, thirdCard] = cards;
@@ -97,7 +100,7 @@ describe('cards close', () => {
     expect(closed.note).toBe('Found in the street');
     const { note: _, platformId: __, bindings, ...view } = closed;
     expect(bindings[0].endedAt).not.toBeNull();
-    expect(await fixture.cardNow(idOf(secondCard))).toEqual(view);
+    expect(await fixture.readCard(idOf(secondCard))).toEqual(view);
     const [, notified] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(secondCard));
     expect(notified?.data).toEqual(view);
     const { out } = await run('cards', 'show', idOf(secondCard));
@@ -110,7 +113,9 @@ describe('cards close', () => {
   });
 
   it('closes a card whose issuer never responded', async () => {
-    const waits = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
+    const waits = await fixture.createCard(await fixture.createCardholder(), {
+      platformCardId: newCardName('001'),
+    });
     expect(await json('cards', 'close', waits.id, '--reason', 'Stuck')).toMatchObject({
       state: 'CLOSED',
       stateReason: 'CLOSED_BY_SERVICE',
@@ -137,7 +142,7 @@ describe('platform cards and set-cards', () => {
     const program = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
     expect(await settingsOf(as)).toEqual(program);
     const otherCardFixture = cardFixture(app, { as });
-    const holder = await otherCardFixture.holder();
+    const holder = await otherCardFixture.createCardholder();
     ok(await otherCardFixture.requestCard(holder), 201);
     expect((await otherCardFixture.requestCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
     expect((await set(as, '--frame-origins', 'none')).code).toBe(0);

@@ -19,8 +19,8 @@ const SHOP = 'Quorbat Bakery';
 /** A customer with a card that was used once. */
 async function cardholder() {
   const fixture = cardFixture(app);
-  const holder = await fixture.holder();
-  const card = await fixture.card(holder, { platformCardId: NAMED });
+  const holder = await fixture.createCardholder();
+  const card = await fixture.createCard(holder, { platformCardId: NAMED });
   const { id: customer_id } = holder.customer;
   const message = await app.operate(async (ctx) =>
     ctx.insert(cardMessages, {
@@ -75,10 +75,10 @@ it('an erasure closes cards and leaves no personal data in them', async () => {
   const { text } = await exportOf(app, id);
   expect(text).not.toContain(NAMED);
   expect(text).not.toContain(SHOP);
-  const erasedCard = await fixture.cardNow(card.id);
+  const erasedCard = await fixture.readCard(card.id);
   expect(erasedCard.platformCardId).toBe(`erased ${card.id}`);
   await app.settle();
-  expect(await fixture.cardNow(card.id)).toEqual(erasedCard);
+  expect(await fixture.readCard(card.id)).toEqual(erasedCard);
   const network = cardNetwork(app);
   const merchant = { descriptor: SHOP };
   await network.send(network.message(card.id, 5, { merchant }));
@@ -154,8 +154,8 @@ it.each<[string, CardRequestKind, number]>([
   ['a balance inquiry', 'BALANCE_INQUIRY', 0],
 ])('an erasure stores no merchant of %s that was decided before', async (_, kind, amount) => {
   const fixture = cardFixture(app);
-  const holder = await fixture.holder();
-  const card = await fixture.card(holder);
+  const holder = await fixture.createCardholder();
+  const card = await fixture.createCard(holder);
   const network = cardNetwork(app, erasing(holder.customer.id));
   const request = network.message(card.id, amount, { kind, merchant: { descriptor: SHOP } });
   expect(await network.send(request)).toEqual({ approved: false, reason: 'CARD_NOT_ACTIVE' });

@@ -37,7 +37,7 @@ async function lifecycle() {
   const reset = ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
   const account = await createExternalAccount(app, id, 'EUR');
   ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`), 200);
-  ok(await factors.start(id, 'TOTP'), 200);
+  ok(await factors.startEnrollment(id, 'TOTP'), 200);
   return { id: id as string, secrets: [secret, base32, ...recoveryCodes], reset };
 }
 

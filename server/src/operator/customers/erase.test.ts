@@ -17,7 +17,7 @@ import {
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { confirmCode, messagesTo, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
-import { file, importHarness } from '../../../test/kit/customers/imports.ts';
+import { csvFile, importHarness } from '../../../test/kit/customers/imports.ts';
 import { documentForm, pngFile } from '../../../test/kit/http/documents.ts';
 import {
   emitBalances,
@@ -135,10 +135,10 @@ it('leaves no personal data in any column of any table', async () => {
   ok(claimed, 200);
   await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { as: app.other });
   const job = await fixture.importFile(
-    file(
-      fixture.person('quorbat-1', { umaAddress }),
-      fixture.person('quorbat-1', { fullName: 'Zyxwina Quorbat', birthDate: 'Zyxwina' }),
-      fixture.person('someone'),
+    csvFile(
+      fixture.personRow('quorbat-1', { umaAddress }),
+      fixture.personRow('quorbat-1', { fullName: 'Zyxwina Quorbat', birthDate: 'Zyxwina' }),
+      fixture.personRow('someone'),
     ),
   );
   expect(job.errors.map((each: { correlationId: string }) => each.correlationId)).toEqual([

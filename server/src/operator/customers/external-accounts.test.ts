@@ -15,7 +15,7 @@ import { openForFile } from '../../../test/kit/app/test-app.ts';
 const service = openForFile(startProduction);
 
 const verb = (name: string, id: string, ...more: string[]) =>
-  service.json('external-accounts', name, id, ...more);
+  service.runJson('external-accounts', name, id, ...more);
 
 const emittedStatuses = async (id: string) =>
   (await service.app.events())
@@ -81,7 +81,7 @@ describe('external-accounts', () => {
   it('list accounts with the last digits of their numbers', async () => {
     const { id: owner } = await createCustomer(service.app, service.as);
     const list = (...more: string[]) =>
-      service.json('external-accounts', 'list', service.shop.id, ...more);
+      service.runJson('external-accounts', 'list', service.platform.id, ...more);
     const { id } = await createExternalAccount(service.app, owner, 'USD', '000', service.as);
     await verb('check', id);
     const [pending, ...rest] = await list('--status', 'PENDING');
@@ -92,7 +92,7 @@ describe('external-accounts', () => {
     expect(all.length).toBeGreaterThan(1);
     expect(await list('--limit', '1')).toEqual(all.slice(0, 1));
     expect(await list('--after', all[0]?.accountId as string)).toEqual(all.slice(1));
-    const output = await service.run('external-accounts', 'list', service.shop.id);
+    const output = await service.run('external-accounts', 'list', service.platform.id);
     expect(output.out).toContain(id);
   });
 

@@ -11,7 +11,7 @@ import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
 const fixture = openForFile(openOnboarding);
 let as: TestPlatform;
 beforeAll(async () => {
-  as = await fixture.platformOf('default', 'production');
+  as = await fixture.createPlatform('default', 'production');
 });
 
 const run = (...argv: string[]) => commandRunner(fixture.app)(argv);
@@ -35,9 +35,9 @@ async function misused(text: string, ...argv: string[]) {
 
 /** A person under review. */
 async function person(platform = as, fullName = 'Ada Lovelace 001') {
-  const { id } = await fixture.person(platform, fullName);
+  const { id } = await fixture.createPerson(platform, fullName);
   const passport = await fixture.addDocument(platform, id, 'PASSPORT');
-  const submitted = ok(await fixture.submit(platform, id), 200);
+  const submitted = ok(await fixture.submitVerification(platform, id), 200);
   expect(submitted.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
   return { id: id as string, passport: passport.id, verification: submitted.id as string };
 }
@@ -46,7 +46,7 @@ const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 
 describe('verifications list', () => {
   it('lists pending ones of one platform or all, paginated', async () => {
-    const ownPlatform = await fixture.platformOf('default', 'production');
+    const ownPlatform = await fixture.createPlatform('default', 'production');
     const submissions: string[] = [];
     for (let index = 0; index < 3; index++) {
       fixture.app.effects.set(fixture.app.effects.now() + 1_000);
@@ -71,7 +71,7 @@ describe('verifications list', () => {
   });
 
   it('omits deleted customers, for whom no decision is possible', async () => {
-    const ownPlatform = await fixture.platformOf('default', 'production');
+    const ownPlatform = await fixture.createPlatform('default', 'production');
     const { id } = await person(ownPlatform);
     const { verification } = await person(ownPlatform);
     ok(await fixture.app.call('DELETE', `/customers/${id}`, undefined, { as: ownPlatform }), 200);
@@ -82,9 +82,9 @@ describe('verifications list', () => {
 
 describe('verifications show', () => {
   it('shows all data for a review, by any of its IDs', async () => {
-    const { id } = await fixture.business(as, 'REG-9');
+    const { id } = await fixture.createBusiness(as, 'REG-9');
     const [owner] = await fixture.completeBusiness(as, id);
-    const submitted = ok(await fixture.submit(as, id), 200);
+    const submitted = ok(await fixture.submitVerification(as, id), 200);
     const view = await json('verifications', 'show', submitted.id);
     expect(view).toMatchObject({
       verification: { verificationId: submitted.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
@@ -102,13 +102,13 @@ describe('verifications show', () => {
 
   it('lists the channels that the customer has not verified yet', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
-    const { id } = await fixture.person(as, 'Ada Lovelace', contact);
+    const { id } = await fixture.createPerson(as, 'Ada Lovelace', contact);
     const { contactVerification } = await json('verifications', 'show', id);
     expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
   it('lists what is missing if nothing was submitted', async () => {
-    const { id } = await fixture.person(as, 'Ada Lovelace');
+    const { id } = await fixture.createPerson(as, 'Ada Lovelace');
     const view = await json('verifications', 'show', id);
     expect(view).toMatchObject({
       verification: null,
@@ -135,9 +135,9 @@ describe('a decision', () => {
       ...{ verificationId: verification, customerId: id, status: 'APPROVED' },
       decidedBy: 'operator',
     });
-    expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
     const emitted = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
-    expect(await fixture.eventTypes(id)).toEqual(emitted);
+    expect(await fixture.readEventTypes(id)).toEqual(emitted);
     for (const verb of ['approve', 'reject']) {
       await expectRejected('is APPROVED. This status is final', 'verifications', verb, id);
     }
@@ -149,8 +149,8 @@ describe('a decision', () => {
       id,
       ...error,
     );
-    expect(await fixture.eventTypes(id)).toEqual(emitted);
-    expect((await fixture.submit(as, id)).status).toBe(400);
+    expect(await fixture.readEventTypes(id)).toEqual(emitted);
+    expect((await fixture.submitVerification(as, id)).status).toBe(400);
   });
 
   it('rejects, with findings', async () => {
@@ -162,7 +162,7 @@ describe('a decision', () => {
       verificationStatus: 'REJECTED',
       errors: [{ resourceId: id, type: 'APPLICANT_SANCTIONED' }],
     });
-    expect((await fixture.eventTypes(id)).slice(2)).toEqual([
+    expect((await fixture.readEventTypes(id)).slice(2)).toEqual([
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
     ]);
   });
@@ -187,19 +187,19 @@ describe('a decision', () => {
         },
       ],
     ]);
-    expect(await fixture.statuses(as, id)).toEqual(['HOLD']);
-    expect(await fixture.eventTypes(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
-    const same = ok(await fixture.submit(as, id), 200);
+    expect(await fixture.readStatuses(as, id)).toEqual(['HOLD']);
+    expect(await fixture.readEventTypes(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
+    const same = ok(await fixture.submitVerification(as, id), 200);
     expect([same.verificationStatus, same.errors]).toEqual(['RESOLVE_ERRORS', body.errors]);
-    expect(await fixture.statuses(as, id)).toEqual(['HOLD']);
+    expect(await fixture.readStatuses(as, id)).toEqual(['HOLD']);
     fixture.app.effects.set(fixture.app.effects.now() + 1);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
     const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
     ok(await fixture.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
     const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
     ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
-    const repeatedReply = ok(await fixture.submit(as, id), 200);
-    expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
+    const repeatedReply = ok(await fixture.submitVerification(as, id), 200);
+    expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
     await expectRejected(
       'A later verification has replaced this one',
       'verifications',
@@ -207,13 +207,13 @@ describe('a decision', () => {
       verification,
     );
     await json('verifications', 'approve', repeatedReply.id);
-    expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
   });
 
   it('needs no submission, and creates a separate verification', async () => {
-    const { id } = await fixture.person(as, 'Ada Lovelace');
+    const { id } = await fixture.createPerson(as, 'Ada Lovelace');
     const { verificationId } = await json('verifications', 'approve', id);
-    expect(await fixture.eventTypes(id)).toEqual([
+    expect(await fixture.readEventTypes(id)).toEqual([
       'VERIFICATION.APPROVED',
       'CUSTOMER.KYC_APPROVED',
     ]);
@@ -223,17 +223,17 @@ describe('a decision', () => {
   });
 
   it('includes the beneficial owners, or applies to one of them only', async () => {
-    const { id } = await fixture.business(as, 'REG-10');
+    const { id } = await fixture.createBusiness(as, 'REG-10');
     const owners = await fixture.completeBusiness(as, id, ['Hopper', 'Lamarr']);
-    ok(await fixture.submit(as, id), 200);
+    ok(await fixture.submitVerification(as, id), 200);
     const [first, second] = owners.map((each) => each.id) as [string, string];
-    expect(await fixture.statuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
-    const emitted = await fixture.eventTypes(id);
+    expect(await fixture.readStatuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
+    const emitted = await fixture.readEventTypes(id);
     expect(await json('verifications', 'reject', first)).toEqual({
       ...{ platformId: as.id, ownerId: first, customerId: id, status: 'REJECTED' },
     });
     await json('verifications', 'hold', second);
-    expect(await fixture.eventTypes(id)).toEqual(emitted);
+    expect(await fixture.readEventTypes(id)).toEqual(emitted);
     await expectRejected('The owner is REJECTED', 'verifications', 'approve', first);
     await json(
       'verifications',
@@ -242,13 +242,13 @@ describe('a decision', () => {
       '--error',
       `INVALID_FIELD@${second}#personalInfo.birthDate`,
     );
-    expect(await fixture.statuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
+    expect(await fixture.readStatuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
     await json('verifications', 'approve', id);
-    expect(await fixture.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
+    expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
   });
 
   it('keeps the documents that it is based on', async () => {
-    const { id } = await fixture.business(as, 'REG-11');
+    const { id } = await fixture.createBusiness(as, 'REG-11');
     const [owner] = await fixture.completeBusiness(as, id);
     await json('verifications', 'reject', owner?.id as string);
     await json('verifications', 'approve', id);
@@ -266,10 +266,10 @@ describe('a decision', () => {
   });
 
   it('is possible in the sandbox, for results that the sandbox leaves open', async () => {
-    const sandbox = await fixture.platformOf('default');
+    const sandbox = await fixture.createPlatform('default');
     const { id } = await person(sandbox);
     await json('verifications', 'approve', id);
-    expect(await fixture.statuses(sandbox, id)).toEqual(['APPROVED']);
+    expect(await fixture.readStatuses(sandbox, id)).toEqual(['APPROVED']);
   });
 
   it('rejects invalid usage', async () => {
@@ -284,9 +284,9 @@ describe('a decision', () => {
     const unrelated = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
     await expectRejected('does not belong to this customer', ...unrelated);
     expect(passport).not.toBe(foreignPassport);
-    const deletedPersonId = (await fixture.person(as, 'Ada Lovelace')).id;
+    const deletedPersonId = (await fixture.createPerson(as, 'Ada Lovelace')).id;
     ok(await fixture.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
     await expectRejected('was deleted', 'verifications', 'approve', deletedPersonId);
-    expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
+    expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
   });
 });

@@ -155,8 +155,8 @@ describe('stablecoins end', () => {
     expect(reply.status).toBe(becomes);
     expect(reply.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
     const left = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.supply(coinId)).toEqual(left);
-    expect(await fixture.problems()).toEqual([]);
+    expect(await fixture.readSupply(coinId)).toEqual(left);
+    expect(await fixture.findSupplyProblems()).toEqual([]);
     const action = as === 'failed' ? 'fail' : 'complete';
     expect(await json('stablecoins', 'history', id)).toMatchObject([
       { actor: 'operator', action, reason: 'The provider wrote so' },
@@ -166,7 +166,7 @@ describe('stablecoins end', () => {
   it('expires a submitted mint that can still be paid, and continues to request its status', async () => {
     const { id, coinId } = await burnIn('handed over');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
-    expect((await fixture.supply(coinId)).burning).toBe(0n);
+    expect((await fixture.readSupply(coinId)).burning).toBe(0n);
     const move = { actor: 'operator', action: 'expire', reason: 'The provider wrote so' };
     expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
     const { calls, runFor } = workerWithReplies(
@@ -177,8 +177,11 @@ describe('stablecoins end', () => {
     await runFor(2 * 3_600_000);
     expect(calls.map(({ type }) => type)).toEqual(['check', 'check']);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-    expect(await fixture.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });
-    expect(await fixture.problems()).toEqual([]);
+    expect(await fixture.readSupply(coinId)).toMatchObject({
+      circulating: 10n * DOLLAR,
+      burning: 0n,
+    });
+    expect(await fixture.findSupplyProblems()).toEqual([]);
   });
 
   it.each([
@@ -188,9 +191,9 @@ describe('stablecoins end', () => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
     expect((await fixture.readOperation(id)).status).toBe(status);
-    expect(await fixture.problems()).toEqual([]);
+    expect(await fixture.findSupplyProblems()).toEqual([]);
     expect(await json('stablecoins', 'history', id)).toEqual([]);
-    expect((await fixture.supply(coinId)).circulating).toBe(20n * DOLLAR);
+    expect((await fixture.readSupply(coinId)).circulating).toBe(20n * DOLLAR);
   });
 
   it('ends none twice, and none without a reason', async () => {

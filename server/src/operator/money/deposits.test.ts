@@ -16,7 +16,7 @@ const DEPOSIT = 'REALTIME_FUNDING';
 
 /** The list's entries for an account. */
 async function heldOn(accountId: string) {
-  const all: { accountId: string }[] = await service.json('deposits', 'list', '--limit', '1000');
+  const all: { accountId: string }[] = await service.runJson('deposits', 'list', '--limit', '1000');
   // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
   return all.filter((each) => each.accountId === accountId) as any[];
 }
@@ -31,9 +31,9 @@ describe('a deposit', () => {
     const entry = ['deposits', 'record', '--account', account, '--currency', 'USD'];
     const same = [...entry, '--amount', '12.50', '--reference', 'WIRE-1', '--rail', 'WIRE'];
     const from = ['--sender-name', 'Ada Lovelace', '--sender-account', '****1234'];
-    const first = await service.json(...same, ...from);
+    const first = await service.runJson(...same, ...from);
     expect(first).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
-    expect(await service.json(...same, ...from)).toEqual({ ...first, recorded: 'before' });
+    expect(await service.runJson(...same, ...from)).toEqual({ ...first, recorded: 'before' });
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 12_50,
       total: 12_50,
@@ -86,14 +86,14 @@ describe('a deposit', () => {
 
   it('may be recalled by the bank', async () => {
     const { account } = await service.createPayer();
-    const { transactionId: id } = await service.json(
+    const { transactionId: id } = await service.runJson(
       ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
       ...['--reference', 'ACH-BACK'],
     );
     await service.expectRejected('COMPLETED', 'deposits', 'release', id);
     await service.expectRejected('COMPLETED', 'deposits', 'reject', id);
     await service.app.advance(2 * DAY);
-    expect(await service.json('deposits', 'return', id)).toMatchObject({ status: 'FAILED' });
+    expect(await service.runJson('deposits', 'return', id)).toMatchObject({ status: 'FAILED' });
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
     await service.expectRejected('FAILED', 'deposits', 'return', id);
   });
@@ -106,37 +106,45 @@ describe('a deposit', () => {
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await service.app.advance(3_600_000);
-    const { transactionId: id } = await service.json(
+    const { transactionId: id } = await service.runJson(
       ...['deposits', 'record', '--payment-reference', reference, '--amount', '30'],
       ...['--currency', 'USD', '--reference', 'LATE-1', '--sender-account', '****9'],
     );
     await service.app.settle();
-    expect(await service.status(id)).toBe('FAILED PENDING COLLECTION_FAILED');
-    const [back] = await service.queue(id);
+    expect(await service.readStatus(id)).toBe('FAILED PENDING COLLECTION_FAILED');
+    const [back] = await service.readQueue(id);
     expect(back).toMatchObject({ kind: 'refund', amount: 30_00, currency: 'USD' });
     expect(back.account.accountIdentifier).toBe('****9');
-    await service.json('payouts', 'settle', id, '--reference', 'LATE-BACK');
-    expect(await service.status(id)).toBe('FAILED COMPLETED COLLECTION_FAILED');
-    expect(await service.queue(id)).toEqual([]);
+    await service.runJson('payouts', 'settle', id, '--reference', 'LATE-BACK');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED COLLECTION_FAILED');
+    expect(await service.readQueue(id)).toEqual([]);
   });
 
   it('is held on a frozen account until the operator releases or returns it', async () => {
     const { account } = await service.createPayer();
-    await service.json('accounts', 'freeze', account, '--reason', 'A test');
+    await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const record = async (reference: string) => {
       const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
-      const recorded = await service.json('deposits', 'record', ...entry, '--reference', reference);
+      const recorded = await service.runJson(
+        'deposits',
+        'record',
+        ...entry,
+        '--reference',
+        reference,
+      );
       expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
       return recorded.transactionId as string;
     };
     const [stored, rejected] = [await record('FROZEN-1'), await record('FROZEN-2')];
-    expect(await service.json('deposits', 'release', stored)).toMatchObject({
+    expect(await service.runJson('deposits', 'release', stored)).toMatchObject({
       status: 'COMPLETED',
     });
-    expect(await service.json('deposits', 'reject', rejected)).toMatchObject({ status: 'FAILED' });
+    expect(await service.runJson('deposits', 'reject', rejected)).toMatchObject({
+      status: 'FAILED',
+    });
     await service.app.settle();
-    expect((await service.queue(rejected))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
-    await service.json('payouts', 'settle', rejected);
+    expect((await service.readQueue(rejected))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
+    await service.runJson('payouts', 'settle', rejected);
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 5_00,
       total: 5_00,
@@ -166,8 +174,8 @@ describe('a deposit', () => {
       'release',
       stored,
     );
-    await service.json('accounts', 'freeze', account, '--reason', 'A test');
-    for (const id of all) await service.json('payouts', 'settle', id);
+    await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
+    for (const id of all) await service.runJson('payouts', 'settle', id);
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 0,
       total: 160_00,
@@ -185,24 +193,28 @@ describe('a deposit', () => {
       '--reason',
       'ACCOUNT_INVALID',
     );
-    expect(await service.json('deposits', 'release', stored)).toMatchObject({
+    expect(await service.runJson('deposits', 'release', stored)).toMatchObject({
       status: 'COMPLETED',
     });
-    expect(await service.json('deposits', 'reject', rejected)).toMatchObject({ status: 'FAILED' });
+    expect(await service.runJson('deposits', 'reject', rejected)).toMatchObject({
+      status: 'FAILED',
+    });
     await service.app.settle();
-    const [back] = await service.queue(rejected);
+    const [back] = await service.readQueue(rejected);
     expect(back).toMatchObject({ kind: 'refund', amount: 40_00, currency: 'USD' });
     expect(back.account.routingNumber).toBe('021000021');
-    await service.json('payouts', 'settle', rejected);
+    await service.runJson('payouts', 'settle', rejected);
     const message = ['--reason', 'PAYOUT_RETURNED'];
-    await service.json('payouts', 'return', returned, ...message);
-    expect(await service.status(returned)).toBe('FAILED - COLLECTION_FAILED');
-    expect(await service.json('deposits', 'return', mistaken)).toMatchObject({ status: 'FAILED' });
+    await service.runJson('payouts', 'return', returned, ...message);
+    expect(await service.readStatus(returned)).toBe('FAILED - COLLECTION_FAILED');
+    expect(await service.runJson('deposits', 'return', mistaken)).toMatchObject({
+      status: 'FAILED',
+    });
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 40_00,
       total: 40_00,
     });
-    await service.json('payouts', 'return', stored, ...message);
+    await service.runJson('payouts', 'return', stored, ...message);
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 
@@ -211,7 +223,7 @@ describe('a deposit', () => {
     const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
     for (const reason of PENDING_REASONS) {
       const more = ['--reference', `HOLD-${reason}`, '--hold', reason];
-      const recorded = await service.json('deposits', 'record', ...entry, ...more);
+      const recorded = await service.runJson('deposits', 'record', ...entry, ...more);
       expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: reason });
     }
     expect(await readBalances(service.app, account, service.as)).toEqual({
@@ -239,20 +251,20 @@ describe('a deposit', () => {
       return ok(await service.app.call('GET', query), 200).data[0].id as string;
     };
     const stored = await holdDeposit();
-    expect(await service.json('deposits', 'release', stored)).toMatchObject({
+    expect(await service.runJson('deposits', 'release', stored)).toMatchObject({
       status: 'COMPLETED',
     });
-    await service.json('deposits', 'reject', await holdDeposit());
+    await service.runJson('deposits', 'reject', await holdDeposit());
     await service.app.settle();
     expect(await readBalances(service.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
     const to = await createExternalAccount(service.app, person.id, 'USD');
     const ends = { source: { accountId: account.id }, destination: { accountId: to.id } };
     ok(await service.app.call('POST', '/transfer-out', { ...ends, amount: 5_00 }), 201);
     await service.app.settle();
-    expect(await service.json('deposits', 'return', stored)).toMatchObject({ status: 'FAILED' });
+    expect(await service.runJson('deposits', 'return', stored)).toMatchObject({ status: 'FAILED' });
     await service.expectRejected('it is FAILED', 'deposits', 'return', stored);
     const query = ['accounts', 'list', '--owing', '--platform', service.app.platform.id];
-    expect(await service.json(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
+    expect(await service.runJson(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
     expect((await readBalances(service.app, account.id)).total).toBe(0);
   });
 
@@ -272,7 +284,7 @@ describe('a deposit', () => {
     );
     await service.app.settle();
     expect((await readBalances(service.app, account.id)).total).toBe(40_00);
-    expect(await service.json('payouts', 'return', id, ...RETURN_FLAGS)).toMatchObject({
+    expect(await service.runJson('payouts', 'return', id, ...RETURN_FLAGS)).toMatchObject({
       status: 'FAILED',
     });
     expect((await readBalances(service.app, account.id)).total).toBe(0);
@@ -289,11 +301,11 @@ describe('a deposit', () => {
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const id = quote.transactionId as string;
     await service.expectRejected('The transaction is not a deposit.', 'deposits', 'return', id);
-    await service.json(
+    await service.runJson(
       ...['deposits', 'record', '--payment-reference', reference, '--amount', '100.00'],
       ...['--currency', 'USD', '--reference', 'INSIDE-1', '--rail', 'RTP'],
     );
-    expect(await service.status(id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(
       await service.app.call('GET', query, undefined, service.as),
@@ -303,7 +315,7 @@ describe('a deposit', () => {
     await service.expectRejected(quote.id, 'deposits', 'return', counterparty.id);
     const received = { balance: 91_08, total: 91_08 };
     expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
-    expect(await service.json('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await service.runJson('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
     await service.expectRejected('The return is already recorded.', 'deposits', 'return', id);
     expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
     const [owing] = await service.app.runtime.db.query<{ owed: bigint }>(
@@ -321,20 +333,20 @@ describe('a deposit', () => {
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const entry = ['deposits', 'record', '--payment-reference', reference, '--currency', 'USD'];
-    await service.json(...entry, '--amount', '100.00', '--reference', 'RTP-1', '--rail', 'RTP');
+    await service.runJson(...entry, '--amount', '100.00', '--reference', 'RTP-1', '--rail', 'RTP');
     await service.app.settle();
     const id = quote.transactionId;
-    expect((await service.queue(id))[0]).toMatchObject({ kind: 'payout', amount: 91_08 });
-    await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_CANNOT_RECEIVE');
+    expect((await service.readQueue(id))[0]).toMatchObject({ kind: 'payout', amount: 91_08 });
+    await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_CANNOT_RECEIVE');
     await service.app.settle();
     // It was paid in from outside, so a bank has to return it.
-    expect((await service.queue(id))[0]).toMatchObject({
+    expect((await service.readQueue(id))[0]).toMatchObject({
       kind: 'refund',
       amount: 100_00,
       currency: 'USD',
     });
-    await service.json('payouts', 'settle', id, '--reference', 'RTP-BACK');
-    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
+    await service.runJson('payouts', 'settle', id, '--reference', 'RTP-BACK');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
     await service.expectRejected(
       'Payment reference not found.',
       ...entry.with(3, `RH${'0'.repeat(32)}`),
@@ -347,31 +359,44 @@ describe('a deposit', () => {
 
   it('is listed for as long as it is held, the oldest first', async () => {
     const { account } = await service.createPayer();
-    await service.json('accounts', 'freeze', account, '--reason', 'A test');
+    await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const ids: string[] = [];
     for (const reference of ['LIST-1', 'LIST-2']) {
       const entry = ['--account', account, '--amount', '5.25', '--currency', 'USD'];
-      const recorded = await service.json('deposits', 'record', ...entry, '--reference', reference);
+      const recorded = await service.runJson(
+        'deposits',
+        'record',
+        ...entry,
+        '--reference',
+        reference,
+      );
       ids.push(recorded.transactionId);
       await service.app.advance(1_000);
     }
     const before = await heldOn(account);
     expect(before).toMatchObject([
       { transactionId: ids[0], reason: 'COMPLIANCE_REVIEW', readable: '5.25', source: DEPOSIT },
-      { transactionId: ids[1], platformId: service.shop.id, currency: 'USD', accountId: account },
+      {
+        transactionId: ids[1],
+        platformId: service.platform.id,
+        currency: 'USD',
+        accountId: account,
+      },
     ]);
     expect(Date.parse(before[1].since) - Date.parse(before[0].since)).toBe(1_000);
     // After a month a frozen account still holds it, and it is still listed.
     await service.app.advance(31 * DAY);
     await service.app.settle();
     expect(await heldOn(account)).toEqual(before);
-    const first = await service.json('deposits', 'list', '--limit', '1');
+    const first = await service.runJson('deposits', 'list', '--limit', '1');
     expect(first).toHaveLength(1);
-    const output = await service.run('deposits', 'list', '--platform', service.shop.id);
+    const output = await service.run('deposits', 'list', '--platform', service.platform.id);
     expect(output.out).toContain(ids[0]);
-    expect(await service.json('deposits', 'list', '--platform', service.app.other.id)).toEqual([]);
-    await service.json('deposits', 'release', ids[0] as string);
-    await service.json('deposits', 'reject', ids[1] as string);
+    expect(await service.runJson('deposits', 'list', '--platform', service.app.other.id)).toEqual(
+      [],
+    );
+    await service.runJson('deposits', 'release', ids[0] as string);
+    await service.runJson('deposits', 'reject', ids[1] as string);
     expect(await heldOn(account)).toEqual([]);
   });
 });

@@ -25,17 +25,17 @@ const service = openForFile(startProduction);
 
 describe('a payout', () => {
   it('is funded by a deposit, listed, settled, and notified with the production key', async () => {
-    const { id, account, quote } = await service.payment();
+    const { id, account, quote } = await service.createPayment();
     // 100.00 USD less 0.5 % at 0.9154.
     expect(quote.totalReceivingAmount).toBe(91_08);
-    expect(await service.status(id)).toBe('PROCESSING - -');
+    expect(await service.readStatus(id)).toBe('PROCESSING - -');
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 900_00,
       total: 900_00,
     });
-    expect(await service.queue(id)).toMatchObject([
+    expect(await service.readQueue(id)).toMatchObject([
       {
-        ...{ transactionId: id, platformId: service.shop.id, kind: 'payout', currency: 'EUR' },
+        ...{ transactionId: id, platformId: service.platform.id, kind: 'payout', currency: 'EUR' },
         ...{ amount: 91_08, readable: '91.08', beneficiary: 'Grace Hopper' },
         ...{ accountType: 'EUR_ACCOUNT', account: { iban: 'DE89370400440532013000' } },
         ...{ rail: 'SEPA_INSTANT', cancelRequestedAt: null, since: '2026-01-05T09:00:00.000Z' },
@@ -44,9 +44,9 @@ describe('a payout', () => {
     const output = (await service.run('payouts', 'list')).out;
     expect(output).toMatch(/^SINCE +TRANSACTION +KIND +AMOUNT +CURRENCY +RAIL/);
     expect(output).toContain('iban=DE89370400440532013000');
-    const settled = await service.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
+    const settled = await service.runJson('payouts', 'settle', id, '--reference', 'SEPA-0001');
     expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
-    expect(await service.queue(id)).toEqual([]);
+    expect(await service.readQueue(id)).toEqual([]);
     await service.expectRejected('No result is expected', 'payouts', 'settle', id);
     await service.expectRejected(
       'No result is expected',
@@ -83,20 +83,20 @@ describe('a payout', () => {
   });
 
   it('is refunded if it fails', async () => {
-    const { id, account } = await service.payment();
-    await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    const { id, account } = await service.createPayment();
+    await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
     await service.app.settle();
-    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
     });
-    expect(await service.queue(id)).toEqual([]);
+    expect(await service.readQueue(id)).toEqual([]);
   });
 
   it('goes to suspense if it fails and cannot be refunded', async () => {
-    const { id, account } = await service.payment();
-    await service.json(
+    const { id, account } = await service.createPayment();
+    await service.runJson(
       'payouts',
       'fail',
       id,
@@ -105,22 +105,22 @@ describe('a payout', () => {
       '--not-refundable',
     );
     await service.app.settle();
-    expect(await service.status(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+    expect(await service.readStatus(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
     expect((await readBalances(service.app, account, service.as)).total).toBe(900_00);
   });
 
   it('may be returned days after it settled', async () => {
-    const { id, account } = await service.payment();
+    const { id, account } = await service.createPayment();
     await service.expectRejected(
       'Only a settled transfer can be returned: it is PROCESSING.',
       ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
     );
-    await service.json('payouts', 'settle', id);
+    await service.runJson('payouts', 'settle', id);
     await service.app.advance(3 * DAY);
-    expect(await service.status(id)).toBe('COMPLETED - -');
-    await service.json('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
+    await service.runJson('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
     await service.app.settle();
-    expect(await service.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect((await readBalances(service.app, account, service.as)).total).toBe(1_000_00);
     await service.expectRejected(
       'it is FAILED',
@@ -133,34 +133,39 @@ describe('a payout', () => {
   });
 
   it('is listed oldest first, and of one platform only', async () => {
-    const firstPayment = await service.payment();
+    const firstPayment = await service.createPayment();
     await service.app.advance(1_000);
-    const secondPayment = await service.payment();
-    const ids = (await service.json('payouts', 'list', '--platform', service.shop.id)).map(
+    const secondPayment = await service.createPayment();
+    const ids = (await service.runJson('payouts', 'list', '--platform', service.platform.id)).map(
       (each: { transactionId: string }) => each.transactionId,
     );
     expect(ids.indexOf(firstPayment.id)).toBeLessThan(ids.indexOf(secondPayment.id));
-    expect(await service.json('payouts', 'list', '--platform', service.app.production.id)).toEqual(
-      [],
-    );
-    expect(await service.json('payouts', 'list', '--limit', '1')).toHaveLength(1);
-    for (const { id } of [firstPayment, secondPayment]) await service.json('payouts', 'settle', id);
+    expect(
+      await service.runJson('payouts', 'list', '--platform', service.app.production.id),
+    ).toEqual([]);
+    expect(await service.runJson('payouts', 'list', '--limit', '1')).toHaveLength(1);
+    for (const { id } of [firstPayment, secondPayment])
+      await service.runJson('payouts', 'settle', id);
   });
 
   it('is listed after any number of rows of completed payments', async () => {
-    const over = [await service.payment(), await service.payment(), await service.payment()];
+    const over = [
+      await service.createPayment(),
+      await service.createPayment(),
+      await service.createPayment(),
+    ];
     for (const { id } of over) {
-      await service.json('payouts', 'settle', id);
+      await service.runJson('payouts', 'settle', id);
       const insertSql = `insert into awaited_rail_results (id, platform_id, kind, since)
         values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
-      await service.app.runtime.db.query(insertSql, [id, service.shop.id]);
+      await service.app.runtime.db.query(insertSql, [id, service.platform.id]);
     }
-    const { id } = await service.payment();
+    const { id } = await service.createPayment();
     for (const limit of ['1', '2', '3']) {
-      const listed = await service.json('payouts', 'list', '--limit', limit);
+      const listed = await service.runJson('payouts', 'list', '--limit', limit);
       expect(listed).toMatchObject([{ transactionId: id }]);
     }
-    await service.json('payouts', 'settle', id);
+    await service.runJson('payouts', 'settle', id);
   });
 });
 
@@ -183,15 +188,15 @@ describe('a recall', () => {
     await service.expectRejected('No cancellation is requested', 'payouts', 'cancel', id);
     ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
     await service.app.settle();
-    const [pendingPayout] = await service.queue(id);
+    const [pendingPayout] = await service.readQueue(id);
     expect(pendingPayout.cancelRequestedAt).not.toBeNull();
-    await service.json('payouts', 'reject-cancel', id);
-    expect((await service.queue(id))[0].cancelRequestedAt).toBeNull();
+    await service.runJson('payouts', 'reject-cancel', id);
+    expect((await service.readQueue(id))[0].cancelRequestedAt).toBeNull();
     ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
     await service.app.settle();
-    await service.json('payouts', 'cancel', id);
+    await service.runJson('payouts', 'cancel', id);
     await service.app.settle();
-    expect(await service.status(id)).toBe('COMPLETED COMPLETED -');
+    expect(await service.readStatus(id)).toBe('COMPLETED COMPLETED -');
     expect((await readBalances(service.app, account, service.as)).total).toBe(500_00);
   });
 });
@@ -206,7 +211,7 @@ describe('an internal transfer', () => {
     const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await service.app.settle();
     const id = createdQuote.transactionId as string;
-    await service.json('payouts', 'settle', id);
+    await service.runJson('payouts', 'settle', id);
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(
       await service.app.call('GET', query, undefined, service.as),
@@ -220,7 +225,7 @@ describe('an internal transfer', () => {
       counterparty.id,
       ...reason,
     );
-    await service.json('payouts', 'return', id, '--of', 'debit', ...reason);
+    await service.runJson('payouts', 'return', id, '--of', 'debit', ...reason);
     const received = { balance: 91_08, total: 91_08 };
     expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
@@ -239,12 +244,12 @@ describe('a recall of a debit', () => {
     // Before the rail has it, and after.
     ok(await send(), 200);
     await service.app.advance(60_000);
-    await service.json('payouts', 'reject-cancel', id);
-    expect((await service.queue(id))[0].cancelRequestedAt).toBeNull();
+    await service.runJson('payouts', 'reject-cancel', id);
+    expect((await service.readQueue(id))[0].cancelRequestedAt).toBeNull();
     ok(await send(), 200);
     await service.app.settle();
-    await service.json('payouts', 'cancel', id);
-    expect(await service.status(id)).toBe('FAILED - COLLECTION_FAILED');
+    await service.runJson('payouts', 'cancel', id);
+    expect(await service.readStatus(id)).toBe('FAILED - COLLECTION_FAILED');
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
     expect((await send()).status).toBe(409);
   });
@@ -260,19 +265,19 @@ describe('a debit', () => {
       const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
       await service.app.settle();
       const id = createdQuote.transactionId as string;
-      const [debit] = await service.queue(id);
+      const [debit] = await service.readQueue(id);
       expect(debit).toMatchObject({ kind: 'debit', amount: 50_00, currency: 'USD', rail: 'ACH' });
       expect(debit.account.routingNumber).toBe('021000021');
       if (!valid) {
-        await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-        expect(await service.status(id)).toBe('FAILED - ACCOUNT_INVALID');
+        await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+        expect(await service.readStatus(id)).toBe('FAILED - ACCOUNT_INVALID');
         continue;
       }
-      await service.json('payouts', 'settle', id);
+      await service.runJson('payouts', 'settle', id);
       await service.app.settle();
-      expect((await service.queue(id))[0]).toMatchObject({ kind: 'payout', currency: 'EUR' });
-      await service.json('payouts', 'settle', id);
-      expect(await service.status(id)).toBe('COMPLETED - -');
+      expect((await service.readQueue(id))[0]).toMatchObject({ kind: 'payout', currency: 'EUR' });
+      await service.runJson('payouts', 'settle', id);
+      expect(await service.readStatus(id)).toBe('COMPLETED - -');
     }
   });
 });
@@ -283,7 +288,7 @@ describe('a payment over UMA', () => {
       await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
     });
   const waitsFor = async (id: string) => {
-    const all: { transactionId: string }[] = await service.json('payouts', 'list');
+    const all: { transactionId: string }[] = await service.runJson('payouts', 'list');
     return all.find((each) => each.transactionId === id);
   };
 
@@ -361,7 +366,7 @@ describe('environments', () => {
         ...returnFlags,
       );
       await service.app.settle();
-      await service.json('payouts', 'return', id, ...returnFlags);
+      await service.runJson('payouts', 'return', id, ...returnFlags);
       await service.expectRejected(
         'Only a settled transfer can be returned',
         'payouts',

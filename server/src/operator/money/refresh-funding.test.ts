@@ -43,11 +43,11 @@ const emittedEvents = async (id: string) => {
 describe('accounts refresh-funding', () => {
   it('reports that nothing has changed, and emits no event', async () => {
     const { account } = await service.createPayer();
-    const same = await service.json('accounts', 'refresh-funding', account);
+    const same = await service.runJson('accounts', 'refresh-funding', account);
     expect(same).toEqual({ accounts: 1, changed: [] });
     const person = await createCustomer(service.app);
     const sandbox = await findInternalAccount(service.app, person.id, 'USD');
-    expect((await service.json('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
+    expect((await service.runJson('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
     expect([await emittedEvents(account), await emittedEvents(sandbox.id)]).toEqual([[], []]);
   });
 
@@ -79,14 +79,14 @@ describe('accounts refresh-funding', () => {
 
   it('refreshes all accounts of a platform, except closed ones', async () => {
     const closed = await service.createPayer();
-    await service.json('accounts', 'close', closed.account);
+    await service.runJson('accounts', 'close', closed.account);
     const { account } = await service.createPayer();
-    const platform = service.shop.id;
+    const platform = service.platform.id;
     const first = (await refresh(['--platform', platform], [])).json;
     expect(first.accounts).toBeGreaterThan(first.changed.length);
     expect(first.changed).toContain(account);
     expect(first.changed).not.toContain(closed.account);
-    const restored = await service.json('accounts', 'refresh-funding', '--platform', platform);
+    const restored = await service.runJson('accounts', 'refresh-funding', '--platform', platform);
     expect(restored.changed).toEqual(first.changed);
     expect(await emittedEvents(account)).toHaveLength(2);
   });
@@ -100,7 +100,7 @@ describe('accounts refresh-funding', () => {
     await expect(refresh(['--platform', 'unknown'], NEW_INSTRUCTIONS)).rejects.toThrow(
       'Platform not found.',
     );
-    for (const args of [[], [account, '--platform', service.shop.id]]) {
+    for (const args of [[], [account, '--platform', service.platform.id]]) {
       await expect(refresh(args, NEW_INSTRUCTIONS)).rejects.toThrow('Either ACCOUNT or --platform');
     }
     expect(await emittedEvents(account)).toEqual([]);

@@ -15,11 +15,11 @@ beforeAll(async () => {
   fixture = stablecoinFixture(service.app);
 });
 
-const verb = (name: string, ...more: string[]) => service.json('stablecoins', name, ...more);
+const verb = (name: string, ...more: string[]) => service.runJson('stablecoins', name, ...more);
 
 /** A token put directly into a state. */
 async function coinIn(status: string): Promise<string> {
-  const { id } = await fixture.coin();
+  const { id } = await fixture.createCoin();
   await service.app.runtime.db.query(
     'update stablecoins set service_status = $2, version = version + 1 where id = $1',
     [id, status],
@@ -56,18 +56,18 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
 
 describe('stablecoins', () => {
   it('are requested, rejected, requested again, approved, disabled and approved', async () => {
-    const { id } = await fixture.coin();
+    const { id } = await fixture.createCoin();
     const status = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
-    ok(await fixture.request(id), 200);
+    ok(await fixture.requestEnablement(id), 200);
     await verb('reject', id, '--reason', 'Documents are missing');
-    ok(await fixture.request(id), 200);
+    ok(await fixture.requestEnablement(id), 200);
     await verb('approve', id);
     await service.app.settle();
     expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
     expect(await status()).toHaveProperty('currency');
     await verb('disable', id);
     expect(await status()).not.toHaveProperty('currency');
-    expect((await fixture.request(id)).status).toBe(409);
+    expect((await fixture.requestEnablement(id)).status).toBe(409);
     await verb('approve', id);
     await service.app.settle();
     expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
@@ -79,8 +79,8 @@ describe('stablecoins', () => {
     ['002', 'REJECTED'],
     ['003', 'FAILED'],
   ])('are not approved if never issued: …%s, %s', async (token, issuance) => {
-    const { id } = await fixture.coin({ token });
-    expect((await fixture.request(id)).status).toBe(409);
+    const { id } = await fixture.createCoin({ token });
+    expect((await fixture.requestEnablement(id)).status).toBe(409);
     await service.expectRejected(
       `The token is ${issuance} at its provider.`,
       'stablecoins',
@@ -90,7 +90,7 @@ describe('stablecoins', () => {
   });
 
   it('are not enabled by a job after they were disabled', async () => {
-    const { id } = await fixture.coin();
+    const { id } = await fixture.createCoin();
     await verb('approve', id);
     await verb('disable', id);
     await service.app.settle();
@@ -102,8 +102,8 @@ describe('stablecoins', () => {
   it('are listed by platform and state, page by page', async () => {
     const otherFixture = stablecoinFixture(service.app, { as: service.app.other });
     const ids: string[] = [];
-    for (let n = 0; n < 3; n++) ids.push((await otherFixture.coin()).id);
-    ok(await otherFixture.request(ids[1] as string), 200);
+    for (let n = 0; n < 3; n++) ids.push((await otherFixture.createCoin()).id);
+    ok(await otherFixture.requestEnablement(ids[1] as string), 200);
     const list = async (...more: string[]) =>
       (await verb('list', service.app.other.id, ...more)).map((each: { id: string }) => each.id);
     expect(await list()).toEqual(ids);

@@ -19,7 +19,7 @@ const service = openForFile(startProduction);
 
 /** The list's entries for a transaction. */
 async function listItems(id: string, ...more: string[]) {
-  const all: { transactionId: string }[] = await service.json('suspense', 'list', ...more);
+  const all: { transactionId: string }[] = await service.runJson('suspense', 'list', ...more);
   // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
   return all.filter((each) => each.transactionId === id) as any[];
 }
@@ -41,11 +41,11 @@ const noticeOf = async (id: string) => {
 
 /** A production payment of 100.00 USD whose refund has failed. */
 async function suspensePayment() {
-  const createdPayment = await service.payment();
+  const createdPayment = await service.createPayment();
   const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-  await service.json('payouts', 'fail', createdPayment.id, ...reason);
+  await service.runJson('payouts', 'fail', createdPayment.id, ...reason);
   await service.app.settle();
-  expect(await service.status(createdPayment.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+  expect(await service.readStatus(createdPayment.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
   return createdPayment;
 }
 
@@ -70,11 +70,11 @@ describe('a sandbox payment whose refund fails', () => {
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
     const { transactionId: id } = ok(await app.call('POST', '/quotes', body), 201);
     await app.settle();
-    await service.json('accounts', 'close', account.id);
+    await service.runJson('accounts', 'close', account.id);
     await app.advance(60_000);
     expect(await listItems(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
     await service.expectRejected('--reference', 'suspense', 'return', id);
-    const done = await service.json('suspense', 'return', id, '--reference', 'WIRE-7');
+    const done = await service.runJson('suspense', 'return', id, '--reference', 'WIRE-7');
     expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await readBalances(app, account.id)).total).toBe(0);
     expect(await listItems(id)).toEqual([]);
@@ -90,7 +90,7 @@ describe('a sandbox payment whose refund fails', () => {
       ...{ status: 'FAILED', amount: 100_00, readable: '100.00', currency: 'USD' },
       ...{ to: account, outside: null },
     });
-    expect(await service.json('payouts', 'list')).toEqual([]);
+    expect(await service.runJson('payouts', 'list')).toEqual([]);
     const output = (await service.run('suspense', 'list')).out;
     expect(output).toMatch(/^SINCE +TRANSACTION +ENVIRONMENT +AMOUNT +CURRENCY +REASON +TO\n/);
     expect(output).toContain(account);
@@ -100,7 +100,7 @@ describe('a sandbox payment whose refund fails', () => {
       ...['suspense', 'return', id, '--reference', 'WIRE-1'],
     );
     const from = (await service.app.events()).length;
-    expect(await service.json('suspense', 'return', id, '--reason', 'Cleared')).toEqual({
+    expect(await service.runJson('suspense', 'return', id, '--reason', 'Cleared')).toEqual({
       platformId: service.app.platform.id,
       ...{ transactionId: id, status: 'FAILED', refund: 'COMPLETED', funds: 'RETURNED' },
     });
@@ -139,13 +139,13 @@ describe('a sandbox payment whose refund fails', () => {
     const firstPayment = await paymentInSuspense();
     const secondPayment = await paymentInSuspense();
     const ids = async (...more: string[]) =>
-      (await service.json('suspense', 'list', ...more)).map(
+      (await service.runJson('suspense', 'list', ...more)).map(
         (each: { transactionId: string }) => each.transactionId,
       );
     expect(await ids()).toEqual([firstPayment.id, secondPayment.id]);
     expect(await ids('--limit', '1')).toEqual([firstPayment.id]);
     expect(await ids('--environment', 'production')).toEqual([]);
-    expect(await ids('--platform', service.shop.id)).toEqual([]);
+    expect(await ids('--platform', service.platform.id)).toEqual([]);
     expect(await ids('--platform', service.app.platform.id)).toEqual([
       firstPayment.id,
       secondPayment.id,
@@ -159,7 +159,7 @@ describe('a sandbox payment whose refund fails', () => {
       'PlatformConfig:x',
     );
     for (const { id } of [firstPayment, secondPayment])
-      await service.json('suspense', 'return', id);
+      await service.runJson('suspense', 'return', id);
   });
 });
 
@@ -171,22 +171,22 @@ describe('a production payment whose refund fails', () => {
       [person.id],
     );
     // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
-    await service.json('deposits', 'return', returned[0]?.id as string);
-    await service.json('accounts', 'freeze', account, '--reason', 'A test');
+    await service.runJson('deposits', 'return', returned[0]?.id as string);
+    await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const listOwing = () =>
-      service.json('accounts', 'list', '--owing', '--platform', service.shop.id);
+      service.runJson('accounts', 'list', '--owing', '--platform', service.platform.id);
     expect(await listOwing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
-    await service.json('suspense', 'return', id);
+    await service.runJson('suspense', 'return', id);
     expect(await listOwing()).toEqual([]);
     expect(await readBalances(service.app, account, service.as)).toEqual({ balance: 0, total: 0 });
-    expect(await service.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
     expect(await suspense('USD')).toBe(0n);
   });
 
   it('prevents closing its account until it is decided', async () => {
     const { id, account } = await suspensePayment();
     await service.expectRejected('is in progress', 'accounts', 'close', account);
-    await service.json('suspense', 'return', id);
+    await service.runJson('suspense', 'return', id);
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
@@ -203,13 +203,13 @@ describe('external funds that could not be returned', () => {
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await service.app.advance(3_600_000);
-    const { transactionId: id } = await service.json(
+    const { transactionId: id } = await service.runJson(
       ...['deposits', 'record', '--payment-reference', reference, '--amount', '30'],
       ...['--currency', 'USD', '--reference', 'LATE-2', '--sender-account', '****8'],
     );
     await service.app.settle();
-    await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-    expect(await service.status(id)).toBe('FAILED FAILED COLLECTION_FAILED');
+    await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await service.readStatus(id)).toBe('FAILED FAILED COLLECTION_FAILED');
     expect(await listItems(id)).toMatchObject([
       { type: 'INCOMING', amount: 30_00, to: 'outside', outside: { accountIdentifier: '****8' } },
     ]);
@@ -221,7 +221,10 @@ describe('external funds that could not be returned', () => {
       id,
     );
     const sent = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
-    expect(await service.json(...sent)).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
+    expect(await service.runJson(...sent)).toMatchObject({
+      refund: 'COMPLETED',
+      funds: 'RETURNED',
+    });
     expect((await eventTypes(service.app, id)).at(-1)).toBe('INCOMING_PAYMENT.REFUND_COMPLETED');
     expect(await noticeOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
     const postings = (await service.run('ledger', 'postings', id)).out;
@@ -245,14 +248,14 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const pay = { quoteId: quote.id, currencyCode: 'USDC' };
     ok(await app.call('POST', '/sandbox/send', pay), 200);
     await app.advance(60_000);
-    if (closed) await service.json('accounts', 'close', ownInternalAccount.id);
+    if (closed) await service.runJson('accounts', 'close', ownInternalAccount.id);
     return { id: quote.transactionId as string, own: ownInternalAccount.id as string };
   }
 
   it("is credited to its owner's balance, not sent to the wallet", async () => {
     const { id, own } = await paymentInSuspense(false);
     expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
-    await service.json('suspense', 'return', id);
+    await service.runJson('suspense', 'return', id);
     expect((await readBalances(service.app, own)).balance).toBe(100_000_000);
     expect((await eventTypes(service.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
   });
@@ -266,7 +269,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
       'return',
       id,
     );
-    await service.json('suspense', 'return', id, '--reference', '0xabc');
+    await service.runJson('suspense', 'return', id, '--reference', '0xabc');
     expect((await readBalances(service.app, own)).total).toBe(0);
     expect(await suspense('USDC', 'sandbox')).toBe(0n);
   });
@@ -281,7 +284,7 @@ describe('a recalled debit of a payment', () => {
     to = await service.createPayee(person.id);
     const ownInternalAccount = await findInternalAccount(service.app, null, 'USD', service.as);
     for (const id of [createdPayer.account, ownInternalAccount.id])
-      await service.json('accounts', 'close', id);
+      await service.runJson('accounts', 'close', id);
   });
 
   /** A payment funded by a debit of 50.00 USD; no account can cover it. */
@@ -290,24 +293,24 @@ describe('a recalled debit of a payment', () => {
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
     const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await service.app.settle();
-    await service.json('payouts', 'settle', createdQuote.transactionId);
+    await service.runJson('payouts', 'settle', createdQuote.transactionId);
     await service.app.settle();
     return createdQuote.transactionId;
   }
 
   const recallDeposit = (id: string) =>
-    service.json('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
+    service.runJson('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
 
   it('is a shortfall until the funds are received', async () => {
     const id = await createDebit();
     await recallDeposit(id);
     // Its payout is still pending.
-    expect(await service.queue(id)).toMatchObject([{ kind: 'payout' }]);
+    expect(await service.readQueue(id)).toMatchObject([{ kind: 'payout' }]);
     expect(await listItems(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
     expect((await service.run('suspense', 'list')).out).toMatch(
       /-50\.00 +USD +PROCESSING +missing\n/,
     );
-    await service.json('payouts', 'settle', id);
+    await service.runJson('payouts', 'settle', id);
     await service.expectRejected(
       'The transaction has no funds in suspense',
       'suspense',
@@ -317,8 +320,8 @@ describe('a recalled debit of a payment', () => {
       'X',
     );
     const settle = ['suspense', 'settle', id, '--reference', 'WIRE-9'];
-    expect(await service.json(...settle)).toMatchObject({ status: 'COMPLETED', refund: null });
-    expect(await service.status(id)).toBe('COMPLETED - -');
+    expect(await service.runJson(...settle)).toMatchObject({ status: 'COMPLETED', refund: null });
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
     expect(await noticeOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
     expect(await listItems(id)).toEqual([]);
     expect(await suspense('USD')).toBe(0n);
@@ -328,7 +331,7 @@ describe('a recalled debit of a payment', () => {
   it('leaves nothing to return if its funds were in suspense', async () => {
     const id = await createDebit();
     const message = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-    await service.json('payouts', 'fail', id, ...message);
+    await service.runJson('payouts', 'fail', id, ...message);
     await service.app.settle();
     const [item] = await listItems(id);
     expect(item).toMatchObject({ amount: 50_00, to: 'outside' });
@@ -343,8 +346,8 @@ describe('a recalled debit of a payment', () => {
       '--reference',
       'X',
     );
-    await service.json('suspense', 'return', id, '--reference', 'ACH-R10');
-    expect(await service.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
+    await service.runJson('suspense', 'return', id, '--reference', 'ACH-R10');
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
     expect(await suspense('USD')).toBe(0n);
   });
 });

@@ -95,7 +95,7 @@ describe('agents pause and resume', () => {
     expect(out).toMatch(/State +active\n/);
     ok(await secondAgent.transfer('out', 1_00), 201);
     // The command uses another clock, so the order of both entries is undefined.
-    const lines = await secondAgent.audit();
+    const lines = await secondAgent.readAudit();
     const by = (actorName: string) => lines.filter(({ actor }) => actor === actorName);
     expect(by(secondAgent.id).map(({ what }) => what)).toEqual([
       'ACTION_REFUSED',
@@ -122,8 +122,8 @@ describe('an erasure', () => {
       amount: 1_00,
     };
     for (const agent of [
-      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
-      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
+      await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
+      await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
     ]) {
       ok(await agent.call('POST', '/agents/me/transfer-out', body), 201);
     }

@@ -13,7 +13,7 @@ const keyFile = path.join(folder, 'adapter.pub.pem');
 let adapter: Adapter;
 
 const providers = (...argv: string[]) => service.run('providers', ...argv);
-const json = (...argv: string[]) => service.json('providers', ...argv);
+const json = (...argv: string[]) => service.runJson('providers', ...argv);
 const add = (...flags: string[]) =>
   providers('add', 'acme-bank', '--environment', 'production', '--public-key', keyFile, ...flags);
 
@@ -79,7 +79,7 @@ describe('providers', () => {
     );
     const explain = (amount: string) =>
       providers(
-        ...['explain', '--environment', 'production', '--platform', service.shop.id],
+        ...['explain', '--environment', 'production', '--platform', service.platform.id],
         ...['--kind', 'payout', '--currency', 'EUR', '--amount', amount],
       );
     expect((await explain('100')).out).toMatch(/^Executed by acme-bank\.[\s\S]*LOWER_PRIORITY/);

@@ -1,4 +1,4 @@
-// `providers list|show|add|check|pause|resume|rotate|add-key`: providers, what they offer and their keys.
+// `providers list|show|add|check|pause|resume|rotate|add-key`: providers, their capabilities and keys.
 import { readFileSync } from 'node:fs';
 import {
   type ManagerParts,
@@ -42,8 +42,8 @@ function outputOf(provider: ProviderView): Output {
   ];
   const text =
     record(pairs) +
-    [...keys('Key of this installation', provider.ownKeys)].join('') +
-    [...keys('Key of the provider', provider.providerKeys)].join('');
+    [...keys('Signing key of this installation', provider.ownKeys)].join('') +
+    [...keys('Public key of the provider', provider.providerKeys)].join('');
   return { json: provider, text };
 }
 
@@ -95,7 +95,7 @@ const PUBLIC_KEY: Flags = {
   'public-key': {
     value: 'FILE',
     required: true,
-    help: 'File with the Ed25519 public key of the provider, as PEM',
+    help: 'PEM file with the Ed25519 public key of the provider',
   },
 };
 const OVERLAP: Flags = {
@@ -120,7 +120,7 @@ export const providerVerbs: readonly Verb[] = [
   {
     noun: 'providers',
     verb: 'list',
-    summary: 'List providers and what they offer',
+    summary: 'List providers and their capabilities',
     flags: {},
     run: list,
   },
@@ -128,7 +128,7 @@ export const providerVerbs: readonly Verb[] = [
   {
     noun: 'providers',
     verb: 'add',
-    summary: 'Add a provider that speaks the protocol for providers',
+    summary: 'Add a provider that implements the provider protocol',
     flags: {
       ...PROVIDER,
       environment: {
@@ -137,7 +137,7 @@ export const providerVerbs: readonly Verb[] = [
         choices: MODES,
         help: 'sandbox or production',
       },
-      url: { value: 'URL', required: true, help: 'Base URL of the calls to the provider' },
+      url: { value: 'URL', required: true, help: 'Base URL of the provider' },
       ...PUBLIC_KEY,
       'private-address': {
         off: 'public-address',
@@ -147,13 +147,13 @@ export const providerVerbs: readonly Verb[] = [
     positional: 'provider',
     run: add,
   },
-  step('check', 'Request what a provider offers', providerManagement.check),
+  step('check', 'Request and store the capabilities of a provider', providerManagement.check),
   step('pause', 'Stop sending new transfers to a provider', providerManagement.pause),
-  step('resume', 'Send transfers to a paused provider again', providerManagement.resume),
+  step('resume', 'Resume sending new transfers to a paused provider', providerManagement.resume),
   {
     noun: 'providers',
     verb: 'rotate',
-    summary: 'Generate a new key of this installation for a provider',
+    summary: 'Generate a new signing key for calls to a provider',
     flags: { ...PROVIDER, ...OVERLAP },
     positional: 'provider',
     run: async (system, args) =>
@@ -168,7 +168,7 @@ export const providerVerbs: readonly Verb[] = [
   {
     noun: 'providers',
     verb: 'add-key',
-    summary: 'Accept another key of a provider',
+    summary: 'Add a public key of a provider',
     flags: { ...PROVIDER, ...PUBLIC_KEY, ...OVERLAP },
     positional: 'provider',
     run: async (system, args) => {

@@ -1,5 +1,5 @@
-// `providers routes|add-route|delete-route|explain|messages`: which provider executes a transfer, and what
-// providers reported.
+// `providers routes|add-route|delete-route|explain|messages`: routes of transfers to providers, and the
+// messages that providers sent.
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
 import { pageOfMessages, STORED_RESULTS } from '../../features/payments/provider-messages/index.ts';
 import {
@@ -58,7 +58,7 @@ function integerIn(args: CommandArgs, name: string): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw usageError(`--${name} must be a number above zero`);
+  throw usageError(`--${name} must be a positive integer`);
 }
 
 async function add(system: System, args: CommandArgs): Promise<Output> {
@@ -151,7 +151,10 @@ export const providerRouteVerbs: readonly Verb[] = [
         required: true,
         help: 'Name of the provider, or built-in for the built-in rail',
       },
-      priority: { value: 'NUMBER', help: 'The lowest matching one is selected (100)' },
+      priority: {
+        value: 'NUMBER',
+        help: 'The matching route with the lowest number is selected (100)',
+      },
       platform: { value: 'PLATFORM', help: 'Only transfers of this platform (all)' },
       kind: {
         value: 'KIND',
@@ -160,10 +163,10 @@ export const providerRouteVerbs: readonly Verb[] = [
       },
       rail: { ...RAIL, help: 'Only transfers over this rail (all)' },
       currency: { value: 'CURRENCY', help: 'Only transfers in this currency (all)' },
-      'min-amount': { value: 'AMOUNT', help: 'Smallest amount, in minor units' },
+      'min-amount': { value: 'AMOUNT', help: 'Minimum amount, in minor units' },
       'max-amount': {
         value: 'AMOUNT',
-        help: 'Largest amount, in minor units; of a card: what the provider may approve alone (0)',
+        help: 'Maximum amount, in minor units; for cards, the maximum approved by the provider alone (0)',
       },
     },
     run: add,
@@ -179,7 +182,7 @@ export const providerRouteVerbs: readonly Verb[] = [
   {
     noun: 'providers',
     verb: 'explain',
-    summary: 'Explain which provider would execute a transfer',
+    summary: 'Show which provider would execute a transfer, and why',
     flags: {
       ...ENVIRONMENT,
       platform: { value: 'PLATFORM', required: true, help: 'Platform of the transfer' },

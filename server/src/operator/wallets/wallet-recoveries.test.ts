@@ -6,7 +6,7 @@ import { startApp } from '../../../test/kit/app/harness.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
-import { phoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
+import { newPhoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
 import { parseStamp, verifyStamp } from '../../features/wallets/signing/stamp.ts';
 import { main } from '../../operator.ts';
 
@@ -30,7 +30,7 @@ const DECISION = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
 const recover = (accountId: string, type = 'SMS_OTP') =>
   json('recover', accountId, '--type', type, ...DECISION);
 
-const person = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+const person = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
 /** The columns of a text's lines, separated by two spaces or more. */
 const cells = (text: string) =>
@@ -77,7 +77,7 @@ describe('wallet recover', () => {
     const ownApp = await startApp({ walletRecoveryMs: 48 * HOUR });
     const owner = walletFixture(ownApp);
     try {
-      const { accountId } = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
+      const { accountId } = await owner.createWalletCustomer({ phoneNumber: newPhoneNumber() });
       let out = '';
       const args = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION, '--json'];
       const code = await main([...args, '--wallet-recovery', '48'], {
@@ -198,7 +198,9 @@ describe('wallet recoveries', () => {
     const otherFixture = walletFixture(app, { as });
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) {
-      const { accountId } = await otherFixture.customerWithWallet({ phoneNumber: phoneNumber() });
+      const { accountId } = await otherFixture.createWalletCustomer({
+        phoneNumber: newPhoneNumber(),
+      });
       ids.unshift((await recover(accountId)).recoveryId);
       app.effects.set(app.effects.now() + 1);
     }
@@ -228,7 +230,7 @@ describe('wallet recoveries', () => {
 describe('wallet show', () => {
   it('shows credentials and pending requests, and no personal data or secrets', async () => {
     const { accountId, customer, email, sms, byEmail, bySms } =
-      await fixture.walletWithEmailAndSms();
+      await fixture.createEmailAndSmsWallet();
     ok(
       await fixture.call('PATCH', `/internal-accounts/${accountId}`, { privateEnabled: true }),
       202,
@@ -294,7 +296,7 @@ describe('wallet show', () => {
 
 describe('wallet authorizations', () => {
   it('lists authorizations, newest first, page by page, of this wallet only', async () => {
-    const { accountId, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
+    const { accountId, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const path = `/internal-accounts/${accountId}`;
     app.effects.set(app.effects.now() + 1);
     ok(await fixture.callSigned('PATCH', path, { privateEnabled: true }, bySms), 200);

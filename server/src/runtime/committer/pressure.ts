@@ -21,30 +21,30 @@ function createPressureMeter(
   let loop = performance.eventLoopUtilization();
   let since = performance.now();
   let units = 0;
-  let pressed = false;
+  let isUnderLoad = false;
   return () => {
     const now = performance.now();
-    if (now - since < INTERVAL_MS) return pressed;
+    if (now - since < INTERVAL_MS) return isUnderLoad;
     const next = performance.eventLoopUtilization();
     const share = performance.eventLoopUtilization(next, loop).utilization;
     // Completed work, not started work, so that both values are from the same time.
     const stats = committer.stats();
     const written = stats.units - stats.writing - selfThrottled();
     const rate = ((written - units) * INTERVAL_MS) / (now - since);
-    pressed = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
+    isUnderLoad = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
     loop = next;
     since = now;
     units = written;
-    return pressed;
+    return isUnderLoad;
   };
 }
 
 /** The meter of a server. Imports throttle themselves, so their change sets are not counted. */
 export function pressureOn(committer: Parameters<typeof createPressureMeter>[0]) {
   let imported = 0;
-  const pressed = createPressureMeter(committer, () => imported);
+  const isUnderLoad = createPressureMeter(committer, () => imported);
   const recordWrite = () => {
     imported++;
   };
-  return { pressed, written: recordWrite };
+  return { isUnderLoad, written: recordWrite };
 }

@@ -8,7 +8,7 @@ import { findBinaries, noBuild, PLATFORM, type RunAs, unavailable } from './embe
 import { passwordArguments } from './embedded-windows.ts';
 
 /** Programs, cluster, and the user that runs it (undefined: this process's user). */
-export interface Place {
+export interface ClusterLocation {
   binaries: string;
   cluster: string;
   user: RunAs | undefined;
@@ -66,7 +66,7 @@ function flushFolder(folder: string): void {
 
 const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim() || 'no reason reported';
 
-function runInitdb({ binaries, cluster, user }: Place, options: ClusterOptions): void {
+function runInitdb({ binaries, cluster, user }: ClusterLocation, options: ClusterOptions): void {
   const { dir, durable, random } = options;
   const args = ['-D', dataPath(cluster, user), '-U', DATABASE_USER, '-E', 'UTF8'];
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C');
@@ -97,12 +97,12 @@ function admitRootOnly(cluster: string): void {
   fs.writeFileSync(path.join(cluster, 'pg_ident.conf'), `railhead root ${DATABASE_USER}\n`);
 }
 
-function createCluster(place: Place, options: ClusterOptions): void {
-  const { cluster, user } = place;
+function createCluster(location: ClusterLocation, options: ClusterOptions): void {
+  const { cluster, user } = location;
   const temporary = fs.mkdtempSync(`${cluster}.new-${process.pid}-`);
   try {
     if (user) fs.chownSync(temporary, user.uid, user.gid);
-    runInitdb({ ...place, cluster: temporary }, options);
+    runInitdb({ ...location, cluster: temporary }, options);
     if (user) admitRootOnly(temporary);
     try {
       fs.renameSync(temporary, cluster);
@@ -133,13 +133,13 @@ function removeLeftovers(dir: string): void {
 }
 
 /** Folders, user, programs and a cluster, created if missing. */
-export function prepareCluster(options: ClusterOptions): Place {
+export function prepareCluster(options: ClusterOptions): ClusterLocation {
   const { dir } = options;
   fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
   const cluster = path.join(fs.realpathSync(dir), 'postgres');
   const user = chooseUser(cluster);
-  const place = { binaries: findBinaries(user), cluster, user };
+  const location = { binaries: findBinaries(user), cluster, user };
   removeLeftovers(dir);
-  if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) createCluster(place, options);
-  return place;
+  if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) createCluster(location, options);
+  return location;
 }

@@ -12,11 +12,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canEnter, type RunAs, unavailable } from './embedded-binaries.ts';
 import {
+  type ClusterLocation,
   cleanEnv,
   clusterOf,
   DATABASE_USER,
   dataPath,
-  type Place,
   prepareCluster,
 } from './embedded-cluster.ts';
 import { type Running, runningIn, waitWhile } from './embedded-pid.ts';
@@ -159,7 +159,7 @@ async function waitUntilFree(dir: string, cluster: string): Promise<void> {
   if (remaining) throw inUse(dir, remaining.pid);
 }
 
-function startGuard({ binaries, cluster, user }: Place, flags: string[]): ChildProcess {
+function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[]): ChildProcess {
   const program = path.join(binaries, 'bin', 'postgres');
   const args = ['-D', dataPath(cluster, user), '-k', socketFolder(cluster, user), '-p', `${PORT}`];
   args.push('-c', 'listen_addresses=', '-c', 'unix_socket_permissions=0700', ...flags);
@@ -207,11 +207,14 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
  * Starts PostgreSQL and waits until it accepts connections. After a kill of the postmaster alone its
  * children end at their next wait, at the latest when their query is done.
  */
-async function startServer(place: Place, options: EmbeddedOptions): Promise<ChildProcess> {
+async function startServer(
+  location: ClusterLocation,
+  options: EmbeddedOptions,
+): Promise<ChildProcess> {
   const { durable = true, log = () => undefined, maxConnections = 0 } = options;
   const start = process.platform === 'win32' ? startOnWindows : startGuard;
   for (let waited = 0; waited < CHANGE_MS; waited += ORPHANS_MS) {
-    const guard = await start(place, flagsFor(durable, maxConnections));
+    const guard = await start(location, flagsFor(durable, maxConnections));
     if (await ready(options.dir, guard, log)) return guard;
     await sleep(ORPHANS_MS);
   }
@@ -268,10 +271,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const { durable = true, random } = options;
   const dir = path.resolve(options.dir);
   try {
-    const place = prepareCluster({ dir, durable, random });
-    await waitUntilFree(dir, place.cluster);
-    const guard = await startServer(place, { ...options, dir });
-    const running = runningIn(place.cluster);
+    const location = prepareCluster({ dir, durable, random });
+    await waitUntilFree(dir, location.cluster);
+    const guard = await startServer(location, { ...options, dir });
+    const running = runningIn(location.cluster);
     if (!running) throw unavailable('PostgreSQL exited immediately after its start.');
     return handleOf(guard, running, durable);
   } catch (error) {

@@ -140,7 +140,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   async function follow(changed: () => void): Promise<void> {
     const activeIds = () => `${keys.sandbox.keyId} ${keys.production.keyId}`;
     let previousIds = activeIds();
-    const turn = async () => {
+    const poll = async () => {
       try {
         await readOnce();
         isFailing = false;
@@ -157,9 +157,9 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
         if (!isFailing) log.error({ err: error }, 'signing keys could not be read');
         isFailing = true;
       }
-      if (timer) timer = setTimeout(turn, READ_EVERY_MS).unref();
+      if (timer) timer = setTimeout(poll, READ_EVERY_MS).unref();
     };
-    timer = setTimeout(turn, READ_EVERY_MS).unref();
+    timer = setTimeout(poll, READ_EVERY_MS).unref();
   }
 
   return {

@@ -11,7 +11,7 @@ export type Kind = (typeof KINDS)[number];
 export const REQUIRES_APPROVAL = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
 
 /** A policy with high limits in USD; `more` replaces some. */
-export const limits = (overrides: object) => ({
+export const limitsOf = (overrides: object) => ({
   spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...overrides },
 });
 
@@ -35,39 +35,42 @@ export async function openAgentPayer(
   overrides: object = {},
   amount?: number,
 ) {
-  const heldAgent: FundedAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
+  const agent: FundedAgent = await fixture.createAgent(
+    overrides as Record<string, unknown>,
+    amount,
+  );
   const { as } = fixture;
-  const externalPayee = await createExternalAccount(app, heldAgent.customer.id, 'USD', '000', {
+  const externalPayee = await createExternalAccount(app, agent.customer.id, 'USD', '000', {
     as,
   });
 
-  const quote = async (
+  const createQuote = async (
     sending: number,
     to: string = externalPayee.id,
-    from: string = heldAgent.usd,
-  ) => ok(await heldAgent.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
+    from: string = agent.usd,
+  ) => ok(await agent.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
 
   const execute = (id: string, headers?: Record<string, string>) =>
-    heldAgent.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
+    agent.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
 
   const transfer = (direction: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
-    const [internal, external] = [{ accountId: heldAgent.usd }, { accountId: externalPayee.id }];
+    const [internal, external] = [{ accountId: agent.usd }, { accountId: externalPayee.id }];
     const accounts =
       direction === 'out'
         ? { source: internal, destination: external }
         : { source: external, destination: internal };
     const body = { ...accounts, amount: sending };
-    return heldAgent.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
+    return agent.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
   };
 
   /** Requests a payment of this kind. */
   async function request(kind: Kind, sending = 100_00): Promise<ApiResponse> {
-    if (kind === 'EXECUTE_QUOTE') return execute((await quote(sending)).id);
+    if (kind === 'EXECUTE_QUOTE') return execute((await createQuote(sending)).id);
     return transfer(kind === 'TRANSFER_OUT' ? 'out' : 'in', sending);
   }
 
   /** Requests a payment and returns its action, which must have this status. */
-  async function requested(
+  async function requestAction(
     kind: Kind,
     status: string,
     sending?: number,
@@ -78,7 +81,7 @@ export async function openAgentPayer(
   }
 
   const decide = (decision: 'approve' | 'reject', id: string, body?: object) =>
-    fixture.manage('POST', `/agents/${heldAgent.id}/actions/${id}/${decision}`, body);
+    fixture.callAsPlatform('POST', `/agents/${agent.id}/actions/${id}/${decision}`, body);
 
   const rows = <R extends Record<string, unknown>>(sql: string, values: unknown[]) =>
     app.runtime.db.query<R>(sql, values);
@@ -91,23 +94,24 @@ export async function openAgentPayer(
   };
 
   return {
-    ...heldAgent,
-    outside: externalPayee.id as string,
-    quote,
+    ...agent,
+    externalAccountId: externalPayee.id as string,
+    createQuote,
     execute,
     transfer,
-    send: request,
-    payments: requested,
+    requestPayment: request,
+    requestAction,
     decide,
     transactionOf,
-    show: async (id: string) => ok(await heldAgent.call('GET', `/agents/me/actions/${id}`), 200),
-    transaction: async (id: string) =>
+    readAction: async (id: string) => ok(await agent.call('GET', `/agents/me/actions/${id}`), 200),
+    readTransaction: async (id: string) =>
       ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200),
     changePolicy: async (policy: object) =>
-      ok(await fixture.manage('PATCH', `/agents/${heldAgent.id}/policy`, policy), 200),
-    pause: async () =>
-      ok(await fixture.manage('PATCH', `/agents/${heldAgent.id}`, { isPaused: true }), 200),
-    usage: async () => ok(await fixture.manage('GET', `/agents/${heldAgent.id}`), 200).usage,
+      ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}/policy`, policy), 200),
+    pauseAgent: async () =>
+      ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200),
+    readUsage: async () =>
+      ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200).usage,
     failureOf: async (id: string) =>
       (
         await rows<Pick<Line, 'details'>>(
@@ -116,10 +120,10 @@ export async function openAgentPayer(
         )
       )[0]?.details,
     /** Audit entries in order, without the creation of the agent. */
-    audit: async () => {
+    readAudit: async () => {
       const lines = await rows<Line>(
         'select what, actor, action_id, details from agent_audit where agent_id = $1 order by id',
-        [heldAgent.id],
+        [agent.id],
       );
       const creationEvents = ['CREATED', 'CODE_ISSUED', 'CONNECTED'];
       return lines.filter(({ what }) => !creationEvents.includes(what));
@@ -129,7 +133,7 @@ export async function openAgentPayer(
 
 /** Audit events of an agent's actions, in order. */
 export const auditEventsOf = async (agent: AgentPayer): Promise<string[]> =>
-  (await agent.audit())
+  (await agent.readAudit())
     .map(({ what: event }) => event)
     .filter((event) => event !== 'QUOTE_CREATED');
 
@@ -142,7 +146,7 @@ export const decideTransaction = (
 ): Promise<ApiResponse> => app.call('POST', `/transactions/${id}/${decision}`, body);
 
 /** Creates an agent with a pending action. */
-export const pendingActionCreator =
+export const pendingActionFactory =
   (app: TestApp, fixture: AgentFixture) =>
   async (kind: Kind, overrides: object = {}, amount?: number) => {
     const agent = await openAgentPayer(
@@ -151,6 +155,6 @@ export const pendingActionCreator =
       { ...REQUIRES_APPROVAL, ...overrides },
       amount,
     );
-    const action = await agent.payments(kind, 'PENDING_APPROVAL');
+    const action = await agent.requestAction(kind, 'PENDING_APPROVAL');
     return { agent, action, transactionId: await agent.transactionOf(action.id) };
   };

@@ -51,7 +51,7 @@ export function spendingFixture(app: TestApp) {
   const rowOf = async (id: string) => (await app.runtime.db.read(agents, id)) as AgentRow;
 
   /** Creates an agent with these limits and returns its id. */
-  const agentWith = (limits: Partial<Limits> = {}): Promise<string> =>
+  const createAgentWithLimits = (limits: Partial<Limits> = {}): Promise<string> =>
     app.operate(async (ctx) => {
       const { id } = ctx.insert(agents, {
         id: ctx.id('Agent'),
@@ -72,7 +72,7 @@ export function spendingFixture(app: TestApp) {
     });
 
   /** Changes an agent, including the currency of its limits. */
-  const change = (id: string, limits: Partial<Limits>, { paused = false } = {}) =>
+  const changeLimits = (id: string, limits: Partial<Limits>, { paused = false } = {}) =>
     app.operate(async (ctx) => {
       const row = (await ctx.read(agents, id)) as AgentRow;
       const { spendingLimits: previousLimits } = row.policy;
@@ -119,11 +119,11 @@ export function spendingFixture(app: TestApp) {
     parts,
     rates,
     rowOf,
-    agentWith,
-    change,
+    createAgentWithLimits,
+    changeLimits,
     pay,
     /** Concurrent payments of these amounts, distributed over the runtimes. */
-    concurrentPayments: (id: string, amounts: readonly bigint[], runtimes: readonly Runtime[]) =>
+    payConcurrently: (id: string, amounts: readonly bigint[], runtimes: readonly Runtime[]) =>
       Promise.all(
         amounts.map((amount, index) =>
           pay(id, amount, { runtime: runtimes[index % runtimes.length] as Runtime }),
@@ -132,7 +132,7 @@ export function spendingFixture(app: TestApp) {
     returnFunds: (paid: PaymentResult) =>
       app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
     /** Usage of an agent, in minor units of the currency of its limits. */
-    spent: (id: string) =>
+    readUsage: (id: string) =>
       app.operate(async (ctx) => {
         const { count, day, month } = await readSpent(ctx, parts, await rowOf(id));
         return { count, day: day.amount, month: month.amount };

@@ -6,7 +6,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 type Json = Record<string, unknown>;
 
 /** A policy that allows everything without approval; `more` replaces parts. */
-export const policy = (overrides: Json = {}) => ({
+export const policyBody = (overrides: Json = {}) => ({
   permissions: [
     'VIEW_TRANSACTIONS',
     'CREATE_TRANSFERS',
@@ -20,21 +20,21 @@ export const policy = (overrides: Json = {}) => ({
 });
 
 export type AgentFixture = ReturnType<typeof agentFixture>;
-export type FundedAgent = Awaited<ReturnType<AgentFixture['agent']>>;
+export type FundedAgent = Awaited<ReturnType<AgentFixture['createAgent']>>;
 
 let counter = 0;
 
 /** `as` is the platform of the agents; defaults to the main one. */
 export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   /** As the platform. */
-  const manage = (
+  const callAsPlatform = (
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<ApiResponse> => app.call(method, path, body, { as, headers });
 
-  const redeem = (code: string) =>
+  const redeemCode = (code: string) =>
     app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, { as: null });
 
   /** Requests with an access token. */
@@ -51,7 +51,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
     };
 
   /** A customer with `amount` in USD and, if it has an account, in EUR. */
-  async function holder(amount = 10_000_00) {
+  async function createFundedCustomer(amount = 10_000_00) {
     const person = await createCustomer(app, { as });
     const [usd, eur] = [
       await findInternalAccount(app, person.id, 'USD', { as }),
@@ -62,15 +62,15 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
   }
 
   /** An agent that is not connected yet, with its device code. */
-  async function unconnected(customerId: string, overrides: Json = {}) {
-    const body = { name: `Agent ${++counter}`, customerId, policy: policy(overrides) };
-    return ok(await manage('POST', '/agents', body), 201);
+  async function createUnconnectedAgent(customerId: string, overrides: Json = {}) {
+    const body = { name: `Agent ${++counter}`, customerId, policy: policyBody(overrides) };
+    return ok(await callAsPlatform('POST', '/agents', body), 201);
   }
 
   /** A connected agent of a customer; `more` replaces parts of its policy. */
-  async function agentOf(customerId: string, overrides: Json = {}) {
-    const { agent, deviceCode } = await unconnected(customerId, overrides);
-    const { accessToken } = ok(await redeem(deviceCode.code), 200);
+  async function connectAgent(customerId: string, overrides: Json = {}) {
+    const { agent, deviceCode } = await createUnconnectedAgent(customerId, overrides);
+    const { accessToken } = ok(await redeemCode(deviceCode.code), 200);
     // Redemptions are rate-limited by address.
     await app.runtime.db.query("delete from attempt_limits where id like 'agent redeem %'");
     return {
@@ -83,21 +83,21 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
   }
 
   /** A funded customer with a connected agent. */
-  async function agent(overrides: Json = {}, amount?: number) {
-    const heldHolder = await holder(amount);
-    return { ...heldHolder, ...(await agentOf(heldHolder.customer.id, overrides)) };
+  async function createAgent(overrides: Json = {}, amount?: number) {
+    const fundedCustomer = await createFundedCustomer(amount);
+    return { ...fundedCustomer, ...(await connectAgent(fundedCustomer.customer.id, overrides)) };
   }
 
   return {
     get as() {
       return as ?? app.platform;
     },
-    manage,
-    redeem,
+    callAsPlatform,
+    redeemCode,
     withToken,
-    holder,
-    unconnected,
-    agentOf,
-    agent,
+    createFundedCustomer,
+    createUnconnectedAgent,
+    connectAgent,
+    createAgent,
   };
 }

@@ -110,8 +110,8 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
 async function fillActions(app: TestApp, fill: Fill) {
   const usually = (resource: string) =>
     `case when n % 3 = 1 then ${idSql(resource, `n % ${PEOPLE}`)} else ${idSql(resource, '1')} end`;
-  const { payments: requested } = await openAgentPayer(app, agentFixture(app), REQUIRES_APPROVAL);
-  const { id } = await requested('TRANSFER_OUT', 'PENDING_APPROVAL');
+  const { requestAction } = await openAgentPayer(app, agentFixture(app), REQUIRES_APPROVAL);
+  const { id } = await requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
   await fill('agent_actions', id, TRANSACTIONS, {
     id: idSql('AgentAction', 'n'),
     transaction_id: idSql('Transaction', 'n'),
@@ -127,7 +127,7 @@ async function fillActions(app: TestApp, fill: Fill) {
  */
 async function fillCards(app: TestApp, fill: Fill) {
   const fixture = cardFixture(app);
-  const { id } = await fixture.card(await fixture.holder());
+  const { id } = await fixture.createCard(await fixture.createCardholder());
   const [source] = await app.runtime.db.query<{ id: string }>(
     'select id from card_funding_sources',
     [],
@@ -164,9 +164,9 @@ async function fillCards(app: TestApp, fill: Fill) {
 /** Provider accounts and coins, and mints and burns of three of them, each a third; few are burns. */
 async function fillMints(app: TestApp, fill: Fill) {
   const fixture = mintFixture(app);
-  const coin = await fixture.coin();
+  const coin = await fixture.createCoin();
   const createdMint = ok(
-    await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id)),
+    await fixture.mint(coin.id, fixture.mintBody((await fixture.createWallet()).id)),
     201,
   );
   await fill('stablecoin_provider_accounts', coin.stablecoinProviderAccountId, PEOPLE, {

@@ -83,9 +83,9 @@ async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
 /** A stablecoin and a mint of it. */
 async function coinOf(app: TestApp, as: TestPlatform) {
   const fixture = mintFixture(app, { as });
-  const coin = await fixture.coin();
+  const coin = await fixture.createCoin();
   const minted = ok(
-    await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id)),
+    await fixture.mint(coin.id, fixture.mintBody((await fixture.createWallet()).id)),
     201,
   );
   return {
@@ -137,18 +137,18 @@ export async function createOneOfEach(
     201,
   );
   const wallets = walletFixture(app, { as });
-  const { accountId: walletId, credential } = await wallets.customerWithWallet();
-  const { session } = await wallets.emailSession(walletId);
+  const { accountId: walletId, credential } = await wallets.createWalletCustomer();
+  const { session } = await wallets.openEmailSession(walletId);
   const observedResponse = await app.call('GET', '/config', undefined, options);
   const hook = { url: 'https://example.com/hook' };
   const endpoint = ok(await app.call('POST', '/webhook-endpoints', hook, options), 201);
-  const agent = await agentFixture(app, { as }).agentOf(person.id);
+  const agent = await agentFixture(app, { as }).connectAgent(person.id);
   const cards = cardFixture(app, { as });
   const delegated = delegatedFixture(app, { as });
   return {
     requestId: observedResponse.headers['x-request-id'] as string,
-    cardId: (await cards.card(await cards.holder())).id,
-    delegatedKeyId: (await delegated.key(await delegated.walletCard())).id,
+    cardId: (await cards.createCard(await cards.createCardholder())).id,
+    delegatedKeyId: (await delegated.createKey(await delegated.createWalletCard())).id,
     agentId: agent.id,
     actionId: await actionOf(app, agent.id, person.id, quote.transactionId, as),
     code: agent.code,

@@ -80,9 +80,9 @@ export const commandRunner =
 /** Records the webhooks of the platform. */
 function recordWebhooks(app: TestApp): HttpRequest[] {
   const sent: HttpRequest[] = [];
-  const real = app.effects.http;
+  const http = app.effects.http;
   app.effects.http = async (request) => {
-    if (!request.url.startsWith('https://hooks.example.com/')) return real(request);
+    if (!request.url.startsWith('https://hooks.example.com/')) return http(request);
     sent.push(request);
     return { status: 200, headers: {}, body: '' };
   };
@@ -97,13 +97,13 @@ export async function startProduction(options: AppOptions = {}) {
   const run = (...argv: string[]) => command(argv);
 
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
-  async function json(...argv: string[]): Promise<any> {
+  async function runJson(...argv: string[]): Promise<any> {
     const { code, out, err } = await run(...argv, '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     return JSON.parse(out);
   }
 
-  const created = await json(
+  const created = await runJson(
     ...['platform', 'create', '--name', 'Shop', '--environment', 'production'],
     ...['--currencies', 'USD,EUR'],
   );
@@ -115,11 +115,11 @@ export async function startProduction(options: AppOptions = {}) {
   /** An approved customer with its deposits on the bank statement. */
   async function createPayer(usd?: string) {
     const person = await createCustomer(app, as);
-    await json('verifications', 'approve', person.id);
+    await runJson('verifications', 'approve', person.id);
     const account = await findInternalAccount(app, person.id, 'USD', as);
     const { reference } = account.fundingPaymentInstructions[0].accountOrWalletInfo;
     if (usd !== undefined) {
-      await json(
+      await runJson(
         ...['deposits', 'record', '--payment-reference', reference, '--amount', usd],
         ...['--currency', 'USD', '--reference', `BANK-${person.id.slice(-12)}`],
       );
@@ -139,15 +139,15 @@ export async function startProduction(options: AppOptions = {}) {
 
   return {
     app,
-    shop: service,
+    platform: service,
     as,
     sent,
     run,
-    json,
+    runJson,
     createPayer,
     createPayee,
     /** A payment in progress, with its entry in the queue. */
-    async payment(usd = '1000.00', amount = 100_00) {
+    async createPayment(usd = '1000.00', amount = 100_00) {
       const from = await createPayer(usd);
       const body = quoteBody(from.account, await createPayee(from.person.id), amount);
       const quote = ok(await app.call('POST', '/quotes', body, as), 201);
@@ -158,13 +158,13 @@ export async function startProduction(options: AppOptions = {}) {
       return { ...from, id: quote.transactionId as string, quote };
     },
     /** Status, refund and reason of a payment in one line. */
-    async status(id: string): Promise<string> {
+    async readStatus(id: string): Promise<string> {
       const { body } = await app.call('GET', `/transactions/${id}`, undefined, as);
       return `${body.status} ${body.refund?.status ?? '-'} ${body.failureReason ?? '-'}`;
     },
     /** Entries of the queue for a transaction. */
-    async queue(id: string) {
-      const all: { transactionId: string }[] = await json(
+    async readQueue(id: string) {
+      const all: { transactionId: string }[] = await runJson(
         'payouts',
         'list',
         '--platform',

@@ -34,14 +34,14 @@ type CardPayments = ReturnType<typeof cardPayments>;
 export type CardPaymentFixture = Awaited<ReturnType<CardPayments['startPayment']>>;
 
 export function cardPayments(app: TestApp) {
-  const { holder, card: cardFor, patchCard } = cardFixture(app);
+  const { createCardholder, createCard: cardFor, patchCard } = cardFixture(app);
   const handler = cardNetworkHandler(
     app.runtime,
     { connectors: app.connectorsOf, origin: () => 'http://localhost' },
     'sandbox',
   );
 
-  async function systemBalances(currency: string): Promise<Map<SystemAccount, number>> {
+  async function readSystemBalances(currency: string): Promise<Map<SystemAccount, number>> {
     const ids = SYSTEM_ACCOUNTS.map((accountName) => `system:sandbox:${accountName}:${currency}`);
     const text = 'select id, balance from ledger_accounts where id = any($1)';
     const rows = await app.runtime.db.query(text, [ids]);
@@ -51,7 +51,7 @@ export function cardPayments(app: TestApp) {
     );
   }
 
-  async function payment(id: string): Promise<ApiResponse['body']> {
+  async function readPayment(id: string): Promise<ApiResponse['body']> {
     return ok(await app.call('GET', `/transactions/${id}`), 200);
   }
 
@@ -61,7 +61,7 @@ export function cardPayments(app: TestApp) {
     options: PaymentOptions & { accountId: string },
   ) {
     const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = options;
-    const before = await systemBalances(currency);
+    const before = await readSystemBalances(currency);
     const from = (await app.events()).length;
     const body = { amount, currency: { code: 'USD' }, merchant: { descriptor } };
     const path = `/sandbox/cards/${card.id}/simulate/${kind}`;
@@ -74,7 +74,7 @@ export function cardPayments(app: TestApp) {
     const [{ id }] = data.filter((each: { type: string }) => each.type === 'CARD');
 
     /** Status changes of the payment and its account since the start, in order. */
-    async function events(): Promise<string[]> {
+    async function readEvents(): Promise<string[]> {
       const all = (await app.events()).slice(from);
       return all.flatMap((each) => {
         if (each.subject === id) return [each.type.replace('CARD_TRANSACTION.', '')];
@@ -87,12 +87,12 @@ export function cardPayments(app: TestApp) {
 
     return {
       ...{ id: id as string, token: token as string, card, accountId: options.accountId },
-      events,
-      resource: () => payment(id),
+      readEvents,
+      readResource: () => readPayment(id),
       /** Status, available and total balance, and changes of the system accounts. */
-      async state() {
-        const { status } = await payment(id);
-        const after = await systemBalances(currency);
+      async readState() {
+        const { status } = await readPayment(id);
+        const after = await readSystemBalances(currency);
         const changed = SYSTEM_ACCOUNTS.map(
           (accountName) =>
             [
@@ -129,7 +129,7 @@ export function cardPayments(app: TestApp) {
     currency = 'USD',
     ...options
   }: PaymentOptions = {}) {
-    const cardholder = await holder({ currency, funds });
+    const cardholder = await createCardholder({ currency, funds });
     return startPaymentWith(await cardFor(cardholder), {
       ...options,
       currency,

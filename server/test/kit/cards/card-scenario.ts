@@ -6,7 +6,7 @@ import { systemAccount } from '../../../src/ledger/chart.ts';
 import { ok, readBalances } from '../app/fixtures.ts';
 import type { ApiResponse } from '../app/harness.ts';
 import { type Fixture, openSandboxFixture } from '../payments/sandbox-outcomes.ts';
-import { cardFixture, cardName } from './cards.ts';
+import { cardFixture, newCardName } from './cards.ts';
 
 type CardScenarios = Awaited<ReturnType<typeof openCardScenarios>>;
 type CardScenario = Awaited<ReturnType<CardScenarios['begin']>>;
@@ -99,11 +99,14 @@ export async function openCardScenarios() {
     card: cardFields = {},
   }: ScenarioOptions = {}) {
     const units = UNITS[currency] as number;
-    const holder = await cards.holder({ currency, funds: funds * units });
-    return scenarioOf(await cards.card(holder, { platformCardId: cardName(), ...cardFields }), {
-      ...holder,
-      currency,
-    });
+    const holder = await cards.createCardholder({ currency, funds: funds * units });
+    return scenarioOf(
+      await cards.createCard(holder, { platformCardId: newCardName(), ...cardFields }),
+      {
+        ...holder,
+        currency,
+      },
+    );
   }
 
   /** The scenario of a card from here on. */

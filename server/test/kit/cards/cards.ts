@@ -18,7 +18,7 @@ export type CardFixture = ReturnType<typeof cardFixture>;
 let counter = 0;
 
 /** A unique platformCardId; the card is issued immediately unless `suffix` selects another outcome. */
-export const cardName = (suffix = '000') => `card-${++counter}-${suffix}`;
+export const newCardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
 /** `as` is the platform that the cards belong to; by default the main one. */
 export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
@@ -30,8 +30,12 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   ): Promise<ApiResponse> => app.call(method, path, body, { as, headers });
 
   /** An approved customer with the balance `funds`, in minor units. */
-  async function holder({ currency = 'USD', funds = 0, ...more }: Json & HolderChoice = {}) {
-    const person = await createCustomer(app, { as }, more);
+  async function createCardholder({
+    currency = 'USD',
+    funds = 0,
+    ...customerFields
+  }: Json & CardholderOptions = {}) {
+    const person = await createCustomer(app, { as }, customerFields);
     const account = await findInternalAccount(app, person.id, currency, { as });
     if (funds) await fundAccount(app, account.id, funds, { as });
     return { customer: person, accountId: account.id as string, currency };
@@ -40,7 +44,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   /** Body of the request for a card. */
   const cardBody = ({ customer: { id }, accountId }: Cardholder, overrides: Json = {}) => ({
     cardholderId: id,
-    platformCardId: cardName(),
+    platformCardId: newCardName(),
     form: 'VIRTUAL',
     fundingSources: [accountId],
     ...overrides,
@@ -50,14 +54,17 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   const requestCard = (cardholder: Cardholder, overrides: Json = {}): Promise<ApiResponse> =>
     call('POST', '/cards', cardBody(cardholder, overrides));
 
-  const cardNow = async (id: string): Promise<ApiResponse['body']> =>
+  const readCard = async (id: string): Promise<ApiResponse['body']> =>
     ok(await call('GET', `/cards/${id}`), 200);
 
   /** A card after the response of the issuer: ACTIVE unless its suffix selects another outcome. */
-  async function card(cardholder: Cardholder, overrides: Json = {}): Promise<ApiResponse['body']> {
+  async function createCard(
+    cardholder: Cardholder,
+    overrides: Json = {},
+  ): Promise<ApiResponse['body']> {
     const { id } = ok(await requestCard(cardholder, overrides), 201);
     await app.settle();
-    return cardNow(id);
+    return readCard(id);
   }
 
   const patchCard = (
@@ -79,17 +86,17 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
       return as ?? app.platform;
     },
     call,
-    holder,
+    createCardholder,
     cardBody,
     requestCard,
-    card,
-    cardNow,
+    createCard,
+    readCard,
     patchCard,
     eventsOf,
   };
 }
 
-interface HolderChoice {
+interface CardholderOptions {
   currency?: string;
   funds?: number;
 }

@@ -24,19 +24,19 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
   const { call } = wallets;
 
   /** A customer with a wallet that holds `funds`, and a session of the wallet. */
-  async function holder({ funds = 0 }: { funds?: number } = {}) {
-    const wallet = await wallets.customerWithWallet();
+  async function createWalletHolder({ funds = 0 }: { funds?: number } = {}) {
+    const wallet = await wallets.createWalletCustomer();
     if (funds) await fundAccount(app, wallet.accountId, funds, { as });
-    return { ...wallet, session: await wallets.emailSession(wallet.accountId) };
+    return { ...wallet, session: await wallets.openEmailSession(wallet.accountId) };
   }
 
   /** The same with an active card funded by the wallet, without a key. */
-  async function walletCard({
+  async function createWalletCard({
     funds,
     ...cardFields
   }: { funds?: number } & Record<string, unknown> = {}) {
-    const heldHolder = await holder(funds === undefined ? {} : { funds });
-    return { ...heldHolder, card: await cards.card(heldHolder, cardFields) };
+    const walletHolder = await createWalletHolder(funds === undefined ? {} : { funds });
+    return { ...walletHolder, card: await cards.createCard(walletHolder, cardFields) };
   }
 
   const keyBody = (
@@ -60,14 +60,17 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
   ): Promise<ApiResponse> => request(body, await signedHeaders(ok(requested, 202), session));
 
   /** The first two requests; returns the payload of the third. */
-  const createdKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>
+  const registerKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>
     sendSigned(body, await request(body), session);
 
   /** An active key, by all three requests. */
-  async function key(walletCard: WalletCard, overrides: object = {}): Promise<ApiResponse['body']> {
+  async function createKey(
+    walletCard: WalletCard,
+    overrides: object = {},
+  ): Promise<ApiResponse['body']> {
     const body = keyBody(walletCard, overrides);
     return ok(
-      await sendSigned(body, await createdKey(body, walletCard.session), walletCard.session),
+      await sendSigned(body, await registerKey(body, walletCard.session), walletCard.session),
       201,
     );
   }
@@ -87,13 +90,13 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     wallets,
     cards,
     call,
-    holder,
-    walletCard,
+    createWalletHolder,
+    createWalletCard,
     keyBody,
     send: request,
     sendSigned,
-    createdKey,
-    key,
+    registerKey,
+    createKey,
     listKeys,
     readKey,
     revoke,

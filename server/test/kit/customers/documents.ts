@@ -10,14 +10,14 @@ import { type DocumentFile, documentForm, pngFile } from '../http/documents.ts';
 
 type Fields = Record<string, string | undefined>;
 
-export const passport = (documentHolder: string | undefined): Fields => ({
+export const passportFields = (documentHolder: string | undefined): Fields => ({
   documentHolder,
   documentType: 'PASSPORT',
   country: 'DE',
   documentNumber: 'C01X00T47',
   issuingAuthority: 'Stadt Köln',
 });
-export const bill = (
+export const billFields = (
   documentHolder: string | undefined,
   documentType = 'UTILITY_BILL',
 ): Fields => ({
@@ -25,7 +25,7 @@ export const bill = (
   documentType,
   country: 'DE',
 });
-export const png = (name = 'scan.png'): DocumentFile => ({ bytes: pngFile(1, 1), name });
+export const newPng = (name = 'scan.png'): DocumentFile => ({ bytes: pngFile(1, 1), name });
 
 /** Fields with errors in a rejection, sorted. */
 export const errorFields = (response: ApiResponse) =>
@@ -52,25 +52,25 @@ export async function openDocumentHarness() {
 
   const upload = (
     fields: Fields,
-    file: DocumentFile | null = png(),
+    file: DocumentFile | null = newPng(),
     as?: TestPlatform,
     overrides = {},
   ) => send('POST', '/documents', fields, file, as, overrides);
   const replace = (
     id: string,
     fields: Fields,
-    file: DocumentFile | null = png(),
+    file: DocumentFile | null = newPng(),
     as?: TestPlatform,
   ) => send('PUT', `/documents/${id}`, fields, file, as);
   const uploadDocument = async (fields: Fields, file?: DocumentFile, as?: TestPlatform) =>
     ok(await upload(fields, file, as), 201);
 
-  const person = async (as?: TestPlatform) =>
+  const createPerson = async (as?: TestPlatform) =>
     (await createCustomer(app, as ? { as } : {})).id as string;
-  const rowOf = async (id: string) => (await app.runtime.db.read(documents, id)) as DocumentRow;
+  const readRow = async (id: string) => (await app.runtime.db.read(documents, id)) as DocumentRow;
 
   /** State of every file of this installation. */
-  const fileStates = async () => {
+  const readFileStates = async () => {
     await app.settle();
     const rows = await app.runtime.db.query<{ id: string; state: string }>(
       'select id, state from files',
@@ -80,7 +80,7 @@ export async function openDocumentHarness() {
   };
 
   /** A business with one beneficial owner. */
-  async function business(as: TestPlatform = app.platform) {
+  async function createBusiness(as: TestPlatform = app.platform) {
     const post = (url: string, body: object) => app.call('POST', url, body, { as });
     const businessInfo = {
       ...{ legalName: 'Ada Ltd', country: 'US', taxId: '12-3456789', incorporatedOn: '2020-02-29' },
@@ -111,9 +111,18 @@ export async function openDocumentHarness() {
       id,
       status,
     ]);
-  const submit = (id: string) => app.operate(async (ctx) => markSubmitted(ctx, [await rowOf(id)]));
+  const markAsSubmitted = (id: string) =>
+    app.operate(async (ctx) => markSubmitted(ctx, [await readRow(id)]));
 
   const { close } = app;
-  const calls = { upload, replace, uploadDocument, person, business, rowOf, fileStates };
-  return { app, close, ...calls, setStatus, submit };
+  const calls = {
+    upload,
+    replace,
+    uploadDocument,
+    createPerson,
+    createBusiness,
+    readRow,
+    readFileStates,
+  };
+  return { app, close, ...calls, setStatus, markAsSubmitted };
 }

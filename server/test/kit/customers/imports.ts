@@ -23,7 +23,7 @@ export const HEAD = COLUMNS.join(',');
 type Cells = Partial<Record<string, string>>;
 
 /** CSV file with the header and these rows. */
-export const file = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
+export const csvFile = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
 
 /** `progress` as in the API resource. */
 export const progress = (total: number, successful: number, failed: number) => ({
@@ -39,7 +39,7 @@ export async function importHarness(app: TestApp) {
   const domain: string = ok(await app.call('GET', '/config'), 200).umaDomain;
 
   /** Row of a valid individual, with changed cells. */
-  function person(id: string, overrides: Cells = {}): string {
+  function personRow(id: string, overrides: Cells = {}): string {
     const cells: Cells = {
       umaAddress: `$${id}@${domain}`,
       platformCustomerId: id,
@@ -56,8 +56,8 @@ export async function importHarness(app: TestApp) {
     return COLUMNS.map((name) => cells[name] ?? '').join(',');
   }
 
-  const business = (id: string, overrides: Cells = {}) =>
-    person(id, {
+  const businessRow = (id: string, overrides: Cells = {}) =>
+    personRow(id, {
       customerType: 'BUSINESS',
       fullName: '',
       birthDate: '',
@@ -96,19 +96,19 @@ export async function importHarness(app: TestApp) {
 
   const eventsOf = async (id: string) => (await app.events()).filter((each) => each.subject === id);
 
-  const count = async (sql: string, values: unknown[] = []) =>
+  const countRows = async (sql: string, values: unknown[] = []) =>
     Number((await app.runtime.db.query(`select count(*) as n from ${sql}`, values))[0]?.n);
 
   return {
     domain,
-    person,
-    company: business,
+    personRow,
+    businessRow: businessRow,
     upload,
     startImport,
     readImport,
     importFile,
-    byPlatformId: findByPlatformId,
+    findByPlatformId: findByPlatformId,
     eventsOf,
-    count,
+    countRows,
   };
 }

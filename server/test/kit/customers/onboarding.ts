@@ -62,7 +62,7 @@ export type Kind = (typeof KINDS)[number];
 export async function openOnboarding(options: Parameters<typeof startApp>[0] = {}) {
   const app = await startApp(options);
 
-  async function platformOf(kind: Kind, environment: Mode = 'sandbox') {
+  async function createPlatform(kind: Kind, environment: Mode = 'sandbox') {
     const created = await app.newPlatform(`${kind} ${environment}`, {
       environment,
       regulated: kind === 'regulated',
@@ -75,7 +75,7 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     return created;
   }
 
-  const create = async (as: TestPlatform, body: object) =>
+  const registerCustomer = async (as: TestPlatform, body: object) =>
     ok(await app.call('POST', '/customers', body, { as }), 201);
 
   async function addDocument(
@@ -115,14 +115,14 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
   return {
     app,
     close: app.close,
-    platformOf,
-    create,
+    createPlatform,
+    registerCustomer,
     addDocument,
     addOwner,
-    person: (as: TestPlatform, fullName: string, overrides: object = {}) =>
-      create(as, { ...PERSON, fullName, ...overrides }),
-    business: (as: TestPlatform, registrationNumber?: string, overrides: object = {}) =>
-      create(as, {
+    createPerson: (as: TestPlatform, fullName: string, overrides: object = {}) =>
+      registerCustomer(as, { ...PERSON, fullName, ...overrides }),
+    createBusiness: (as: TestPlatform, registrationNumber?: string, overrides: object = {}) =>
+      registerCustomer(as, {
         customerType: 'BUSINESS',
         address,
         businessInfo: { ...BUSINESS_INFO, registrationNumber, ...overrides },
@@ -142,16 +142,16 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
       for (const type of BUSINESS_DOCUMENTS) await addDocument(as, customerId, type);
       return owners;
     },
-    submit: (as: TestPlatform, customerId: string): Promise<ApiResponse> =>
+    submitVerification: (as: TestPlatform, customerId: string): Promise<ApiResponse> =>
       app.call('POST', '/verifications', { customerId }, { as }),
     /** `kycStatus` or `kybStatus`, followed by the statuses of the owners. */
-    async statuses(as: TestPlatform, customerId: string) {
+    async readStatuses(as: TestPlatform, customerId: string) {
       const body = ok(await app.call('GET', `/customers/${customerId}`, undefined, { as }), 200);
       const owners: { kycStatus: string }[] = body.beneficialOwners ?? [];
       return [body.kycStatus ?? body.kybStatus, ...owners.map((each) => each.kycStatus)];
     },
     /** Types of all events about a customer and its verifications, in delivery order. */
-    async eventTypes(customerId: string): Promise<string[]> {
+    async readEventTypes(customerId: string): Promise<string[]> {
       const all = await app.events();
       return all
         .filter(({ data }) => data?.id === customerId || data?.customerId === customerId)

@@ -2,7 +2,7 @@
 import { ok } from '../app/fixtures.ts';
 import type { TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';
-import type { Stage } from './examples.ts';
+import type { ExampleRecorder } from './examples.ts';
 
 export const AMARA = {
   customerType: 'INDIVIDUAL',
@@ -33,7 +33,7 @@ export const EMIL = {
 const people = new WeakMap<TestApp, number>();
 
 /** An approved individual in the United States. */
-export async function createPerson({ app }: Stage, overrides: object = {}) {
+export async function createPerson({ app }: ExampleRecorder, overrides: object = {}) {
   const number = (people.get(app) ?? 1000) + 1;
   people.set(app, number);
   const body = { platformCustomerId: `customer-${number}`, ...AMARA, ...overrides };
@@ -41,18 +41,18 @@ export async function createPerson({ app }: Stage, overrides: object = {}) {
 }
 
 /** The balance of a customer in a currency. */
-export async function balanceOf({ app }: Stage, customerId: string, currency: string) {
+export async function balanceOf({ app }: ExampleRecorder, customerId: string, currency: string) {
   const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
   const { data } = ok(await app.call('GET', path), 200);
   return data.find((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
 }
 
-const registerAccount = async ({ app }: Stage, customerId: string, account: object) =>
+const registerAccount = async ({ app }: ExampleRecorder, customerId: string, account: object) =>
   ok(await app.call('POST', '/customers/external-accounts', { customerId, ...account }), 201);
 
 /** A payee's bank account in Germany. */
-export const bankInGermany = (stage: Stage, customerId: string) =>
-  registerAccount(stage, customerId, {
+export const createGermanAccount = (recorder: ExampleRecorder, customerId: string) =>
+  registerAccount(recorder, customerId, {
     currency: 'EUR',
     accountInfo: {
       accountType: 'EUR_ACCOUNT',
@@ -66,8 +66,8 @@ export const bankInGermany = (stage: Stage, customerId: string) =>
   });
 
 /** The customer's own bank account in the United States. */
-export const bankInTheUs = (stage: Stage, customerId: string) =>
-  registerAccount(stage, customerId, {
+export const createUsAccount = (recorder: ExampleRecorder, customerId: string) =>
+  registerAccount(recorder, customerId, {
     currency: 'USD',
     accountInfo: {
       accountType: 'USD_ACCOUNT',
@@ -78,8 +78,8 @@ export const bankInTheUs = (stage: Stage, customerId: string) =>
   });
 
 /** A Spark wallet of a customer. */
-export const sparkWalletOf = (stage: Stage, customerId: string) =>
-  registerAccount(stage, customerId, {
+export const createSparkWallet = (recorder: ExampleRecorder, customerId: string) =>
+  registerAccount(recorder, customerId, {
     currency: 'USDB',
     accountInfo: { accountType: 'SPARK_WALLET', address: sparkWallet(4_711n).address },
   });

@@ -20,7 +20,7 @@ interface ExampleRequest extends CallOptions {
   body?: unknown;
 }
 
-export interface Stage {
+export interface ExampleRecorder {
   app: TestApp;
   /**
    * The endpoint that receives the webhooks; it returns 200 unless a scenario configures another
@@ -29,10 +29,10 @@ export interface Stage {
   receiver: Receiver;
   /** Sends a request and keeps it, with its reply, as the example `name` of the operation. */
   // biome-ignore lint/suspicious/noExplicitAny: a scenario reads replies of every shape.
-  show(operationId: string, name: string, request: ExampleRequest): Promise<any>;
+  record(operationId: string, name: string, request: ExampleRequest): Promise<any>;
 }
 
-export type Scenario = (stage: Stage) => Promise<void>;
+export type Scenario = (recorder: ExampleRecorder) => Promise<void>;
 
 function contractOf(app: TestApp, operationId: string): Contract {
   const operation = app.operations.find(({ contract }) => contract.operationId === operationId);
@@ -107,7 +107,7 @@ async function recordScenarios(app: TestApp, receiver: Receiver, scenarios: read
     await scenario({
       app,
       receiver,
-      async show(operationId, name, request) {
+      async record(operationId, name, request) {
         const exchange = await sendExample(app, operationId, name, request);
         exchanges.push(exchange);
         return exchange.reply;

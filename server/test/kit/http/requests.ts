@@ -2,7 +2,7 @@
 // generated sample cannot contain.
 import { publishedDocument } from '../../../src/document.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
-import { policy } from '../agents/agents.ts';
+import { policyBody } from '../agents/agents.ts';
 import { accountInfos } from '../app/fixtures.ts';
 import { ownerBody } from '../customers/owners.ts';
 import { generateKeys } from '../wallets/embedded-wallets.ts';
@@ -26,7 +26,7 @@ const BODIES: Record<string, () => Json> = {
   createSandboxFixtures: () => ({ world: 'customers' }),
   updateSandboxClock: () => ({ advance: 'P2D' }),
   setSandboxStatus: () => ({ resourceId: 'x', status: 'FROZEN' }),
-  createAgent: () => ({ name: 'x', customerId: 'x', policy: policy() }),
+  createAgent: () => ({ name: 'x', customerId: 'x', policy: policyBody() }),
   updateAgent: () => ({ isPaused: true }),
   updateAgentPolicy: () => ({ defaultExecutionMode: 'AUTO' }),
   createCard: () => ({ cardholderId: 'x', form: 'VIRTUAL', fundingSources: ['x'] }),
@@ -135,7 +135,11 @@ const idOf = ({ operationId, path }: Contract): string =>
  * Its path and required query, with a value for each parameter. `customerId` selects an existing
  * customer, because requests for an unknown one are rejected first.
  */
-export const fill = (contract: Contract, value: (name: string) => string, customerId = 'x') =>
+export const requestPath = (
+  contract: Contract,
+  value: (name: string) => string,
+  customerId = 'x',
+) =>
   contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     value(name === 'id' ? idOf(contract) : name),
   ) + (QUERIES[contract.operationId] ?? '').replace('@', customerId);

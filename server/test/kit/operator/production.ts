@@ -63,7 +63,7 @@ export function operatorService() {
       body: object,
       operationId: string,
       subject?: string,
-      platformId = service.shop.id,
+      platformId = service.platform.id,
     ) {
       const filter = `/audit-records?operationId=${operationId}&limit=100`;
       const before = (await call('GET', filter)).body.data.length;

@@ -45,7 +45,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     ok(await fixture.read(`/stablecoin-operations/${id}`), 200);
 
   /** Ledger supply of a coin, in minor units. */
-  async function supply(coinId: string) {
+  async function readSupply(coinId: string) {
     const [circulating, issued] = await Promise.all(
       [circulatingTokensAccount(coinId), issuedTokensAccount(coinId)].map((id) =>
         app.runtime.db.read(ledgerAccounts, id),
@@ -60,8 +60,8 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
 
   /** A coin with this circulating supply. */
   async function createCirculatingCoin(dollars: number, secret?: string) {
-    const coin = await fixture.coin(secret === undefined ? {} : { secret });
-    const wallet = await fixture.wallet();
+    const coin = await fixture.createCoin(secret === undefined ? {} : { secret });
+    const wallet = await fixture.createWallet();
     const amount = String(BigInt(dollars) * DOLLAR);
     ok(await mint(coin.id, mintBody(wallet.id, { amount })), 201);
     await app.advance(5_000);
@@ -69,7 +69,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
   }
 
   /** A coin with a circulating supply of 20 dollars, and a new burn order of 10. */
-  async function burnOrdered(bankId: string) {
+  async function orderBurn(bankId: string) {
     const coin = await createCirculatingCoin(20);
     const createdBurn = ok(await burn(coin.id, burnBody(bankId)), 201);
     return { coin, id: createdBurn.id as string };
@@ -93,7 +93,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
       if (row) ctx.update(externalAccounts, row, { status });
     });
 
-  const problems = () => supplyProblems((text) => app.runtime.db.query(text));
+  const findSupplyProblems = () => supplyProblems((text) => app.runtime.db.query(text));
 
   return {
     ...fixture,
@@ -102,10 +102,10 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     mintBody,
     burnBody,
     readOperation,
-    supply,
+    readSupply,
     createCirculatingCoin,
-    burnOrdered,
-    problems,
+    orderBurn,
+    findSupplyProblems,
     replaceSecret,
     setAccountStatus,
   };

@@ -27,7 +27,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     apiClientSecret: `secret-${counter}-000`,
     ...overrides,
   });
-  const link = (overrides: Json = {}) =>
+  const linkAccount = (overrides: Json = {}) =>
     write('/stablecoin-provider-accounts', linkBody(overrides));
 
   /** Body of a registration; `ownSuffix` is the suffix of the provider's identifier. */
@@ -37,32 +37,32 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     network: 'SPARK',
     ...overrides,
   });
-  const register = (ownSuffix?: string, overrides: Json = {}) =>
+  const registerCoin = (ownSuffix?: string, overrides: Json = {}) =>
     write('/stablecoins', tokenBody(ownSuffix, overrides));
 
   /** A linked provider account whose secret ends in `ownSuffix`. */
   const createLinkedAccount = async (ownSuffix = '000') =>
-    ok(await link({ apiClientSecret: `secret-${++counter}-${ownSuffix}` }), 201);
+    ok(await linkAccount({ apiClientSecret: `secret-${++counter}-${ownSuffix}` }), 201);
 
   /** A token of a new provider account. Status: PROVISIONED, unless a suffix scripts another. */
-  async function coin({ secret = '000', token = '000' } = {}) {
+  async function createCoin({ secret = '000', token = '000' } = {}) {
     const { id: stablecoinProviderAccountId } = await createLinkedAccount(secret);
-    return ok(await register(token, { stablecoinProviderAccountId }), 201);
+    return ok(await registerCoin(token, { stablecoinProviderAccountId }), 201);
   }
 
-  const request = (coinId: string) =>
+  const requestEnablement = (coinId: string) =>
     app.call('POST', `/stablecoins/${coinId}/request-service-enablement`, undefined, { as });
 
   /** A token that is enabled for the service. */
-  async function enabledCoin(secret?: string) {
-    const { id } = await coin({ token: '006', ...(secret === undefined ? {} : { secret }) });
-    ok(await request(id), 200);
+  async function createEnabledCoin(secret?: string) {
+    const { id } = await createCoin({ token: '006', ...(secret === undefined ? {} : { secret }) });
+    ok(await requestEnablement(id), 200);
     await app.settle();
     return ok(await read(`/stablecoins/${id}`), 200);
   }
 
   /** An ACTIVE Spark wallet of a customer or of the platform. */
-  async function wallet(owner?: 'platform') {
+  async function createWallet(owner?: 'platform') {
     const accountInfo = {
       accountType: 'SPARK_WALLET',
       address: sparkWallet(BigInt(5_000_000 + ++counter)).address,
@@ -75,7 +75,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   }
 
   /** A bank account of a customer whose number ends in `ownSuffix`. */
-  async function bank(suffix = '000', currency = 'USD') {
+  async function createBankAccount(suffix = '000', currency = 'USD') {
     const { id } = await createCustomer(app, { as });
     return createExternalAccount(app, id, currency, suffix, { as });
   }
@@ -84,8 +84,17 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     get as() {
       return as ?? app.platform;
     },
-    ...{ read, write, linkBody, link, createLinkedAccount, tokenBody, register, coin },
-    ...{ request, enabledCoin, wallet, bank },
+    ...{
+      read,
+      write,
+      linkBody,
+      linkAccount,
+      createLinkedAccount,
+      tokenBody,
+      registerCoin,
+      createCoin,
+    },
+    ...{ requestEnablement, createEnabledCoin, createWallet, createBankAccount },
   };
 }
 

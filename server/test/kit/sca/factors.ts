@@ -42,38 +42,44 @@ export function assertionJson(device: Authenticator, challenge: string, ceremony
 
 /** Requests for the factors of a customer. */
 export function factorFixture(app: TestApp, options: CallOptions = {}) {
-  const at = (path: string, id: string) => `/sca/factors${path}?customerId=${id}`;
-  const list = (id: string) => app.call('GET', at('', id), undefined, options);
-  const start = (id: string, type: string, overrides: CallOptions = {}) =>
-    app.call('POST', at('', id), { type }, { ...options, ...overrides });
-  const confirm = (id: string, body: object, overrides: CallOptions = {}) =>
-    app.call('POST', at('/confirm', id), body, { ...options, ...overrides });
-  const remove = (id: string, credentialId: string) =>
-    app.call('DELETE', at(`/${credentialId}`, id), undefined, options);
+  const urlOf = (path: string, id: string) => `/sca/factors${path}?customerId=${id}`;
+  const listFactors = (id: string) => app.call('GET', urlOf('', id), undefined, options);
+  const startEnrollment = (id: string, type: string, overrides: CallOptions = {}) =>
+    app.call('POST', urlOf('', id), { type }, { ...options, ...overrides });
+  const confirmEnrollment = (id: string, body: object, overrides: CallOptions = {}) =>
+    app.call('POST', urlOf('/confirm', id), body, { ...options, ...overrides });
+  const removePasskey = (id: string, credentialId: string) =>
+    app.call('DELETE', urlOf(`/${credentialId}`, id), undefined, options);
 
   return {
-    list,
-    start,
-    confirm,
-    remove,
-    namesOf: async (id: string): Promise<string[]> =>
-      ok(await list(id), 200).factors.map((each: { factor: string }) => each.factor),
+    listFactors,
+    startEnrollment,
+    confirmEnrollment,
+    removePasskey,
+    readFactors: async (id: string): Promise<string[]> =>
+      ok(await listFactors(id), 200).factors.map((each: { factor: string }) => each.factor),
     /** Enrolls an authenticator app; returns secret and recovery codes. */
     async enrollTotp(id: string) {
-      const { secret, secretBase32Encoded: base32 } = ok(await start(id, 'TOTP'), 200);
+      const { secret, secretBase32Encoded: base32 } = ok(await startEnrollment(id, 'TOTP'), 200);
       const code = codeAt(base32, app.effects.now());
-      const { recoveryCodes } = ok(await confirm(id, { type: 'TOTP', secret, code }), 200);
+      const { recoveryCodes } = ok(
+        await confirmEnrollment(id, { type: 'TOTP', secret, code }),
+        200,
+      );
       return { secret, base32, recoveryCodes } as Record<'secret' | 'base32', string> & {
         recoveryCodes: string[];
       };
     },
     /** Enrolls a passkey; returns the authenticator and the credential id. */
     async enrollPasskey(id: string, input?: Authenticator) {
-      const { options: requested, allowedOrigins } = ok(await start(id, 'PASSKEY'), 200);
+      const { options: requested, allowedOrigins } = ok(await startEnrollment(id, 'PASSKEY'), 200);
       const [origin] = allowedOrigins as [string];
       const device = input ?? authenticator({ site: requested.rp.id, at: origin });
       const credential = registrationJson(device, requested.challenge);
-      const { factor } = ok(await confirm(id, { type: 'PASSKEY', origin, credential }), 200);
+      const { factor } = ok(
+        await confirmEnrollment(id, { type: 'PASSKEY', origin, credential }),
+        200,
+      );
       return { device, origin, credentialId: factor.credentialId as string };
     },
   };
@@ -85,7 +91,7 @@ export const SITE = {
 };
 
 /** Sets the passkey site of a platform. */
-export const setSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SITE) =>
+export const setPasskeySite = (app: TestApp, as: TestPlatform, passkey_site: typeof SITE) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, as.id);
     if (row) ctx.update(platforms, row, { passkey_site });
@@ -101,18 +107,18 @@ export function expectInvalidFields(reply: ApiResponse, ...fields: string[]) {
 export async function openFactors() {
   const app = await startApp();
   const service = app.production;
-  await setSite(app, service, SITE);
+  await setPasskeySite(app, service, SITE);
   const { db } = app.runtime;
   return {
     app,
     close: app.close,
-    shop: service,
+    platform: service,
     /** Factors in production. */
     fixture: factorFixture(app, { as: service }),
     /** Factors in the sandbox. */
     sandboxFixture: factorFixture(app),
     /** A customer under SCA. */
-    person: async (as: TestPlatform = service) =>
+    createScaCustomer: async (as: TestPlatform = service) =>
       (await createEuropeanCustomer(app, { as })).id as string,
     advanceClock: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {

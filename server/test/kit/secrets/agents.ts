@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
-import { agentFixture, policy } from '../agents/agents.ts';
+import { agentFixture, policyBody } from '../agents/agents.ts';
 import {
   createCustomer,
   createExternalAccount,
@@ -35,18 +35,21 @@ function noteCode({ secrets }: StrongLifecycle, name: string, code: string): str
 }
 
 const codeStatus = (fixture: Fixture, code: string) =>
-  fixture.manage('GET', `/agents/device-codes/${code}/status`);
+  fixture.callAsPlatform('GET', `/agents/device-codes/${code}/status`);
 
 /** A connected agent: its id, and its token. */
 async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId: string) {
   const body = {
     ...{ name: 'Bookkeeper', customerId },
-    policy: policy({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
+    policy: policyBody({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   };
-  const firstAgent = ok(await fixture.manage('POST', '/agents', body, idempotencyHeader()), 201);
+  const firstAgent = ok(
+    await fixture.callAsPlatform('POST', '/agents', body, idempotencyHeader()),
+    201,
+  );
   const { id } = firstAgent.agent;
   const old = noteCode(lifecycle, 'a device code that was replaced', firstAgent.deviceCode.code);
-  const secondResponse = await fixture.manage(
+  const secondResponse = await fixture.callAsPlatform(
     'POST',
     `/agents/${id}/device-codes`,
     undefined,
@@ -60,13 +63,13 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
     unknown.toLowerCase(),
     lifecycle.secrets.note('no device code', randomPassword()),
   ]) {
-    expect((await fixture.redeem(unknownSecret)).status).toBe(404);
+    expect((await fixture.redeemCode(unknownSecret)).status).toBe(404);
     expect((await codeStatus(fixture, unknownSecret)).status).toBe(404);
   }
-  expect((await fixture.redeem(old)).status).toBe(400);
+  expect((await fixture.redeemCode(old)).status).toBe(400);
   ok(await codeStatus(fixture, code), 200);
-  const { accessToken } = ok(await fixture.redeem(code), 200);
-  expect((await fixture.redeem(code.toLowerCase())).status).toBe(400);
+  const { accessToken } = ok(await fixture.redeemCode(code), 200);
+  expect((await fixture.redeemCode(code.toLowerCase())).status).toBe(400);
   const token = lifecycle.secrets.note('an access token', accessToken as string);
   lifecycle.secrets.note('an access token', token.replace(/^gat_/, ''));
   return { id: id as string, token, code };
@@ -103,23 +106,27 @@ async function sendInWrongPlaces(fixture: Fixture, send: Act, ...secrets: string
     const path = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
     const responses: ApiResponse[] = [
-      await fixture.manage('GET', path),
-      await fixture.manage('GET', `/agents?isPaused=${secret}`),
-      await fixture.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
-      await fixture.manage('GET', `/agents/device-codes/${secret}`),
-      await fixture.manage('POST', `${path}/device-codes`, undefined, idempotencyHeader()),
-      await fixture.manage(
+      await fixture.callAsPlatform('GET', path),
+      await fixture.callAsPlatform('GET', `/agents?isPaused=${secret}`),
+      await fixture.callAsPlatform('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
+      await fixture.callAsPlatform('GET', `/agents/device-codes/${secret}`),
+      await fixture.callAsPlatform('POST', `${path}/device-codes`, undefined, idempotencyHeader()),
+      await fixture.callAsPlatform(
         'POST',
         `${path}/actions/${secret}/approve`,
         undefined,
         idempotencyHeader(),
       ),
-      await fixture.manage('PATCH', `${path}/policy`, { defaultExecutionMode: secret }),
-      await fixture.manage('POST', '/agents', { name: 'X', customerId: secret, policy: secret }),
-      await fixture.manage(
+      await fixture.callAsPlatform('PATCH', `${path}/policy`, { defaultExecutionMode: secret }),
+      await fixture.callAsPlatform('POST', '/agents', {
+        name: 'X',
+        customerId: secret,
+        policy: secret,
+      }),
+      await fixture.callAsPlatform(
         'POST',
         '/agents',
-        { name: 'X', customerId: secret, policy: policy({ permissions: [secret] }) },
+        { name: 'X', customerId: secret, policy: policyBody({ permissions: [secret] }) },
         idempotencyHeader(),
       ),
       await send('GET', `/agents/me/transactions/${secret}`),
@@ -159,7 +166,7 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
   );
   const requested = ok(await send('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
   const approve = `/agents/${id}/actions/${requested.id}/approve`;
-  ok(await fixture.manage('POST', approve, undefined, idempotencyHeader()), 200);
+  ok(await fixture.callAsPlatform('POST', approve, undefined, idempotencyHeader()), 200);
   await app.settle();
 
   await rejectInvalidUses(lifecycle, token);
@@ -171,6 +178,6 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
     lifecycle.secrets.note('a misplaced secret', randomPassword()),
   );
   await lifecycle.look();
-  ok(await fixture.manage('DELETE', `/agents/${id}`), 204);
+  ok(await fixture.callAsPlatform('DELETE', `/agents/${id}`), 204);
   expect((await send('GET', '/agents/me')).status).toBe(401);
 }

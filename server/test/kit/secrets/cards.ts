@@ -130,8 +130,8 @@ async function sendInWrongPlaces(
 
 export async function runCardScenario(lifecycle: CardLifecycle): Promise<void> {
   const fixture = delegatedFixture(lifecycle.app, { as: lifecycle.as });
-  const walletCard = await fixture.walletCard({ funds: 100_000_000 });
-  const { id: keyId } = await fixture.key(walletCard);
+  const walletCard = await fixture.createWalletCard({ funds: 100_000_000 });
+  const { id: keyId } = await fixture.createKey(walletCard);
   await noteSealed(lifecycle, walletCard, keyId);
   await pay(lifecycle, fixture, walletCard.card.id);
   const details = await readCard(lifecycle, fixture, walletCard.card.id);

@@ -22,13 +22,13 @@ export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): 
     ['005', 400],
     ['008', 503],
   ] as const) {
-    ok(await fixture.link({ apiClientSecret: randomSecret(suffix) }), status);
+    ok(await fixture.linkAccount({ apiClientSecret: randomSecret(suffix) }), status);
   }
-  ok(await fixture.link({ apiClientSecret: '', apiClientId: randomSecret('000') }), 400);
-  ok(await fixture.link({ provider: randomSecret('000') }), 400);
+  ok(await fixture.linkAccount({ apiClientSecret: '', apiClientId: randomSecret('000') }), 400);
+  ok(await fixture.linkAccount({ provider: randomSecret('000') }), 400);
   const { id: stablecoinProviderAccountId } = linked;
-  const coin = ok(await fixture.register('005', { stablecoinProviderAccountId }), 201);
-  ok(await fixture.request(coin.id), 200);
+  const coin = ok(await fixture.registerCoin('005', { stablecoinProviderAccountId }), 201);
+  ok(await fixture.requestEnablement(coin.id), 200);
   const [sealed] = await app.runtime.db.query<{ credentials: string }>(
     'select credentials from stablecoin_provider_accounts where id = $1',
     [stablecoinProviderAccountId],

@@ -107,7 +107,10 @@ async function useApp(
   id: string,
 ): Promise<void> {
   const { app, secrets } = lifecycle;
-  const { secret, secretBase32Encoded: base32 } = ok(await factors.start(id, 'TOTP'), 200);
+  const { secret, secretBase32Encoded: base32 } = ok(
+    await factors.startEnrollment(id, 'TOTP'),
+    200,
+  );
   const code = () =>
     secrets.recordShortSecret('a code of an app', codeAt(base32, app.effects.now()));
   const confirm = `/sca/factors/confirm?customerId=${id}`;
@@ -137,7 +140,7 @@ async function usePasskey(
   { send: request, factors }: Fixtures,
   id: string,
 ) {
-  const { options, allowedOrigins } = ok(await factors.start(id, 'PASSKEY'), 200);
+  const { options, allowedOrigins } = ok(await factors.startEnrollment(id, 'PASSKEY'), 200);
   const [origin] = allowedOrigins as [string];
   const device = authenticator({ site: options.rp.id, at: origin });
   const confirm = (challenge: string) =>
@@ -309,7 +312,7 @@ export async function runScaScenario(lifecycle: StrongLifecycle): Promise<void> 
   await fixture.forgive(id);
   await logInBySms(lifecycle, fixture, id);
   await pay(lifecycle, fixture, id, passkey);
-  const started = ok(await fixture.factors.start(id, 'TOTP'), 200);
+  const started = ok(await fixture.factors.startEnrollment(id, 'TOTP'), 200);
   expect(started.secret).toMatch(/^[0-9a-f]{40}$/);
   await loseApp(lifecycle, fixture, id);
   const path = `/sca/factors/${passkey.credentialId}?customerId=${id}`;

@@ -131,7 +131,7 @@ async function signIn(
 ) {
   const { secrets, app } = lifecycle;
   const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
-  const bundle = await fixture.otpBundle(credential.id);
+  const bundle = await fixture.requestOtpBundle(credential.id);
   const code = await lifecycle.codeOf(credential.type);
   const wrongCode = secrets.note('a wrong code', randomText());
   const rejected = await show(credential, bundle, { code: wrongCode });
@@ -305,7 +305,7 @@ async function change(lifecycle: Completed): Promise<void> {
 /** A customer with a wallet, its first credential and a session. */
 export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
   const fixture = walletFixture(lifecycle.app, { as: lifecycle.as });
-  const { accountId, customer, credential } = await fixture.customerWithWallet(
+  const { accountId, customer, credential } = await fixture.createWalletCustomer(
     newContact(lifecycle),
   );
   const session = await signIn(lifecycle, fixture, credential);

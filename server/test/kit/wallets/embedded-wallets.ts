@@ -80,7 +80,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   }
 
   /** A customer with a provisioned wallet and its first credential. */
-  async function customerWithWallet(body: object = {}) {
+  async function createWalletCustomer(body: object = {}) {
     const email = `person-${++counter}@example.com`;
     const person = await createCustomer(app, { as }, { email, ...body });
     await app.settle();
@@ -111,40 +111,43 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     (await signedRetry(method, path, body, signer)).second;
 
   /** Requests a one-time code and returns its encryption key. */
-  async function otpBundle(credentialId: string): Promise<string> {
+  async function requestOtpBundle(credentialId: string): Promise<string> {
     const challenge = await call('POST', `/auth/credentials/${credentialId}/challenge`, {});
     return ok(challenge, 200).otpEncryptionTargetBundle;
   }
 
   /** A session of a credential of one-time codes. */
-  async function otpSession(
+  async function openOtpSession(
     { id, type }: { id: string; type: string },
     keys = generateKeys(),
     code = CODE,
   ): Promise<ClientSession> {
-    const encryptedOtpBundle = await encryptOtp(code, await otpBundle(id), keys.publicKey);
+    const encryptedOtpBundle = await encryptOtp(code, await requestOtpBundle(id), keys.publicKey);
     const body = { type, encryptedOtpBundle };
     const session = await callSigned('POST', `/auth/credentials/${id}/verify`, body, keys);
     return { session: ok(session, 200), ...keys };
   }
 
   /** A session of the wallet's e-mail credential. */
-  async function emailSession(accountId: string, keys = generateKeys()): Promise<ClientSession> {
-    const foundCredential = (await credentialsOf(accountId)).find(
+  async function openEmailSession(
+    accountId: string,
+    keys = generateKeys(),
+  ): Promise<ClientSession> {
+    const emailCredential = (await credentialsOf(accountId)).find(
       ({ type }) => type === 'EMAIL_OTP',
     );
-    expect(foundCredential).toBeDefined();
-    return otpSession(foundCredential, keys);
+    expect(emailCredential).toBeDefined();
+    return openOtpSession(emailCredential, keys);
   }
 
   /** A wallet with credentials for both kinds of codes, and a session of each. */
-  async function walletWithEmailAndSms() {
+  async function createEmailAndSmsWallet() {
     const phoneNumber = `+1555${String(1_000_000 + ++counter)}`;
-    const { accountId, customer, credential: email } = await customerWithWallet({ phoneNumber });
-    const byEmail = await emailSession(accountId);
+    const { accountId, customer, credential: email } = await createWalletCustomer({ phoneNumber });
+    const byEmail = await openEmailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
     const sms = ok(await callSigned('POST', '/auth/credentials', body, byEmail), 201);
-    const bySms = await otpSession(sms);
+    const bySms = await openOtpSession(sms);
     return { accountId, customer, email, sms, byEmail, bySms };
   }
 
@@ -156,12 +159,12 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     credentialsOf,
     sessionsOf,
     walletOf,
-    customerWithWallet,
+    createWalletCustomer,
     signedRetry,
     callSigned,
-    otpBundle,
-    otpSession,
-    emailSession,
-    walletWithEmailAndSms,
+    requestOtpBundle,
+    openOtpSession,
+    openEmailSession,
+    createEmailAndSmsWallet,
   };
 }

@@ -20,8 +20,8 @@ export const errorFieldsOf = ({ status, body }: ApiResponse) => [
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),
 ];
 
-let phones = 0;
-export const phoneNumber = () => `+1415555${String(1000 + ++phones)}`;
+let phoneCounter = 0;
+export const newPhoneNumber = () => `+1415555${String(1000 + ++phoneCounter)}`;
 
 /** Content of a bundle, without its signature. */
 export const readBundle = (bundle: string) =>
@@ -37,9 +37,10 @@ export function encryptTo(bundle: string, text: string): string {
 type Credential = Pick<ApiResponse['body'], 'id' | 'type'>;
 
 export function otpFixture(app: TestApp, fixture: WalletFixture) {
-  const challenge = (id: string) => fixture.call('POST', `/auth/credentials/${id}/challenge`);
+  const requestChallenge = (id: string) =>
+    fixture.call('POST', `/auth/credentials/${id}/challenge`);
 
-  const add = (accountId: string, type: OtpType, headers?: Record<string, string>) =>
+  const addCredential = (accountId: string, type: OtpType, headers?: Record<string, string>) =>
     fixture.call('POST', '/auth/credentials', { type, accountId }, headers);
 
   const verifyBundle = (
@@ -60,9 +61,9 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
   }
 
   /** A wallet with both credentials, and a session of the first. */
-  async function walletWithBothOtps() {
-    const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
-    const session = await fixture.emailSession(wallet.accountId);
+  async function createOtpWallet() {
+    const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+    const session = await fixture.openEmailSession(wallet.accountId);
     const body = { type: 'SMS_OTP', accountId: wallet.accountId };
     const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
     const { otpEncryptionTargetBundle: bundle, ...sms } = added;
@@ -76,11 +77,11 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
   const advance = (ms: number) => app.effects.set(app.effects.now() + ms);
 
   return {
-    challenge,
-    add,
+    requestChallenge,
+    addCredential,
     verifyBundle,
     submitCode,
-    walletWithBothOtps,
+    createOtpWallet,
     advance,
   };
 }

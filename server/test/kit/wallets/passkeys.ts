@@ -6,21 +6,21 @@ import type { ApiResponse } from '../app/harness.ts';
 import { type Authenticator, authenticator, base64url } from './authenticator.ts';
 import { type ClientSession, generateKeys, type WalletFixture } from './embedded-wallets.ts';
 
-let drawnCount = 0;
+let challengeCounter = 0;
 /** A unique challenge. */
-export const newChallenge = () => base64url(`challenge ${++drawnCount}`);
+export const newChallenge = () => base64url(`challenge ${++challengeCounter}`);
 
 export const passkeyRegistration = (
   accountId: string,
   device: Authenticator,
-  { challenge = newChallenge(), ...more }: { challenge?: string; nickname?: string } = {},
+  { challenge = newChallenge(), ...overrides }: { challenge?: string; nickname?: string } = {},
 ) => ({
   type: 'PASSKEY',
   accountId,
   nickname: "Ada's phone",
   challenge,
   attestation: device.create(challenge),
-  ...more,
+  ...overrides,
 });
 
 interface Owner {
@@ -44,18 +44,21 @@ export type PasskeyFixture = ReturnType<typeof passkeyFixture>;
 
 export function passkeyFixture(fixture: WalletFixture) {
   /** A customer with a wallet and a session of its e-mail credential. */
-  async function owner(): Promise<Owner> {
-    const { accountId } = await fixture.customerWithWallet();
-    return { accountId, session: await fixture.emailSession(accountId) };
+  async function createWalletOwner(): Promise<Owner> {
+    const { accountId } = await fixture.createWalletCustomer();
+    return { accountId, session: await fixture.openEmailSession(accountId) };
   }
 
-  const add = (owner: Owner, body: object) =>
+  const addCredential = (owner: Owner, body: object) =>
     fixture.callSigned('POST', '/auth/credentials', body, owner.session);
 
   /** The same with a passkey. */
-  async function holder(device = authenticator()): Promise<Holder> {
-    const wallet = await owner();
-    const { id } = ok(await add(wallet, passkeyRegistration(wallet.accountId, device)), 201);
+  async function createPasskeyHolder(device = authenticator()): Promise<Holder> {
+    const wallet = await createWalletOwner();
+    const { id } = ok(
+      await addCredential(wallet, passkeyRegistration(wallet.accountId, device)),
+      201,
+    );
     return { ...wallet, device, id };
   }
 
@@ -88,5 +91,13 @@ export function passkeyFixture(fixture: WalletFixture) {
     );
   }
 
-  return { owner, add, holder, pathOf, challengeOf, verifyWith, prove };
+  return {
+    createWalletOwner,
+    addCredential,
+    createPasskeyHolder,
+    pathOf,
+    challengeOf,
+    verifyWith,
+    prove,
+  };
 }

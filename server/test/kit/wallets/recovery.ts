@@ -13,7 +13,7 @@ import {
 } from '../../../src/features/wallets/store.ts';
 import type { TestApp, TestPlatform } from '../app/harness.ts';
 import { walletFixture } from './embedded-wallets.ts';
-import { phoneNumber } from './one-time-codes.ts';
+import { newPhoneNumber } from './one-time-codes.ts';
 
 export const HOUR = 3_600_000;
 export const DELAY = 48 * HOUR;
@@ -36,7 +36,7 @@ export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
   const fixture = walletFixture(app, { as });
 
   /** A customer with a phone number that receives no codes yet. */
-  const customerWithPhone = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+  const createPhoneCustomer = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
   const start = (accountId: string, type?: RecoveryType, delayMs?: number, platform = as) =>
     app.operate((ctx) => startRecovery(ctx, recoveryInput(accountId, type, delayMs)), platform);
@@ -70,7 +70,7 @@ export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
 
   return {
     fixture,
-    customerWithPhone,
+    createPhoneCustomer,
     start,
     reload,
     typesOf,

@@ -71,19 +71,19 @@ export async function signedTestOperation(
     as = app.platform,
     steps = {},
     signer,
-    other = contract.operationId,
+    operationId = contract.operationId,
   }: {
     as?: TestPlatform;
     steps?: Partial<Steps<TestContract>>;
     signer?: Partial<Signer>;
-    other?: string;
+    operationId?: string;
   } = {},
 ) {
-  const { accountId } = await walletFixture(app, { as }).customerWithWallet();
+  const { accountId } = await walletFixture(app, { as }).createWalletCustomer();
   const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
   const resourceId = `resource-${accountId}`;
   const parts: WalletParts = { connectors: app.connectorsOf };
-  const bound = signedOperation({ ...contract, operationId: other } as TestContract, parts, {
+  const bound = signedOperation({ ...contract, operationId: operationId } as TestContract, parts, {
     resourceId: ({ params }) => params.id,
     async begin(ctx, { params, body }) {
       return {
@@ -122,7 +122,7 @@ export async function signedTestOperation(
   }
 
   /** A session of the wallet with a known private key. */
-  async function session(
+  async function openSession(
     owner: { accountId?: string; credential?: string } = {},
   ): Promise<Keys & { id: string; end(): Promise<void> }> {
     const keys = generateKeys();
@@ -166,19 +166,19 @@ export async function signedTestOperation(
     wallet,
     operation: bound,
     call,
-    session,
-    ask: send,
+    openSession,
+    requestSignature: send,
     /** Sends the first request; returns the headers of the signed retry. */
-    async signed(keys: Keys, input: CallInput = {}): Promise<Record<string, string>> {
+    async signRequest(keys: Keys, input: CallInput = {}): Promise<Record<string, string>> {
       return signedHeaders(await send(input), keys);
     },
     /** Number of effects. */
-    async marks(): Promise<number> {
+    async countMarks(): Promise<number> {
       const sql = 'select count(*)::int as count from marks where resource_id = $1';
       const [row] = await app.runtime.db.query(sql, [resourceId]);
       return row?.count as number;
     },
-    request: async (headers: Record<string, string>): Promise<RequestRow> =>
+    readRequest: async (headers: Record<string, string>): Promise<RequestRow> =>
       (await app.runtime.db.read(walletRequests, headers['request-id'] as string)) as RequestRow,
   };
 }

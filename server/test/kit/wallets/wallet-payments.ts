@@ -25,25 +25,25 @@ interface RecordedStamp extends Record<string, unknown> {
 export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
   const fixture = walletFixture(app, { as });
 
-  const create = (body: object) => app.call('POST', '/quotes', body, { as });
+  const createQuote = (body: object) => app.call('POST', '/quotes', body, { as });
 
   const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
     app.call('POST', `/quotes/${id}/execute`, body, { as, headers });
 
   return {
     fixture,
-    create,
+    createQuote,
     execute,
 
     /** A wallet with 100 USDB and a session of it. */
-    async fundedWallet() {
-      const wallet = await fixture.customerWithWallet();
+    async createFundedWallet() {
+      const wallet = await fixture.createWalletCustomer();
       await fundAccount(app, wallet.accountId, 100_000_000);
-      return { ...wallet, session: await fixture.emailSession(wallet.accountId) };
+      return { ...wallet, session: await fixture.openEmailSession(wallet.accountId) };
     },
 
     /** A Spark wallet that receives USDB. */
-    async sparkAccount(customerId: string): Promise<ApiResponse['body']> {
+    async createSparkAccount(customerId: string): Promise<ApiResponse['body']> {
       const beneficiary = {
         ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', countryOfResidence: 'US' },
       };
@@ -55,14 +55,14 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
 
     /** Creates, signs and executes a quote. */
     async pay({ privateKey }: Pick<ClientSession, 'privateKey'>, body: object) {
-      const quote = ok(await create(body), 201);
+      const quote = ok(await createQuote(body), 201);
       const stamp = await stampWith(privateKey, payloadOf(quote));
       expect(ok(await execute(quote.id, stampHeaders(stamp)), 200).id).toBe(quote.id);
       return quote;
     },
 
     /** Authorizations of the quotes of a wallet. */
-    recordedStamps: (accountId: string) =>
+    readStamps: (accountId: string) =>
       app.runtime.db.query<RecordedStamp>(
         `select operation, subject, session_id, public_key, stamp from wallet_authorizations
           where account_id = $1 and operation = 'executeQuote' order by id`,

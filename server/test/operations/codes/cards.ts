@@ -1,14 +1,14 @@
 // Error codes of cards.
 
 import { createCustomer, findInternalAccount } from '../../kit/app/fixtures.ts';
-import { cardFixture, cardName } from '../../kit/cards/cards.ts';
+import { cardFixture, newCardName } from '../../kit/cards/cards.ts';
 import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const fixtureOf = ({ app }: CodeFixture) => cardFixture(app);
 
 async function card(fixture: CodeFixture, overrides: Record<string, unknown> = {}) {
   const cards = fixtureOf(fixture);
-  return cards.card(await cards.holder(), overrides);
+  return cards.createCard(await cards.createCardholder(), overrides);
 }
 
 async function closedCard(fixture: CodeFixture): Promise<string> {
@@ -31,7 +31,7 @@ export const CARDS: readonly Provocation[] = [
     'FUNDING_SOURCE_INELIGIBLE',
     'Issue a card with a funding source in euros',
     async (fixture) => {
-      const { customer: person } = await fixtureOf(fixture).holder();
+      const { customer: person } = await fixtureOf(fixture).createCardholder();
       const { id: accountId } = await findInternalAccount(fixture.app, person.id, 'EUR');
       return fixtureOf(fixture).requestCard({ customer: person, accountId });
     },
@@ -42,7 +42,7 @@ export const CARDS: readonly Provocation[] = [
       'limit',
     async (fixture) => {
       const cards = fixtureOf(fixture);
-      const holder = await cards.holder();
+      const holder = await cards.createCardholder();
       for (let index = 0; index < 10; index++) await cards.requestCard(holder);
       return cards.requestCard(holder);
     },
@@ -51,7 +51,7 @@ export const CARDS: readonly Provocation[] = [
     'INVALID_STATE_TRANSITION',
     'Freeze a card that is still PROCESSING: a `platformCardId` that ends in 001',
     async (fixture) => {
-      const { id } = await card(fixture, { platformCardId: cardName('001') });
+      const { id } = await card(fixture, { platformCardId: newCardName('001') });
       return fixture.call('PATCH', `/cards/${id}`, { state: 'FROZEN' });
     },
   ),

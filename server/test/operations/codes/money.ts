@@ -29,9 +29,9 @@ const setLimit = async ({ operator }: CodeFixture, platform: string, ...flags: s
 };
 
 async function approveQuoted({ post, agents }: CodeFixture) {
-  const agent = await agents.agent();
+  const agent = await agents.createAgent();
   const quote = ok(
-    await agents.manage('POST', '/quotes', quoteBody(agent.usd, agent.eur, 1_00)),
+    await agents.callAsPlatform('POST', '/quotes', quoteBody(agent.usd, agent.eur, 1_00)),
     201,
   );
   return post(`/transactions/${quote.transactionId}/approve`);

@@ -199,7 +199,7 @@ const STRONG: readonly Provocation[] = [
       const { id } = await createPhoneVerifiedCustomer(app);
       const factors = factorFixture(app);
       await factors.enrollPasskey(id);
-      return factors.start(id, 'PASSKEY');
+      return factors.startEnrollment(id, 'PASSKEY');
     },
   ),
   provocation('ACCOUNT_LOCKED', 'Record six failed logins', async ({ app }) => {

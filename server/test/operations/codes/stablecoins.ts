@@ -19,7 +19,7 @@ async function createCoin(
   suffixes: { secret?: string; token?: string } = {},
 ) {
   const coinFixture = await open(fixture);
-  const coin = await coinFixture.coin(suffixes);
+  const coin = await coinFixture.createCoin(suffixes);
   await fixture.app.settle();
   return { ...coinFixture, coin };
 }
@@ -29,7 +29,7 @@ type Coined = Awaited<ReturnType<typeof createCoin>>;
 const mint = async (coinFixture: Coined, overrides: Json = {}) =>
   coinFixture.mint(
     coinFixture.coin.id,
-    coinFixture.mintBody((await coinFixture.wallet()).id, overrides),
+    coinFixture.mintBody((await coinFixture.createWallet()).id, overrides),
   );
 
 const debit = (externalAccountId: string) => ({
@@ -39,7 +39,7 @@ const debit = (externalAccountId: string) => ({
 const burn = async (coinFixture: Coined, source: Json, currency?: string) =>
   coinFixture.burn(
     coinFixture.coin.id,
-    coinFixture.burnBody((await coinFixture.bank('000', currency)).id, { source }),
+    coinFixture.burnBody((await coinFixture.createBankAccount('000', currency)).id, { source }),
   );
 
 /** The sandbox provider's reply, selected by the suffix of the bank account number. */
@@ -49,7 +49,7 @@ const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
     `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`,
     async (d) => {
       const coinFixture = await createCoin(d);
-      return mint(coinFixture, debit((await coinFixture.bank(suffix)).id));
+      return mint(coinFixture, debit((await coinFixture.createBankAccount(suffix)).id));
     },
   );
 
@@ -60,7 +60,7 @@ const ofLink = (code: Provocation['code'], secret: string): Provocation =>
     async (fixture) => {
       const issuer = await open(fixture);
       await issuer.createLinkedAccount(secret);
-      return issuer.register();
+      return issuer.registerCoin();
     },
   );
 
@@ -73,15 +73,15 @@ const ACCOUNTS: readonly Provocation[] = [
       'linked',
     async (fixture) => {
       const issuer = await open(fixture);
-      await issuer.link();
-      await issuer.link();
-      return issuer.register();
+      await issuer.linkAccount();
+      await issuer.linkAccount();
+      return issuer.registerCoin();
     },
   ),
   provocation(
     'STABLECOIN_VERIFICATION_FAILED',
     'Link a provider account with an `apiClientSecret` that ends in 002',
-    async (fixture) => (await open(fixture)).link({ apiClientSecret: 'secret-002' }),
+    async (fixture) => (await open(fixture)).linkAccount({ apiClientSecret: 'secret-002' }),
   ),
   provocation(
     'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
@@ -103,8 +103,8 @@ const COINS: readonly Provocation[] = [
     'Register two stablecoins whose identifiers have the same letters: `acme-1`, `acme-2`',
     async (fixture) => {
       const coinFixture = await createCoin(fixture);
-      await coinFixture.register('000', { providerTokenIdentifier: 'acme-1' });
-      return coinFixture.register('000', { providerTokenIdentifier: 'acme-2' });
+      await coinFixture.registerCoin('000', { providerTokenIdentifier: 'acme-1' });
+      return coinFixture.registerCoin('000', { providerTokenIdentifier: 'acme-2' });
     },
   ),
   provocation(
@@ -113,7 +113,7 @@ const COINS: readonly Provocation[] = [
     async (fixture) => {
       const coinFixture = await createCoin(fixture);
       const { networkTokenIdentifier } = coinFixture.coin;
-      return coinFixture.register('000', { networkTokenIdentifier });
+      return coinFixture.registerCoin('000', { networkTokenIdentifier });
     },
   ),
   provocation(
@@ -121,7 +121,7 @@ const COINS: readonly Provocation[] = [
     'Request the service for a stablecoin that has it: the `providerTokenIdentifier` ends in 006',
     async (fixture) => {
       const coinFixture = await open(fixture);
-      return coinFixture.request((await coinFixture.enabledCoin()).id);
+      return coinFixture.requestEnablement((await coinFixture.createEnabledCoin()).id);
     },
   ),
 ];
@@ -129,7 +129,7 @@ const COINS: readonly Provocation[] = [
 const OPERATIONS: readonly Provocation[] = [
   provocation('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (fixture) => {
     const coinFixture = await createCoin(fixture);
-    const body = coinFixture.mintBody((await coinFixture.wallet()).id);
+    const body = coinFixture.mintBody((await coinFixture.createWallet()).id);
     ok(await coinFixture.mint(coinFixture.coin.id, body, 'codes-mint'), 201);
     return coinFixture.mint(coinFixture.coin.id, { ...body, amount: '2000000' }, 'codes-mint');
   }),
@@ -185,7 +185,7 @@ const OPERATIONS: readonly Provocation[] = [
     async (fixture) => {
       const coinFixture = await open(fixture);
       return burn(
-        { ...coinFixture, coin: await coinFixture.enabledCoin() },
+        { ...coinFixture, coin: await coinFixture.createEnabledCoin() },
         { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: unknownId('InternalAccount') },
       );
     },

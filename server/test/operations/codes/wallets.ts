@@ -10,8 +10,8 @@ import { type CodeFixture, type Provocation, provocation, unknownId } from './ki
 
 /** A wallet with a session. */
 async function signedIn({ wallets }: CodeFixture) {
-  const { accountId, customer: person, credential } = await wallets.customerWithWallet();
-  return { accountId, person, credential, session: await wallets.emailSession(accountId) };
+  const { accountId, customer: person, credential } = await wallets.createWalletCustomer();
+  return { accountId, person, credential, session: await wallets.openEmailSession(accountId) };
 }
 
 let counter = 0;
@@ -24,8 +24,8 @@ const customerChange = (fields: object) => ({ customerType: 'INDIVIDUAL', ...fie
 /** Adds an SMS_OTP credential to a wallet. */
 async function withSms(fixture: CodeFixture, phoneNumber: string) {
   const { wallets } = fixture;
-  const { accountId, customer: person } = await wallets.customerWithWallet({ phoneNumber });
-  const session = await wallets.emailSession(accountId);
+  const { accountId, customer: person } = await wallets.createWalletCustomer({ phoneNumber });
+  const session = await wallets.openEmailSession(accountId);
   const body = { type: 'SMS_OTP', accountId };
   const sms = ok(await wallets.callSigned('POST', '/auth/credentials', body, session), 201);
   return { accountId, person, session, sms };
@@ -33,7 +33,7 @@ async function withSms(fixture: CodeFixture, phoneNumber: string) {
 
 /** A change of contact data whose credential is removed before the signature arrives. */
 async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: 'email' | 'sms') {
-  const { customer: person, byEmail, bySms, ...rest } = await wallets.walletWithEmailAndSms();
+  const { customer: person, byEmail, bySms, ...rest } = await wallets.createEmailAndSmsWallet();
   const signer = kind === 'email' ? bySms : byEmail;
   const fields = kind === 'email' ? { email: freshMail() } : { phoneNumber: freshPhone() };
   const path = `/customers/${person.id}`;
@@ -50,7 +50,7 @@ const CREDENTIALS: readonly Provocation[] = [
     'Change an e-mail address that receives codes to one with the suffix `+sync-failed` before ' +
       'the @',
     async ({ wallets }) => {
-      const { customer: person, byEmail } = await wallets.walletWithEmailAndSms();
+      const { customer: person, byEmail } = await wallets.createEmailAndSmsWallet();
       const email = freshMail().replace('@', '+sync-failed@');
       return wallets.callSigned(
         'PATCH',
@@ -64,7 +64,7 @@ const CREDENTIALS: readonly Provocation[] = [
     'EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS',
     'Add EMAIL_OTP to a wallet that has it',
     async (d) => {
-      const { accountId } = await d.wallets.customerWithWallet();
+      const { accountId } = await d.wallets.createWalletCustomer();
       return d.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });
     },
   ),
@@ -96,7 +96,7 @@ const CREDENTIALS: readonly Provocation[] = [
     'RATE_LIMITED',
     'Challenge one credential more than sixty times in a minute',
     async (fixture) => {
-      const { credential } = await fixture.wallets.customerWithWallet();
+      const { credential } = await fixture.wallets.createWalletCustomer();
       const path = `/auth/credentials/${credential.id}/challenge`;
       for (let index = 0; index < 60; index++) await fixture.post(path);
       return fixture.post(path);
@@ -170,7 +170,7 @@ const SIGNATURES: readonly Provocation[] = [
       'UNAUTHORIZED',
     async ({ app }) => {
       const fixture = walletFixture(app, { as: app.production });
-      const { accountId } = await fixture.customerWithWallet();
+      const { accountId } = await fixture.createWalletCustomer();
       const path = `/internal-accounts/${accountId}`;
       return fixture.callSigned('PATCH', path, { privateEnabled: true }, generateKeys());
     },

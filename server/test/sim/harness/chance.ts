@@ -5,7 +5,7 @@ export interface Chance {
   /** A whole number from 0 to `limit` - 1. */
   integerBelow(limit: number): number;
   /** A whole number from `least` to `most`, inclusive. */
-  integerBetween(least: number, most: number): number;
+  integerBetween(minimum: number, maximum: number): number;
   /** True with this probability in percent. */
   percent(share: number): boolean;
   pick<T>(list: readonly T[]): T;
@@ -36,7 +36,7 @@ export function seededChance(seed: string): Chance {
   const integerBelow = (limit: number) => Math.floor((next() / 2 ** 32) * limit);
   return {
     integerBelow,
-    integerBetween: (least, most) => least + integerBelow(most - least + 1),
+    integerBetween: (minimum, maximum) => minimum + integerBelow(maximum - minimum + 1),
     percent: (share) => integerBelow(100) < share,
     pick: (list) => {
       if (list.length === 0) throw new Error('nothing to choose from');

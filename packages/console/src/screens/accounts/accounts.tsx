@@ -5,7 +5,7 @@ import { type Action, actionsIn } from '../../action/types.ts';
 import type { Item } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { usePermits } from '../../api/session.tsx';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Empty, Loaded } from '../../parts/feedback.tsx';
@@ -38,7 +38,7 @@ export const Accounts = () => (
         ...listAccountsColumns.hidden('currency'),
       ]}
       filters={[{ name: 'status' }, { name: 'owing', values: ['true', 'false'] }]}
-      placeOf={placeIn('/accounts', 'accountId')}
+      pathOf={pathIn('/accounts', 'accountId')}
     />
   </Screen>
 );
@@ -55,7 +55,7 @@ const PaymentsOf = ({ accountId }: { accountId: string }) => (
         ...paymentColumns.numbers('receivedAmount'),
         ...paymentColumns.fields('sourceAccountId', 'destinationAccountId', 'id'),
       ]}
-      placeOf={placeIn('/payments', 'id')}
+      pathOf={pathIn('/payments', 'id')}
     />
   </Panel>
 );
@@ -194,7 +194,7 @@ export const Cards = () => (
         ...searchCardsColumns.hidden('platformCardId'),
       ]}
       filters={[{ name: 'state' }, { name: 'customerId' }]}
-      placeOf={placeIn('/cards', 'cardId')}
+      pathOf={pathIn('/cards', 'cardId')}
     />
   </Screen>
 );
@@ -249,7 +249,7 @@ export const Agents = () => (
         'agentId',
       )}
       filters={[{ name: 'customerId' }]}
-      placeOf={placeIn('/agents', 'agentId')}
+      pathOf={pathIn('/agents', 'agentId')}
     />
   </Screen>
 );

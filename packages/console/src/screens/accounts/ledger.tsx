@@ -2,7 +2,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
@@ -124,7 +124,7 @@ export const Ledger = () => (
           ...[{ name: 'type' }, { name: 'currency' }, { name: 'mode', label: T.environment }],
           ...[{ name: 'customerId' }, { name: 'hasBalance', values: ['true'] }],
         ]}
-        placeOf={placeIn('/ledger', 'id')}
+        pathOf={pathIn('/ledger', 'id')}
       />
     </Panel>
     <IntegrityCheck id="verifyLedger" title={T.verification} text={T.verifyText} label={T.verify} />

@@ -1,7 +1,7 @@
 // Embedded wallets: the list, one wallet with its signatures, and recoveries.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { List } from '../../parts/list.tsx';
@@ -28,7 +28,7 @@ export const Wallets = () => (
         ...walletColumns.fields('isRecovering', 'createdAt', 'customerId', 'platformId'),
       ]}
       filters={[{ name: 'customerId' }]}
-      placeOf={placeIn('/wallets', 'accountId')}
+      pathOf={pathIn('/wallets', 'accountId')}
       empty={T.noWallets}
     />
     <h2>{T.recoveries}</h2>
@@ -50,7 +50,7 @@ export const Wallets = () => (
         ),
       ]}
       filters={[{ name: 'status' }]}
-      placeOf={placeIn('/wallets', 'accountId')}
+      pathOf={pathIn('/wallets', 'accountId')}
       empty={T.noRecoveries}
     />
   </Screen>

@@ -4,7 +4,7 @@ import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
 import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Empty, Loaded } from '../../parts/feedback.tsx';
@@ -42,7 +42,7 @@ export const Events = () => (
           { name: 'createdBefore', label: 'Until', kind: 'day' },
         ] as const),
       ]}
-      placeOf={placeIn('/events', 'id')}
+      pathOf={pathIn('/events', 'id')}
     />
   </Screen>
 );
@@ -130,7 +130,7 @@ export function Deliveries() {
         id="listDeliveriesOfPlatforms"
         columns={platformId ? DELIVERY_COLUMNS : DELIVERY_COLUMNS_OF_ALL}
         filters={[{ name: 'status' }, { name: 'eventType' }, { name: 'resourceId' }]}
-        placeOf={placeIn('/events', 'eventId')}
+        pathOf={pathIn('/events', 'eventId')}
       />
     </Screen>
   );
@@ -166,7 +166,7 @@ export function Requests() {
           ...[{ name: 'statusClass' }, { name: 'operationId' }],
           ...[{ name: 'resourceId' }, { name: 'errorCode' }],
         ]}
-        placeOf={placeIn('/requests', 'id')}
+        pathOf={pathIn('/requests', 'id')}
       />
     </Screen>
   );
@@ -271,7 +271,7 @@ export const Imports = () => (
         'platformId',
         'importId',
       )}
-      placeOf={placeIn('/imports', 'importId')}
+      pathOf={pathIn('/imports', 'importId')}
     />
   </Screen>
 );
@@ -330,7 +330,7 @@ export const Jobs = () => (
         },
       ]}
       filters={[{ name: 'state' }, { name: 'kind' }]}
-      placeOf={placeIn('/jobs', 'jobId')}
+      pathOf={pathIn('/jobs', 'jobId')}
     />
   </Screen>
 );

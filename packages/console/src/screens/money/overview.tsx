@@ -185,24 +185,24 @@ function Metrics({
 }
 
 /** Kind of open work → screen of its queue. */
-const PLACES: Readonly<Record<string, { place: string; search?: Record<string, string> }>> = {
-  heldDeposits: { place: '/deposits' },
-  awaitedTransfers: { place: '/payouts' },
-  suspenseItems: { place: '/suspense' },
-  verifications: { place: '/verifications' },
-  externalAccounts: { place: '/external-accounts' },
-  factorResets: { place: '/resets' },
-  walletRecoveries: { place: '/wallets' },
-  cardExceptions: { place: '/card-payments' },
-  stablecoins: { place: '/stablecoins' },
-  approvals: { place: '/approvals', search: { status: 'PENDING' } },
+const QUEUES: Readonly<Record<string, { path: string; search?: Record<string, string> }>> = {
+  heldDeposits: { path: '/deposits' },
+  awaitedTransfers: { path: '/payouts' },
+  suspenseItems: { path: '/suspense' },
+  verifications: { path: '/verifications' },
+  externalAccounts: { path: '/external-accounts' },
+  factorResets: { path: '/resets' },
+  walletRecoveries: { path: '/wallets' },
+  cardExceptions: { path: '/card-payments' },
+  stablecoins: { path: '/stablecoins' },
+  approvals: { path: '/approvals', search: { status: 'PENDING' } },
 };
 
 function WorkItem({ name, count, hasMore }: Reply<'getOverview'>['work'][number]) {
-  const { place, search } = PLACES[name] ?? { place: '/' };
+  const { path, search } = QUEUES[name] ?? { path: '/' };
   return (
     <li>
-      <Link to={place} {...(search && { search: search as never })}>
+      <Link to={path} {...(search && { search: search as never })}>
         <span>{fieldLabel(name)}</span>
         <strong className={count > 0 ? 'some' : ''}>{`${count}${hasMore ? '+' : ''}`}</strong>
       </Link>

@@ -1,6 +1,6 @@
 // Lists of payments and quotes.
 import type { Item } from '../../api/client.ts';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { List } from '../../parts/list.tsx';
 import { Amount, moneyText } from '../../parts/money.tsx';
 import { Screen } from '../../parts/panel.tsx';
@@ -64,7 +64,7 @@ export const Payments = () => (
       id="listPayments"
       columns={PAYMENT_COLUMNS}
       filters={PAYMENT_FILTERS}
-      placeOf={placeIn('/payments', 'id')}
+      pathOf={pathIn('/payments', 'id')}
     />
   </Screen>
 );
@@ -94,7 +94,7 @@ export const Quotes = () => (
         ...[{ name: 'currency' }, { name: 'customerId' }],
         ...PERIOD,
       ]}
-      placeOf={placeIn('/payments', 'transactionId')}
+      pathOf={pathIn('/payments', 'transactionId')}
     />
   </Screen>
 );

@@ -2,7 +2,7 @@
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
 import { type Action, actionsIn } from '../../action/types.ts';
 import type { Item } from '../../api/client.ts';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { List } from '../../parts/list.tsx';
 import { Screen } from '../../parts/panel.tsx';
@@ -19,7 +19,7 @@ const listHeldDepositsColumns = columnsOf<'listHeldDeposits'>();
 const listSuspenseItemsColumns = columnsOf<'listSuspenseItems'>();
 const searchStablecoinsColumns = columnsOf<'searchStablecoins'>();
 
-const toPayment = placeIn('/payments', 'transactionId');
+const toPayment = pathIn('/payments', 'transactionId');
 
 interface Queued {
   transactionId: string;
@@ -72,7 +72,7 @@ export const Payouts = () => (
     <List
       id="listAwaitedTransfers"
       columns={PAYOUT_COLUMNS}
-      placeOf={toPayment}
+      pathOf={toPayment}
       empty={T.noPayouts}
     />
   </Screen>
@@ -102,12 +102,7 @@ export const Deposits = () => (
     actions={<ActionButton id="recordDeposit" label={T.recordDeposit} isPrimary />}
   >
     <p className="sub soft">{T.deposits}</p>
-    <List
-      id="listHeldDeposits"
-      columns={DEPOSIT_COLUMNS}
-      placeOf={toPayment}
-      empty={T.noDeposits}
-    />
+    <List id="listHeldDeposits" columns={DEPOSIT_COLUMNS} pathOf={toPayment} empty={T.noDeposits} />
   </Screen>
 );
 
@@ -134,7 +129,7 @@ export const Suspense = () => (
       id="listSuspenseItems"
       columns={SUSPENSE_COLUMNS}
       filters={[{ name: 'environment' }]}
-      placeOf={toPayment}
+      pathOf={toPayment}
       empty={T.noSuspense}
     />
   </Screen>
@@ -261,7 +256,7 @@ export const CardPayments = () => (
           />
         )),
       ]}
-      placeOf={toPayment}
+      pathOf={toPayment}
       empty={T.noExceptions}
     />
     <h2>{T.fundingDebits}</h2>
@@ -281,7 +276,7 @@ export const CardPayments = () => (
           />
         )),
       ]}
-      placeOf={toPayment}
+      pathOf={toPayment}
       empty={T.noFundingDebits}
     />
   </Screen>

@@ -6,7 +6,7 @@ import type { Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { usePermits, useSession } from '../../api/session.tsx';
 import { amountsOf, type Changes, ChangeView, largestOf } from '../../parts/change-view.tsx';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/feedback.tsx';
 import { Identifier, shortId } from '../../parts/identifier.tsx';
@@ -14,7 +14,7 @@ import { List } from '../../parts/list.tsx';
 import { Amount, type Money } from '../../parts/money.tsx';
 import { OperationName, operationText } from '../../parts/operation-name.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
-import { kindOf, placeOf } from '../../parts/places.ts';
+import { kindOf, pathOf } from '../../parts/paths.ts';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { lowerFirst } from '../../texts/fields.ts';
@@ -51,7 +51,7 @@ export const Approvals = () => (
         ...columns.hidden('decisionReason', 'customerId', 'id'),
       ]}
       filters={[{ name: 'status' }]}
-      placeOf={placeIn('/approvals', 'id')}
+      pathOf={pathIn('/approvals', 'id')}
       empty={T.noApprovals}
     />
   </Screen>
@@ -80,10 +80,10 @@ function amountOf({ input, changes }: Approval): Money | undefined {
 
 /** Resource of a change, with a link to its screen. */
 function Subject({ id }: { id: string }) {
-  const place = placeOf(id);
+  const path = pathOf(id);
   const text = `${kindOf(id)} ${shortId(id).split(':').at(-1)}`.trim();
-  return place ? (
-    <Link to={place} title={id}>
+  return path ? (
+    <Link to={path} title={id}>
       {text}
     </Link>
   ) : (

@@ -2,7 +2,7 @@
 import { useParams } from '@tanstack/react-router';
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
 import { useReply } from '../../api/queries.ts';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Detail, ReplyFacts } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/feedback.tsx';
@@ -65,7 +65,7 @@ export const Platforms = () => (
         ...listPlatformsColumns.hidden('webhookEndpoint', 'sca', 'updatedAt'),
         { name: 'platformId', cell: ({ platformId }) => <code>{platformId}</code>, isHidden: true },
       ]}
-      placeOf={placeIn('/platforms', 'platformId')}
+      pathOf={pathIn('/platforms', 'platformId')}
     />
   </Screen>
 );
@@ -240,7 +240,7 @@ export const Audit = () => (
           { name: 'createdBefore', label: 'Until', kind: 'day' },
         ] as const),
       ]}
-      placeOf={placeIn('/audit', 'id')}
+      pathOf={pathIn('/audit', 'id')}
     />
     <IntegrityCheck
       id="verifyAuditRecords"

@@ -4,7 +4,7 @@ import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
 import { useReply } from '../../api/queries.ts';
 import { usePermits } from '../../api/session.tsx';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { ReplyFacts } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
@@ -115,7 +115,7 @@ export function Customer() {
               ...listPaymentsColumns.numbers('receivedAmount'),
               ...listPaymentsColumns.fields('rail', 'reference', 'id'),
             ]}
-            placeOf={placeIn('/payments', 'id')}
+            pathOf={pathIn('/payments', 'id')}
           />
         </Panel>
       )}
@@ -131,7 +131,7 @@ export function Customer() {
               'stateReason',
               'cardId',
             )}
-            placeOf={placeIn('/cards', 'cardId')}
+            pathOf={pathIn('/cards', 'cardId')}
           />
         </Panel>
       )}
@@ -141,7 +141,7 @@ export function Customer() {
             id="searchAgents"
             query={{ customerId: id }}
             columns={searchAgentsColumns.fields('name', 'state', 'createdAt', 'agentId')}
-            placeOf={placeIn('/agents', 'agentId')}
+            pathOf={pathIn('/agents', 'agentId')}
           />
         </Panel>
       )}

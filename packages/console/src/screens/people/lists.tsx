@@ -1,6 +1,6 @@
 // Lists of customers, identity checks, resets and other resources of customers.
 import { ActionButtons } from '../../action/action.tsx';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { List } from '../../parts/list.tsx';
 import { Screen } from '../../parts/panel.tsx';
@@ -41,7 +41,7 @@ export const Customers = () => (
           { name: 'createdBefore', label: 'Until', kind: 'day' },
         ] as const),
       ]}
-      placeOf={placeIn('/customers', 'id')}
+      pathOf={pathIn('/customers', 'id')}
     />
   </Screen>
 );
@@ -57,7 +57,7 @@ export const Verifications = () => (
         ...listVerificationsForReviewColumns.fields('decidedBy', 'platformId'),
       ]}
       filters={[{ name: 'status' }]}
-      placeOf={placeIn('/verifications', 'customerId')}
+      pathOf={pathIn('/verifications', 'customerId')}
       empty={T.noVerifications}
     />
   </Screen>
@@ -91,7 +91,7 @@ export const ExternalAccounts = () => (
         }),
       ]}
       filters={[{ name: 'status' }]}
-      placeOf={placeIn('/external-accounts', 'accountId')}
+      pathOf={pathIn('/external-accounts', 'accountId')}
     />
   </Screen>
 );

@@ -24,10 +24,10 @@ function useNeighbors(id: string) {
   );
   const currentIndex = ids.indexOf(id);
   // A decided check leaves the queue, and the next check takes its index.
-  const [place, setPlace] = useState(0);
-  if (currentIndex >= 0 && currentIndex !== place) setPlace(currentIndex);
+  const [queueIndex, setQueueIndex] = useState(0);
+  if (currentIndex >= 0 && currentIndex !== queueIndex) setQueueIndex(currentIndex);
   return {
-    next: currentIndex < 0 ? (ids[place] ?? ids[0]) : ids[currentIndex + 1],
+    next: currentIndex < 0 ? (ids[queueIndex] ?? ids[0]) : ids[currentIndex + 1],
     previous: currentIndex > 0 ? ids[currentIndex - 1] : undefined,
   };
 }

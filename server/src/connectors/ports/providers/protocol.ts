@@ -1,7 +1,7 @@
-// The messages of the protocol for providers, as schemas: the OpenAPI document of the protocol, the
-// validation of responses and of received messages, and the types derive from them. Amounts are
-// integers in minor units, always with their currency. Unknown properties are ignored, so that both
-// sides can add optional ones within a version.
+// Schemas of the provider protocol. The OpenAPI document of the protocol, the validation of responses and
+// received messages, and the types derive from them. Amounts are integers in minor units, always with
+// their currency. Unknown properties are ignored, so that both sides can add optional properties within
+// a version.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
@@ -25,29 +25,32 @@ const strings = (description: string) =>
   Type.Array(shortText('A value.'), { description, minItems: 1, maxItems: 200 });
 export const TRANSFER_KINDS = ['payout', 'debit', 'refund'] as const;
 
-/** What a provider offers for transfers. */
+/** Transfers that a provider supports. */
 const TransferCapability = named(
   'TransferCapability',
   Type.Object(
     {
       kinds: Type.Array(oneOf(TRANSFER_KINDS), {
-        description: 'Kinds of transfers.',
+        description: 'Supported kinds of transfers.',
         minItems: 1,
         maxItems: TRANSFER_KINDS.length,
       }),
       rails: Type.Array(oneOf(PAYMENT_RAILS), {
-        description: 'Rails that it serves.',
+        description: 'Supported rails.',
         minItems: 1,
         maxItems: PAYMENT_RAILS.length,
       }),
-      currencies: strings('Currencies that it serves.'),
+      currencies: strings('Supported currencies.'),
       countries: Type.Optional(
         strings('Countries of the receiving accounts, ISO 3166-1 alpha-2. Absent: all.'),
       ),
       minAmount: Type.Optional(PositiveAmount),
       maxAmount: Type.Optional(PositiveAmount),
     },
-    { description: 'Transfers that the provider executes. Limits apply to each currency alone.' },
+    {
+      description:
+        'Transfers that the provider supports. The amount limits apply in each of the currencies.',
+    },
   ),
 );
 
@@ -58,7 +61,7 @@ export const Capabilities = named(
       protocol: oneOf([PROTOCOL_VERSION], { description: 'Version of the protocol.' }),
       transfers: Type.Optional(
         Type.Array(TransferCapability, {
-          description: 'Transfers over rails. Absent: none.',
+          description: 'Supported transfers. Absent: none.',
           maxItems: 100,
         }),
       ),
@@ -85,7 +88,7 @@ export const Capabilities = named(
         }),
       ),
     },
-    { description: 'What the provider offers.' },
+    { description: 'Capabilities of the provider.' },
   ),
 );
 export type Capabilities = Static<typeof Capabilities>;
@@ -95,11 +98,12 @@ export const Transfer = named(
   Type.Object(
     {
       transferId: shortText(
-        'Unique for this transfer, and the same at each attempt. A repeated transfer must be ' +
-          'executed once.',
+        'Unique ID of the transfer, identical in every attempt. A repeated transfer must be executed ' +
+          'only once.',
       ),
       kind: oneOf(TRANSFER_KINDS, {
-        description: 'payout: to an account. debit: from an account. refund: back to a payer.',
+        description:
+          'payout: credit to an account. debit: debit of an account. refund: refund to the payer.',
       }),
       rail: Type.Optional(
         oneOf(PAYMENT_RAILS, { description: 'Rail. Absent: the provider chooses.' }),
@@ -108,12 +112,12 @@ export const Transfer = named(
       currency: CurrencyText,
       account: Type.Record(Type.String(), Type.Unknown(), {
         description:
-          'The account outside, with `accountType` and the fields of that type as in the API.',
+          'The external account, with `accountType` and the fields of that type as in the API.',
       }),
-      beneficiaryName: Type.Optional(text('Name of the owner of the account.')),
-      remittanceInformation: Type.Optional(text('Text for the beneficiary.')),
+      beneficiaryName: Type.Optional(text('Name of the account holder.')),
+      remittanceInformation: Type.Optional(text('Remittance information for the beneficiary.')),
       purposeOfPayment: Type.Optional(text('Purpose of the payment.')),
-      reference: shortText('Reference for the statement, at most 35 characters.'),
+      reference: shortText('Reference for the bank statement, at most 35 characters.'),
       firstSentAt: time('Time of the first attempt.'),
     },
     { description: 'A transfer over a rail.' },
@@ -129,9 +133,9 @@ const TRANSFER_FAILURES = [
   'PROVIDER_REJECTED',
 ] as const;
 
-const Reference = shortText('Reference of the provider, as on its statement.');
-const CheckAfter = seconds('Seconds until the next request of the status. Default: 900.');
-const Reason = oneOf(TRANSFER_FAILURES, { description: 'Why.' });
+const Reference = shortText('Reference that the provider assigned, as shown on its statement.');
+const CheckAfter = seconds('Seconds until Railhead requests the state again. Default: 900.');
+const Reason = oneOf(TRANSFER_FAILURES, { description: 'Reason for the failure or the return.' });
 
 export const TransferState = named(
   'TransferState',
@@ -140,11 +144,11 @@ export const TransferState = named(
     {
       accepted: Type.Object(
         { reference: Type.Optional(Reference), checkAfterSeconds: Type.Optional(CheckAfter) },
-        { description: 'The provider executes the transfer; the result follows.' },
+        { description: 'The provider accepted the transfer. The result follows.' },
       ),
       unknown: Type.Object(
         { checkAfterSeconds: Type.Optional(CheckAfter) },
-        { description: 'The provider cannot say yet whether it executes the transfer.' },
+        { description: 'The provider cannot determine yet whether the transfer is executed.' },
       ),
       settled: Type.Object(
         { reference: Reference },
@@ -152,11 +156,11 @@ export const TransferState = named(
       ),
       failed: Type.Object(
         { reason: Reason },
-        { description: 'The transfer was not executed, and never will be.' },
+        { description: 'Final: the transfer was not executed. The payer is refunded.' },
       ),
       returned: Type.Object(
         { reason: Reason },
-        { description: 'The funds of a settled transfer came back.' },
+        { description: 'The bank returned the funds of a settled transfer.' },
       ),
       canceled: Type.Object({}, { description: 'The transfer was canceled before execution.' }),
     },
@@ -165,7 +169,7 @@ export const TransferState = named(
 );
 export type TransferState = Static<typeof TransferState>;
 
-export const NoInput = Type.Object({}, { description: 'Nothing.' });
+export const NoInput = Type.Object({}, { description: 'An empty object.' });
 
 export const TransferId = Type.Object({ transferId: shortText('ID of the transfer.') });
 
@@ -175,10 +179,10 @@ export const CancelResult = named(
     {
       result: oneOf(['canceled', 'accepted', 'rejected'], {
         description:
-          'accepted: the state `canceled` will follow, or another. rejected: the transfer continues.',
+          'canceled: final. accepted: the result follows as a state. rejected: the transfer continues.',
       }),
     },
-    { description: 'Result of a requested cancellation.' },
+    { description: 'Result of a cancellation request.' },
   ),
 );
 
@@ -269,28 +273,31 @@ const Facts = {
 
 const DepositMessage = Type.Object(
   {
-    bankReference: shortText('Reference of the entry on the statement: a deposit is posted once.'),
-    accountId: Type.Optional(shortText('The internal account that was credited.')),
-    paymentReference: Type.Optional(
-      shortText('Reference of the payment or of the account, as the payer wrote it.'),
-    ),
+    bankReference: shortText('Reference of the statement entry. Each entry is posted only once.'),
+    accountId: Type.Optional(shortText('ID of the internal account to credit.')),
+    paymentReference: Type.Optional(shortText('Payment reference that the payer entered.')),
     amount: PositiveAmount,
     currency: CurrencyText,
     rail: Type.Optional(oneOf(PAYMENT_RAILS, { description: 'Rail.' })),
     senderName: Type.Optional(shortText('Name of the payer.')),
-    senderAccount: Type.Optional(shortText('Account of the payer.')),
+    senderAccount: Type.Optional(shortText('Account number of the payer.')),
     senderBank: Type.Optional(shortText('Bank of the payer.')),
-    remittanceInformation: Type.Optional(shortText('Text of the payer.')),
+    remittanceInformation: Type.Optional(
+      shortText('Remittance information that the payer entered.'),
+    ),
   },
-  { description: 'Funds have arrived. Either `accountId` or `paymentReference` is required.' },
+  {
+    description:
+      'Funds were received. Either `accountId` or `paymentReference` is required, but not both.',
+  },
 );
 
 export const Message = named(
   'Message',
   Type.Intersect([
     Type.Object({
-      id: shortText('Unique for this message, and the same at each attempt.'),
-      occurredAt: time('Time of the fact at the provider.'),
+      id: shortText('Unique ID of the message, identical in every attempt.'),
+      occurredAt: time('Time at which the event occurred at the provider.'),
     }),
     variant('type', {
       'transfer.updated': Type.Object(
@@ -301,18 +308,18 @@ export const Message = named(
         },
         {
           description:
-            'The state of a transfer. `amount` and `currency`, if present, must be those of the transfer.',
+            'State of a transfer. `amount` and `currency`, if present, must match the transfer.',
         },
       ),
       'deposit.received': DepositMessage,
       'deposit.returned': Type.Object(
         {
-          bankReference: shortText('Reference of the deposit.'),
+          bankReference: shortText('`bankReference` of the deposit.'),
           reason: Type.Optional(Reason),
           amount: PositiveAmount,
           currency: CurrencyText,
         },
-        { description: 'A deposit was reversed.' },
+        { description: 'The bank reversed a deposit.' },
       ),
       'identity.decided': Type.Object(
         { caseId: shortText('ID of the case.'), decision: IdentityDecision },
@@ -339,7 +346,8 @@ export const MessageResult = named(
     {
       result: oneOf(MESSAGE_RESULTS, {
         description:
-          'APPLIED: it had an effect. DUPLICATE: it was received before. IGNORED: the state was known.',
+          'APPLIED: the message was applied. DUPLICATE: the message was received before. IGNORED: the ' +
+          'state was already recorded.',
       }),
       authorization: Type.Optional(CardAnswer),
     },

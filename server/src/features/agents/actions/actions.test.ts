@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   codeOf,
   KINDS,
-  limits,
+  limitsOf,
   openAgentPayer,
   REQUIRES_APPROVAL,
 } from '../../../../test/kit/agents/agent-payments.ts';
@@ -29,7 +29,7 @@ const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 describe('action allowed by the policy', () => {
   it.each(KINDS)('%s is executed immediately, counted and audited', async (kind) => {
     const agent = await createAgentPayer();
-    const action = await agent.payments(kind, 'APPROVED');
+    const action = await agent.requestAction(kind, 'APPROVED');
     const { transaction } = action;
     expect(action).toMatchObject({
       agentId: agent.id,
@@ -46,23 +46,23 @@ describe('action allowed by the policy', () => {
             {
               amount: 100_00,
               currency: 'USD',
-              sourceAccountId: kind === 'TRANSFER_OUT' ? agent.usd : agent.outside,
-              destinationAccountId: kind === 'TRANSFER_OUT' ? agent.outside : agent.usd,
+              sourceAccountId: kind === 'TRANSFER_OUT' ? agent.usd : agent.externalAccountId,
+              destinationAccountId: kind === 'TRANSFER_OUT' ? agent.externalAccountId : agent.usd,
             },
           ],
     );
-    expect(await agent.usage()).toMatchObject({
+    expect(await agent.readUsage()).toMatchObject({
       dailyTransactionCount: 1,
       dailySpend: 100_00,
       monthlySpend: 100_00,
     });
     await app.settle();
-    expect((await agent.transaction(transaction.id)).status).toBe('COMPLETED');
-    expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
+    expect((await agent.readTransaction(transaction.id)).status).toBe('COMPLETED');
+    expect((await agent.readAction(action.id)).transaction.status).toBe('COMPLETED');
     expect((await readBalances(app, agent.usd)).total).toBe(
       kind === 'TRANSFER_IN' ? 10_100_00 : 9_900_00,
     );
-    const lines = (await agent.audit()).filter(({ what }) => what !== 'QUOTE_CREATED');
+    const lines = (await agent.readAudit()).filter(({ what }) => what !== 'QUOTE_CREATED');
     expect(lines).toMatchObject([
       {
         what: 'ACTION_EXECUTED',
@@ -82,11 +82,11 @@ describe('action allowed by the policy', () => {
     expect(codeOf(await agent.transfer('out', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
     ok(await agent.transfer('in', 5_00, key), 201);
     expect(codeOf(await agent.transfer('in', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
-    const quote = await agent.quote(5_00);
+    const quote = await agent.createQuote(5_00);
     const result = ok(await agent.execute(quote.id, key), 200);
     expect(ok(await agent.execute(quote.id, key), 200).id).toBe(result.id);
     expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
-    expect((await agent.usage()).dailyTransactionCount).toBe(3);
+    expect((await agent.readUsage()).dailyTransactionCount).toBe(3);
   });
 
   describe('agentCreateTransferOut', () => {
@@ -95,9 +95,9 @@ describe('action allowed by the policy', () => {
       const broken = await createExternalAccount(app, agent.customer.id, 'USD', '003');
       const accounts = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
       ok(await agent.call('POST', '/agents/me/transfer-out', { ...accounts, amount: 70_00 }), 201);
-      expect((await agent.usage()).dailySpend).toBe(70_00);
+      expect((await agent.readUsage()).dailySpend).toBe(70_00);
       await app.settle();
-      expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+      expect(await agent.readUsage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
     });
   });
 
@@ -112,10 +112,10 @@ describe('action allowed by the policy', () => {
         };
         const body = { ...accounts, amount: 70_00 };
         const action = ok(await agent.call('POST', '/agents/me/transfer-in', body), 201);
-        expect((await agent.usage()).dailySpend).toBe(70_00);
+        expect((await agent.readUsage()).dailySpend).toBe(70_00);
         await app.advance(60_000);
-        expect((await agent.show(action.id)).transaction.status).toBe('FAILED');
-        expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+        expect((await agent.readAction(action.id)).transaction.status).toBe('FAILED');
+        expect(await agent.readUsage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
       }
     });
   });
@@ -123,9 +123,9 @@ describe('action allowed by the policy', () => {
   it('is rejected without sufficient funds', async () => {
     const agent = await createAgentPayer({}, 50_00);
     expect(codeOf(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const lateQuote = await agent.quote(60_00);
+    const lateQuote = await agent.createQuote(60_00);
     expect(codeOf(await agent.execute(lateQuote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect((await agent.usage()).dailyTransactionCount).toBe(0);
+    expect((await agent.readUsage()).dailyTransactionCount).toBe(0);
   });
 });
 
@@ -133,10 +133,10 @@ describe('policy rule', () => {
   /** [rule, policy, preceding payment, part of the reason] */
   const rules: [string, object, number, RegExp][] = [
     ['PERMISSION', { permissions: ['CREATE_QUOTES'] }, 0, /CREATE_TRANSFERS/],
-    ['PER_TRANSACTION_LIMIT', limits({ perTransactionLimit: 99_99 }), 0, /perTransactionLimit/],
-    ['DAILY_TRANSACTION_LIMIT', limits({ dailyTransactionLimit: 1 }), 1, /dailyTransactionLimit/],
-    ['DAILY_LIMIT', limits({ dailyLimit: 100_99 }), 1, /dailyLimit/],
-    ['MONTHLY_LIMIT', limits({ monthlyLimit: 100_99 }), 1, /monthlyLimit/],
+    ['PER_TRANSACTION_LIMIT', limitsOf({ perTransactionLimit: 99_99 }), 0, /perTransactionLimit/],
+    ['DAILY_TRANSACTION_LIMIT', limitsOf({ dailyTransactionLimit: 1 }), 1, /dailyTransactionLimit/],
+    ['DAILY_LIMIT', limitsOf({ dailyLimit: 100_99 }), 1, /dailyLimit/],
+    ['MONTHLY_LIMIT', limitsOf({ monthlyLimit: 100_99 }), 1, /monthlyLimit/],
     [
       'ACCOUNT',
       { accountRestrictions: { allowedAccountIds: [] } },
@@ -144,7 +144,7 @@ describe('policy rule', () => {
       /does not allow this account/,
     ],
     // A violated limit never becomes an approval request.
-    ['DAILY_LIMIT', { ...REQUIRES_APPROVAL, ...limits({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
+    ['DAILY_LIMIT', { ...REQUIRES_APPROVAL, ...limitsOf({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
   ];
 
   it.each(rules)('%s rejects and is audited', async (rule, policy, before, reason) => {
@@ -153,28 +153,29 @@ describe('policy rule', () => {
     const response = await agent.transfer('out', 100_00);
     expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
     expect(response.body.reason).toMatch(reason);
-    const last = (await agent.audit()).at(-1);
+    const last = (await agent.readAudit()).at(-1);
     expect(last).toMatchObject({
       what: 'ACTION_REFUSED',
       actor: agent.id,
       details: { rule, type: 'TRANSFER_OUT' },
     });
-    expect((await agent.usage()).dailyTransactionCount).toBe(before);
+    expect((await agent.readUsage()).dailyTransactionCount).toBe(before);
     const { data } = ok(await agent.call('GET', '/agents/me/actions'), 200);
     expect(data).toHaveLength(before);
   });
 
   it('applies to quotes and to transfers in', async () => {
-    const agent = await createAgentPayer(limits({ perTransactionLimit: 10_00 }));
-    for (const kind of KINDS) expect(codeOf(await agent.send(kind))).toEqual([403, 'FORBIDDEN']);
-    const quote = await agent.quote(1_00);
+    const agent = await createAgentPayer(limitsOf({ perTransactionLimit: 10_00 }));
+    for (const kind of KINDS)
+      expect(codeOf(await agent.requestPayment(kind))).toEqual([403, 'FORBIDDEN']);
+    const quote = await agent.createQuote(1_00);
     await agent.changePolicy({ permissions: ['CREATE_QUOTES'] });
     const response = await agent.execute(quote.id);
     expect([codeOf(response), response.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
       expect.stringContaining('EXECUTE_QUOTES'),
     ]);
-    await agent.pause();
+    await agent.pauseAgent();
     const pausedResponse = await agent.execute(quote.id);
     expect([codeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
@@ -186,35 +187,35 @@ describe('policy rule', () => {
   });
 
   it('of an account overrides the general rule', async () => {
-    const agent = await createAgentPayer(limits({ perTransactionLimit: 10_00 }));
+    const agent = await createAgentPayer(limitsOf({ perTransactionLimit: 10_00 }));
     const rule = { accountId: agent.usd, perTransactionLimit: 200_00 };
     await agent.changePolicy({ accountRestrictions: { accountRules: [rule] } });
-    await agent.payments('TRANSFER_OUT', 'APPROVED');
+    await agent.requestAction('TRANSFER_OUT', 'APPROVED');
     const requests = { ...rule, executionMode: 'APPROVAL_REQUIRED' };
     await agent.changePolicy({ accountRestrictions: { accountRules: [requests] } });
-    for (const kind of KINDS) await agent.payments(kind, 'PENDING_APPROVAL');
+    for (const kind of KINDS) await agent.requestAction(kind, 'PENDING_APPROVAL');
   });
 
   it('requires approval above the threshold, in the currency of the threshold', async () => {
     const agent = await createAgentPayer({
       approvalThresholds: { currency: 'USD', amount: 100_00 },
     });
-    await agent.payments('TRANSFER_OUT', 'APPROVED', 100_00);
-    await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
+    await agent.requestAction('TRANSFER_OUT', 'APPROVED', 100_00);
+    await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
     await agent.changePolicy({ approvalThresholds: { currency: 'EUR', amount: 100_00 } });
     // 100 EUR are more than 100 USD and less than 200 USD.
-    await agent.payments('TRANSFER_OUT', 'APPROVED', 100_01);
-    await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
-    const modes = (await agent.audit()).filter(({ what }) => what === 'ACTION_SUBMITTED');
+    await agent.requestAction('TRANSFER_OUT', 'APPROVED', 100_01);
+    await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
+    const modes = (await agent.readAudit()).filter(({ what }) => what === 'ACTION_SUBMITTED');
     expect(modes.map(({ details }) => details.rule)).toEqual([
       'APPROVAL_THRESHOLD',
       'APPROVAL_THRESHOLD',
     ]);
   });
 
-  it('excludes an account as destination, also through a UMA address', async () => {
+  it('excludes an account as destination, including through a UMA address', async () => {
     const agent = await createAgentPayer();
-    const quoteAction = await agent.quote(1_00, agent.eur);
+    const quoteAction = await agent.createQuote(1_00, agent.eur);
     const { umaAddress } = agent.customer;
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
     const { lookupId } = ok(await app.call('GET', path), 200);
@@ -225,7 +226,7 @@ describe('policy rule', () => {
     for (const { id } of [quoteAction, byAddress]) {
       expect(codeOf(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
     }
-    expect((await agent.audit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
+    expect((await agent.readAudit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
     await agent.changePolicy({
       accountRestrictions: { allowedAccountIds: [agent.usd, agent.eur] },
     });
@@ -236,9 +237,13 @@ describe('policy rule', () => {
     const agent = await createAgentPayer();
     const otherExternalAccount = await createExternalAccount(app, agent.customer.id, 'USD');
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
-    const pastAction = await agent.quote(10_00, otherExternalAccount.id, agent.outside);
+    const pastAction = await agent.createQuote(
+      10_00,
+      otherExternalAccount.id,
+      agent.externalAccountId,
+    );
     expect(codeOf(await agent.execute(pastAction.id))).toEqual([403, 'FORBIDDEN']);
-    const into = await agent.quote(10_00, agent.usd, agent.outside);
+    const into = await agent.createQuote(10_00, agent.usd, agent.externalAccountId);
     expect(ok(await agent.execute(into.id), 200).status).toBe('APPROVED');
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: null } });
     expect(ok(await agent.execute(pastAction.id), 200).status).toBe('APPROVED');
@@ -247,18 +252,18 @@ describe('policy rule', () => {
 
 describe('unavailable resources', () => {
   describe('agentGetAction', () => {
-    it('include quotes of others, and accounts and actions of others', async () => {
+    it('include quotes, accounts and actions of other customers', async () => {
       const [agent, otherPayer] = [
         await createAgentPayer(),
         await createAgentPayer(REQUIRES_APPROVAL),
       ];
-      const body = quoteBody(agent.usd, agent.outside, 10_00);
+      const body = quoteBody(agent.usd, agent.externalAccountId, 10_00);
       const platformQuoteId = ok(await app.call('POST', '/quotes', body), 201).id;
-      const otherQuoteId = (await otherPayer.quote(10_00)).id;
+      const otherQuoteId = (await otherPayer.createQuote(10_00)).id;
       for (const id of [platformQuoteId, otherQuoteId, `Quote:${UNKNOWN_ID}`, 'x']) {
         expect(codeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
-      const action = await otherPayer.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
+      const action = await otherPayer.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
       for (const id of [action.id, `AgentAction:${UNKNOWN_ID}`, 'x']) {
         expect(codeOf(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
           404,
@@ -273,24 +278,24 @@ describe('unavailable resources', () => {
         });
       const platformExternalAccount = await createExternalAccount(app, null, 'USD');
       for (const [method, from, to] of [
-        ['out', otherPayer.usd, agent.outside],
-        ['out', agent.usd, otherPayer.outside],
+        ['out', otherPayer.usd, agent.externalAccountId],
+        ['out', agent.usd, otherPayer.externalAccountId],
         ['out', agent.usd, platformExternalAccount.id],
-        ['in', otherPayer.outside, agent.usd],
-        ['in', agent.outside, otherPayer.usd],
+        ['in', otherPayer.externalAccountId, agent.usd],
+        ['in', agent.externalAccountId, otherPayer.usd],
         ['in', 'x', agent.usd],
       ] as const) {
         expect(codeOf(await move(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }
-      expect(codeOf(await move('out', agent.outside, agent.outside))).toEqual([
+      expect(codeOf(await move('out', agent.externalAccountId, agent.externalAccountId))).toEqual([
         400,
         'INVALID_INPUT',
       ]);
-      expect(codeOf(await move('in', agent.outside, agent.outside))).toEqual([
+      expect(codeOf(await move('in', agent.externalAccountId, agent.externalAccountId))).toEqual([
         400,
         'INVALID_INPUT',
       ]);
-      expect(codeOf(await move('out', agent.eur, agent.outside))).toEqual([
+      expect(codeOf(await move('out', agent.eur, agent.externalAccountId))).toEqual([
         400,
         'INVALID_CURRENCY',
       ]);
@@ -310,7 +315,7 @@ describe('unavailable resources', () => {
       await app.call('POST', '/customers/external-accounts', body, { as: platform }),
       201,
     );
-    const agent = await agentFixture(app, { as: platform }).agentOf(person.id, {
+    const agent = await agentFixture(app, { as: platform }).connectAgent(person.id, {
       spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
     });
     const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {
@@ -344,10 +349,10 @@ describe('unavailable resources', () => {
   describe('agentListActions', () => {
     it('lists its own actions by status, newest first, paginated', async () => {
       const agent = await createAgentPayer();
-      const firstPayments = await agent.payments('TRANSFER_OUT', 'APPROVED', 1_00);
+      const firstPayments = await agent.requestAction('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);
       await agent.changePolicy(REQUIRES_APPROVAL);
-      const secondPayments = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
+      const secondPayments = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
       const list = async (query: string) =>
         ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
       const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);

@@ -8,9 +8,9 @@ import {
   decideTransaction,
   KINDS,
   type Kind,
-  limits,
+  limitsOf,
   openAgentPayer,
-  pendingActionCreator,
+  pendingActionFactory,
   REQUIRES_APPROVAL,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
@@ -33,14 +33,14 @@ const createAgentPayer = (overrides: object = {}, amount?: number) =>
   openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 const directionOf = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
-const createPendingAction: ReturnType<typeof pendingActionCreator> = (...requested) =>
-  pendingActionCreator(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof pendingActionFactory> = (...requested) =>
+  pendingActionFactory(app, fixture)(...requested);
 
 describe('pending action', () => {
   it.each(KINDS)('%s posts no funds and is reported in full', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
     expect(action.transaction).toBeUndefined();
-    expect(await agent.transaction(transactionId)).toMatchObject({
+    expect(await agent.readTransaction(transactionId)).toMatchObject({
       status: 'PENDING',
       agentId: agent.id,
     });
@@ -50,18 +50,18 @@ describe('pending action', () => {
     ]);
     expect(await eventTypes(app, transactionId)).toEqual([]);
     expect(await readBalances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
-    expect((await agent.usage()).dailyTransactionCount).toBe(0);
+    expect((await agent.readUsage()).dailyTransactionCount).toBe(0);
     expect(await auditEventsOf(agent)).toEqual(['ACTION_SUBMITTED']);
     // A pending action cannot be canceled as a payment, and starts no transfer.
     const cancellation = await app.call('POST', `/transactions/${transactionId}/cancel`);
     expect(codeOf(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await app.settle();
-    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+    expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
   });
 
   it('is the only one for its quote until it is decided', async () => {
     const agent = await createAgentPayer();
-    const quote = await agent.quote(HUNDRED);
+    const quote = await agent.createQuote(HUNDRED);
     const responses = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
@@ -82,15 +82,18 @@ describe('approveAgentAction', () => {
     expect(result.transaction).toMatchObject({ id: transactionId, agentId: agent.id });
     expect(result.updatedAt > result.createdAt).toBe(true);
     await app.settle();
-    const current = await agent.show(action.id);
+    const current = await agent.readAction(action.id);
     expect([current.status, current.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
     const decisions = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
     const statuses = decisions ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
     expect(await eventTypes(app, transactionId)).toEqual(
       statuses.map((status) => `${directionOf(kind)}_PAYMENT.${status}`),
     );
-    expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: HUNDRED });
-    const lines = await agent.audit();
+    expect(await agent.readUsage()).toMatchObject({
+      dailyTransactionCount: 1,
+      dailySpend: HUNDRED,
+    });
+    const lines = await agent.readAudit();
     expect(lines.at(-1)).toMatchObject({ what: 'ACTION_APPROVED', action_id: action.id });
     expect(lines.at(-1)?.actor).not.toBe(agent.id);
     for (const decision of ['approve', 'reject'] as const) {
@@ -107,7 +110,7 @@ describe('approveAgentAction', () => {
       agentId: agent.id,
     });
     await app.settle();
-    expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
+    expect((await agent.readAction(action.id)).transaction.status).toBe('COMPLETED');
     for (const decision of ['approve', 'reject'] as const) {
       expect(codeOf(await decideTransaction(app, decision, transactionId))).toEqual([
         409,
@@ -159,7 +162,7 @@ describe('approveAgentAction', () => {
       );
       expect(otherPlatformResponse.status).toBe(404);
     }
-    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+    expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
   });
 });
 
@@ -169,8 +172,8 @@ describe('rejectAgentAction', () => {
     const result = ok(await agent.decide('reject', action.id, { reason: 'Too much.' }), 200);
     expect(result).toMatchObject({ status: 'REJECTED', rejectionReason: 'Too much.' });
     expect(result.transaction).toBeUndefined();
-    expect((await agent.show(action.id)).rejectionReason).toBe('Too much.');
-    const payment = await agent.transaction(transactionId);
+    expect((await agent.readAction(action.id)).rejectionReason).toBe('Too much.');
+    const payment = await agent.readTransaction(transactionId);
     const isQuote = kind === 'EXECUTE_QUOTE';
     expect([payment.status, payment.failureReason]).toEqual([
       isQuote ? 'PENDING' : 'FAILED',
@@ -192,7 +195,7 @@ describe('rejectAgentAction', () => {
     const reason = 'x'.repeat(255);
     const response = ok(await decideTransaction(app, 'reject', transactionId, { reason }), 200);
     expect(response.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
-    const current = await agent.show(action.id);
+    const current = await agent.readAction(action.id);
     expect([current.status, current.rejectionReason]).toEqual(['REJECTED', reason]);
   });
 
@@ -201,7 +204,7 @@ describe('rejectAgentAction', () => {
     const long = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
     expect(codeOf(long)).toEqual([400, 'INVALID_INPUT']);
     await app.advance(24 * 3_600_000);
-    expect((await agent.show(action.id)).quote.status).toBe('EXPIRED');
+    expect((await agent.readAction(action.id)).quote.status).toBe('EXPIRED');
     const result = ok(await agent.decide('reject', action.id), 200);
     expect([result.status, result.rejectionReason]).toEqual(['REJECTED', undefined]);
   });
@@ -210,7 +213,7 @@ describe('rejectAgentAction', () => {
 describe('late approval', () => {
   /** Concurrent changes, and the error code that is recorded. */
   const causes: [string, string, (agent: AgentPayer) => Promise<unknown>, object?][] = [
-    ['the agent is paused', 'FORBIDDEN', (agent) => agent.pause()],
+    ['the agent is paused', 'FORBIDDEN', (agent) => agent.pauseAgent()],
     [
       'the permission was taken',
       'FORBIDDEN',
@@ -233,7 +236,7 @@ describe('late approval', () => {
         await agent.changePolicy({ defaultExecutionMode: 'AUTO' });
         ok(await agent.transfer('out', 60_00), 201);
       },
-      limits({ dailyLimit: 150_00 }),
+      limitsOf({ dailyLimit: 150_00 }),
     ],
     [
       'the source is frozen',
@@ -248,7 +251,10 @@ describe('late approval', () => {
       'the account outside was deleted',
       'ACCOUNT_NOT_FOUND',
       async (agent) =>
-        ok(await app.call('DELETE', `/customers/external-accounts/${agent.outside}`), 204),
+        ok(
+          await app.call('DELETE', `/customers/external-accounts/${agent.externalAccountId}`),
+          204,
+        ),
     ],
   ];
 
@@ -256,13 +262,15 @@ describe('late approval', () => {
     for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
       const { agent, action, transactionId } = await createPendingAction(kind, overrides);
       await concurrentWork(agent);
-      const usageBefore = await agent.usage();
+      const usageBefore = await agent.readUsage();
       const result = ok(await agent.decide('approve', action.id), 200);
       expect([result.status, result.transaction]).toEqual(['FAILED', undefined]);
       expect(await agent.failureOf(action.id)).toMatchObject({ code });
-      expect(await agent.usage()).toEqual(usageBefore);
+      expect(await agent.readUsage()).toEqual(usageBefore);
       const isQuote = kind === 'EXECUTE_QUOTE';
-      expect((await agent.transaction(transactionId)).status).toBe(isQuote ? 'PENDING' : 'FAILED');
+      expect((await agent.readTransaction(transactionId)).status).toBe(
+        isQuote ? 'PENDING' : 'FAILED',
+      );
       expect(await eventTypes(app, transactionId)).toEqual(
         isQuote ? [] : ['OUTGOING_PAYMENT.FAILED'],
       );
@@ -280,7 +288,7 @@ describe('late approval', () => {
     expect(await pendingAction.agent.failureOf(pendingAction.action.id)).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
     });
-    expect((await pendingAction.agent.show(pendingAction.action.id)).status).toBe('FAILED');
+    expect((await pendingAction.agent.readAction(pendingAction.action.id)).status).toBe('FAILED');
   });
 
   it('is required, and the platform cannot execute the quote concurrently', async () => {
@@ -300,19 +308,19 @@ describe('late approval', () => {
 
   it('through the transaction of a quote returns the reason of the failure', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
-    await agent.pause();
+    await agent.pauseAgent();
     const response = await decideTransaction(app, 'approve', transactionId);
     expect(codeOf(response)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
     expect(response.body.reason).toContain('The agent is paused.');
-    expect((await agent.show(action.id)).status).toBe('FAILED');
-    expect((await agent.transaction(transactionId)).status).toBe('PENDING');
+    expect((await agent.readAction(action.id)).status).toBe('FAILED');
+    expect((await agent.readTransaction(transactionId)).status).toBe('PENDING');
   });
 
   it('can be a rejection through the transaction after the quote has expired', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await app.advance(Date.parse(action.quote.expiresAt) - app.effects.now() + 1_000);
     expect(ok(await decideTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
-    expect((await agent.show(action.id)).status).toBe('REJECTED');
+    expect((await agent.readAction(action.id)).status).toBe('REJECTED');
   });
 
   it('ends FAILED if the quote has expired', async () => {
@@ -330,27 +338,30 @@ describe('late approval', () => {
 
   it('ends FAILED if debits are no longer possible', async () => {
     const { agent, action, transactionId } = await createPendingAction('TRANSFER_IN');
-    ok(await app.call('DELETE', `/customers/external-accounts/${agent.outside}`), 204);
+    ok(await app.call('DELETE', `/customers/external-accounts/${agent.externalAccountId}`), 204);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('FAILED');
-    expect((await agent.transaction(transactionId)).status).toBe('FAILED');
+    expect((await agent.readTransaction(transactionId)).status).toBe('FAILED');
     expect(await eventTypes(app, transactionId)).toEqual(['INCOMING_PAYMENT.FAILED']);
   });
 
   it('finds actions of a deleted agent REJECTED', async () => {
     const agent = await createAgentPayer();
     const [quote, transfer] = [
-      await agent.payments('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
-      await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL'),
+      await agent.requestAction('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
+      await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL'),
     ];
     const transactionId = await agent.transactionOf(transfer.id);
-    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     for (const { id } of [quote, transfer]) {
       expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
-    expect((await agent.transaction(transactionId)).status).toBe('FAILED');
+    expect((await agent.readTransaction(transactionId)).status).toBe('FAILED');
     const lines = await auditEventsOf(agent);
     expect(lines.filter((event) => event === 'ACTION_REJECTED')).toHaveLength(2);
-    const { data } = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
+    const { data } = ok(
+      await fixture.callAsPlatform('GET', `/agents/approvals?agentId=${agent.id}`),
+      200,
+    );
     expect(data).toEqual([]);
   });
 
@@ -358,7 +369,7 @@ describe('late approval', () => {
     const platform = await app.newPlatform('Narrow');
     const separateFixture = agentFixture(app, { as: platform });
     const agent = await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL);
-    const action = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
+    const action = await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
     const setPlatformLimits = (limits: PlatformRow['limits']) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, platform.id);
@@ -369,7 +380,7 @@ describe('late approval', () => {
       429,
       'DAILY_VOLUME_LIMIT_EXCEEDED',
     ]);
-    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+    expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
     await setPlatformLimits([]);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
@@ -388,7 +399,7 @@ describe('late approval', () => {
     });
     const reportedBody = approveWith(action.id, { rates: undefined });
     await expect(reportedBody).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
-    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+    expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
 

@@ -17,18 +17,18 @@ const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
 let agent: FundedAgent;
 /** Another customer of the same platform, and one of another platform. */
-let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
-let foreignCustomer: Awaited<ReturnType<typeof fixture.holder>>;
+let otherHolder: Awaited<ReturnType<typeof fixture.createFundedCustomer>>;
+let foreignCustomer: Awaited<ReturnType<typeof fixture.createFundedCustomer>>;
 /** A payee account of the agent's customer. */
 let bank: string;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
-  otherHolder = await fixture.holder();
-  foreignCustomer = await agentFixture(app, { as: app.other }).holder();
+  otherHolder = await fixture.createFundedCustomer();
+  foreignCustomer = await agentFixture(app, { as: app.other }).createFundedCustomer();
 });
 beforeEach(async () => {
-  agent = await fixture.agent();
+  agent = await fixture.createAgent();
   bank = (await createExternalAccount(app, agent.customer.id, 'EUR')).id;
 });
 
@@ -48,7 +48,7 @@ const realtimeSource = (overrides: object = {}) => ({
   source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...overrides },
 });
 const narrowPolicy = (policy: object) =>
-  fixture.manage('PATCH', `/agents/${agent.id}/policy`, policy);
+  fixture.callAsPlatform('PATCH', `/agents/${agent.id}/policy`, policy);
 const allow = (...allowedAccountIds: string[]) =>
   narrowPolicy({ accountRestrictions: { allowedAccountIds } });
 const audit = () =>
@@ -121,7 +121,7 @@ describe('agentCreateQuote', () => {
     describe('agentGetQuote', () => {
       it('returns it to this agent only', async () => {
         const quote = await createQuote();
-        const otherAgent = await fixture.agentOf(agent.customer.id);
+        const otherAgent = await fixture.connectAgent(agent.customer.id);
         const platforms = ok(
           await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
           201,
@@ -139,7 +139,7 @@ describe('agentCreateQuote', () => {
     });
 
     it('is created once per Idempotency-Key of an agent', async () => {
-      const otherAgent = await fixture.agentOf(agent.customer.id);
+      const otherAgent = await fixture.connectAgent(agent.customer.id);
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(agent.usd, bank, 100_00);
       const firstQuote = ok(await requestQuote(body, headers), 201);
@@ -188,7 +188,7 @@ describe('agentCreateQuote', () => {
       expect((await createQuote({ immediatelyExecute: false })).status).toBe('PENDING');
     });
 
-    it('cannot use accounts of others', async () => {
+    it('cannot use accounts of other customers', async () => {
       const platformAccount = (await findInternalAccount(app, null, 'USD')).id;
       const otherExternalAccountId = (
         await createExternalAccount(app, otherHolder.customer.id, 'USD')
@@ -272,7 +272,7 @@ describe('agentCreateQuote', () => {
       expect(codeOf(missingResponse)).toEqual([403, 'FORBIDDEN']);
       expect(missingResponse.body.reason).toContain('CREATE_QUOTES');
       ok(await narrowPolicy({ permissions: ['CREATE_QUOTES'] }), 200);
-      ok(await fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
+      ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
       const pausedResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
       expect([...codeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
         403,
@@ -348,7 +348,7 @@ describe('quote of an agent to a UMA address', () => {
 describe('quote of an agent whose customer is under SCA', () => {
   it('returns payment instructions after the authorization', async () => {
     const { person } = await createScaPayer(app);
-    const { call, id } = await fixture.agentOf(person.id);
+    const { call, id } = await fixture.connectAgent(person.id);
     const to = await createExternalAccount(app, person.id, 'EUR');
     const body = { ...quoteBody('', to.id, 100_00), ...realtimeSource({ currency: 'EUR' }) };
     const quote = ok(await call('POST', QUOTES, body), 202);

@@ -6,7 +6,7 @@ import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentBearers } from './authenticator.ts';
 
-type Agent = Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
+type Agent = Awaited<ReturnType<ReturnType<typeof agentFixture>['connectAgent']>>;
 
 const app = testApp();
 const fixture = agentFixture(app);
@@ -16,7 +16,7 @@ const getAgentMe = (authorization: string, target = app) =>
 
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {
-    const { accessToken, id } = await fixture.agentOf((await createCustomer(app)).id);
+    const { accessToken, id } = await fixture.connectAgent((await createCustomer(app)).id);
     for (const validHeader of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
       expect(ok(await getAgentMe(validHeader), 200).id).toBe(id);
     }
@@ -38,7 +38,7 @@ describe('access token', () => {
   });
 
   it('is revoked with the agent, including requests in flight', async () => {
-    const agent = await fixture.agentOf((await createCustomer(app)).id);
+    const agent = await fixture.connectAgent((await createCustomer(app)).id);
     let isEnded = false;
     const requests = Array.from({ length: 6 }, async () => {
       const after: number[] = [];
@@ -49,14 +49,14 @@ describe('access token', () => {
       }
       return after;
     });
-    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     isEnded = true;
     expect(new Set((await Promise.all(requests)).flat())).toEqual(new Set([401]));
   });
 
   it('is revoked with its customer', async () => {
     const person = await createCustomer(app);
-    const agent = await fixture.agentOf(person.id);
+    const agent = await fixture.connectAgent(person.id);
     ok(await agent.call('GET', '/agents/me'), 200);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     expect((await agent.call('GET', '/agents/me')).status).toBe(401);
@@ -68,16 +68,16 @@ describe('access token', () => {
       await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { as: platform }),
       201,
     );
-    const agent = await agentFixture(app, { as: platform }).agentOf(person.id);
+    const agent = await agentFixture(app, { as: platform }).connectAgent(person.id);
     expect(ok(await agent.call('GET', '/agents/me'), 200).customerId).toBe(person.id);
   });
 });
 
-it('caches a valid token until too many others were used, however often it is used itself', async () => {
+it('caches a valid token until too many others were used, regardless of its own use', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await createCustomer(app);
   const [firstHeader, secondHeader, thirdHeader] = await Promise.all(
-    [1, 2, 3].map(async () => `Bearer ${(await fixture.agentOf(person.id)).accessToken}`),
+    [1, 2, 3].map(async () => `Bearer ${(await fixture.connectAgent(person.id)).accessToken}`),
   );
   for (const each of [firstHeader, secondHeader, secondHeader]) await bearers.callerOf(each);
   expect([firstHeader, secondHeader].map(bearers.isProven)).toEqual([true, true]);
@@ -90,7 +90,7 @@ it('caches a valid token until too many others were used, however often it is us
 });
 
 it('separates the idempotency keys of agents', async () => {
-  const [firstAgent, secondAgent] = [await fixture.agent(), await fixture.agent()];
+  const [firstAgent, secondAgent] = [await fixture.createAgent(), await fixture.createAgent()];
   const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
   const headers = { 'idempotency-key': 'same' };
   const path = '/agents/me/external-accounts';
@@ -107,7 +107,7 @@ it('separates the idempotency keys of agents', async () => {
     ...body,
     accountInfo: accountInfos.USD?.('000'),
   };
-  const platforms = await fixture.manage(
+  const platforms = await fixture.callAsPlatform(
     'POST',
     '/customers/external-accounts',
     platformBody,
@@ -126,7 +126,7 @@ describe('rate limits', () => {
       const advanceClock = () => limitedApp.effects.set(limitedApp.effects.now() + 10_000);
       const agents = [];
       for (let index = 0; index < 3; index++) {
-        agents.push(await separateFixture.agentOf(person.id));
+        agents.push(await separateFixture.connectAgent(person.id));
         advanceClock();
       }
       const [firstAgent, secondAgent, thirdAgent] = agents as [Agent, Agent, Agent];
@@ -140,9 +140,11 @@ describe('rate limits', () => {
       }
       // Together the agents have used the limit of the platform.
       expect((await thirdAgent.call('GET', '/agents/me')).status).toBe(429);
-      expect((await separateFixture.manage('GET', `/agents/${firstAgent.id}`)).status).toBe(429);
+      expect((await separateFixture.callAsPlatform('GET', `/agents/${firstAgent.id}`)).status).toBe(
+        429,
+      );
       advanceClock();
-      ok(await separateFixture.manage('GET', `/agents/${firstAgent.id}`), 200);
+      ok(await separateFixture.callAsPlatform('GET', `/agents/${firstAgent.id}`), 200);
     } finally {
       await limitedApp.close();
     }
@@ -154,8 +156,8 @@ describe('rate limits', () => {
       const separateFixture = agentFixture(limitedApp);
       const person = await createCustomer(limitedApp);
       const [validAgent, newAgent] = [
-        await separateFixture.agentOf(person.id),
-        await separateFixture.agentOf(person.id),
+        await separateFixture.connectAgent(person.id),
+        await separateFixture.connectAgent(person.id),
       ];
       ok(await validAgent.call('GET', '/agents/me'), 200);
       const sendInvalid = () => getAgentMe(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
@@ -165,7 +167,7 @@ describe('rate limits', () => {
       ok(await validAgent.call('GET', '/agents/me'), 200);
       expect((await newAgent.call('GET', '/agents/me')).status).toBe(429);
       // A revoked token loses its exemption after the next lookup.
-      ok(await separateFixture.manage('DELETE', `/agents/${validAgent.id}`), 204);
+      ok(await separateFixture.callAsPlatform('DELETE', `/agents/${validAgent.id}`), 204);
       expect((await validAgent.call('GET', '/agents/me')).status).toBe(401);
       expect((await validAgent.call('GET', '/agents/me')).status).toBe(429);
     } finally {

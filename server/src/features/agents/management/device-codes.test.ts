@@ -1,6 +1,6 @@
 // Device codes: single use, validity and rate limit.
 import { describe, expect, it } from 'vitest';
-import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, policyBody } from '../../../../test/kit/agents/agents.ts';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -17,16 +17,16 @@ const fixture = agentFixture(app);
 /** An agent that is not connected, without previous attempts. */
 async function createUnconnectedAgent() {
   app.effects.set(app.effects.now() + MINUTE_MS);
-  return fixture.unconnected((await createCustomer(app)).id);
+  return fixture.createUnconnectedAgent((await createCustomer(app)).id);
 }
 
 const statusOf = (code: string, platform = app.platform) =>
   app.call('GET', `/agents/device-codes/${code}/status`, undefined, { as: platform });
 
 const issueAnotherCode = (agentId: string, headers?: Record<string, string>) =>
-  fixture.manage('POST', `/agents/${agentId}/device-codes`, undefined, headers);
+  fixture.callAsPlatform('POST', `/agents/${agentId}/device-codes`, undefined, headers);
 
-const rejection = ({ status, body }: Awaited<ReturnType<typeof fixture.redeem>>) => [
+const rejection = ({ status, body }: Awaited<ReturnType<typeof fixture.redeemCode>>) => [
   status,
   body.code,
   body.reason,
@@ -40,18 +40,18 @@ describe('redeemAgentDeviceCode', () => {
       redeemed: false,
     });
     app.effects.set(app.effects.now() + 1_000);
-    const connectedBody = ok(await fixture.redeem(deviceCode.code), 200);
+    const connectedBody = ok(await fixture.redeemCode(deviceCode.code), 200);
     expect(connectedBody).toEqual({
       agentId: agent.id,
       agentName: agent.name,
       accessToken: expect.stringMatching(/^gat_[0-9a-f]{40}$/),
-      policy: policy(),
+      policy: policyBody(),
     });
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(true);
-    const fetchedAgent = ok(await fixture.manage('GET', `/agents/${agent.id}`), 200);
+    const fetchedAgent = ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200);
     expect(fetchedAgent.isConnected).toBe(true);
     expect(fetchedAgent.updatedAt > agent.updatedAt).toBe(true);
-    const secondResponse = await fixture.redeem(deviceCode.code);
+    const secondResponse = await fixture.redeemCode(deviceCode.code);
     expect(rejection(secondResponse)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
     const me = await fixture.withToken(connectedBody.accessToken)('GET', '/agents/me');
     expect(ok(me, 200).id).toBe(agent.id);
@@ -64,15 +64,15 @@ describe('redeemAgentDeviceCode', () => {
     const { deviceCode } = await createUnconnectedAgent();
     const lowerCase = deviceCode.code.toLowerCase();
     expect(ok(await statusOf(lowerCase), 200).code).toBe(deviceCode.code);
-    ok(await fixture.redeem(lowerCase), 200);
+    ok(await fixture.redeemCode(lowerCase), 200);
   });
 
   it('succeeds for one of two concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await createUnconnectedAgent();
       const responses = await Promise.all([
-        fixture.redeem(deviceCode.code),
-        fixture.redeem(deviceCode.code),
+        fixture.redeemCode(deviceCode.code),
+        fixture.redeemCode(deviceCode.code),
       ]);
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
       const acceptedResponse = responses.find(({ status }) => status === 200);
@@ -87,7 +87,7 @@ describe('redeemAgentDeviceCode', () => {
       await createUnconnectedAgent(),
     ];
     app.effects.set(Date.parse(validCode.deviceCode.expiresAt) - 1);
-    ok(await fixture.redeem(validCode.deviceCode.code), 200);
+    ok(await fixture.redeemCode(validCode.deviceCode.code), 200);
     expect(Date.parse(validCode.deviceCode.expiresAt)).toBe(
       Date.parse(validCode.agent.createdAt) + DAY_MS,
     );
@@ -97,20 +97,20 @@ describe('redeemAgentDeviceCode', () => {
       'INVALID_INPUT',
       'code: has expired; request a new code from the platform',
     ];
-    expect(rejection(await fixture.redeem(expiredCode.deviceCode.code))).toEqual(expiredError);
+    expect(rejection(await fixture.redeemCode(expiredCode.deviceCode.code))).toEqual(expiredError);
     expect(ok(await statusOf(expiredCode.deviceCode.code), 200).redeemed).toBe(false);
     const { code } = ok(await issueAnotherCode(expiredCode.agent.id), 201);
-    ok(await fixture.redeem(code), 200);
+    ok(await fixture.redeemCode(code), 200);
   });
 
   it('rejects unknown codes and codes of a deleted customer', async () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
     const unknownError = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
-      expect(rejection(await fixture.redeem(code))).toEqual(unknownError);
+      expect(rejection(await fixture.redeemCode(code))).toEqual(unknownError);
     }
     ok(await app.call('DELETE', `/customers/${agent.customerId}`), 200);
-    expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(unknownError);
+    expect(rejection(await fixture.redeemCode(deviceCode.code))).toEqual(unknownError);
   });
 
   it('ignores credentials', async () => {
@@ -133,7 +133,7 @@ describe('redeemAgentDeviceCode', () => {
 
   it('stores neither the code nor the token as plain text', async () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
-    const { accessToken } = ok(await fixture.redeem(deviceCode.code), 200);
+    const { accessToken } = ok(await fixture.redeemCode(deviceCode.code), 200);
     const text = JSON.stringify(await outputsOf(app));
     expect(text).toContain(agent.id);
     expect(text).not.toContain(deviceCode.code.slice('SERVICE-AGENT-'.length));
@@ -151,7 +151,9 @@ describe('redemption attempts', () => {
 
   it('are limited to ten per minute and address, including valid ones', async () => {
     const { deviceCode } = await createUnconnectedAgent();
-    const { deviceCode: nextCode } = await fixture.unconnected((await createCustomer(app)).id);
+    const { deviceCode: nextCode } = await fixture.createUnconnectedAgent(
+      (await createCustomer(app)).id,
+    );
     const address = '198.51.100.7';
     const statuses = [(await redeemFrom(address, deviceCode.code)).statusCode];
     app.effects.set(app.effects.now() + 20_000);
@@ -191,9 +193,9 @@ describe('regenerateAgentDeviceCode', () => {
     expect(secondCode).toMatchObject({ agentId: agent.id, redeemed: false });
     expect(secondCode.code).not.toBe(deviceCode.code);
     const replaced = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
-    expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(replaced);
+    expect(rejection(await fixture.redeemCode(deviceCode.code))).toEqual(replaced);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
-    ok(await fixture.redeem(secondCode.code), 200);
+    ok(await fixture.redeemCode(secondCode.code), 200);
     const connectedResponse = await issueAnotherCode(agent.id);
     expect([connectedResponse.status, connectedResponse.body.code]).toEqual([409, 'CONFLICT']);
   });
@@ -202,14 +204,14 @@ describe('regenerateAgentDeviceCode', () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await createUnconnectedAgent();
       const [redeemed, ...issued] = await Promise.all([
-        fixture.redeem(deviceCode.code),
+        fixture.redeemCode(deviceCode.code),
         issueAnotherCode(agent.id),
         issueAnotherCode(agent.id),
       ]);
       const codes = issued.filter(({ status }) => status === 201).map(({ body }) => body.code);
       let connections = redeemed.status === 200 ? 1 : 0;
       for (const code of codes) {
-        if ((await fixture.redeem(code)).status === 200) connections++;
+        if ((await fixture.redeemCode(code)).status === 200) connections++;
       }
       expect(connections).toBe(1);
     }
@@ -220,7 +222,7 @@ describe('regenerateAgentDeviceCode', () => {
     const headers = { 'idempotency-key': 'another code' };
     const firstCode = ok(await issueAnotherCode(agent.id, headers), 201);
     expect(ok(await issueAnotherCode(agent.id, headers), 201)).toEqual(firstCode);
-    ok(await fixture.redeem(firstCode.code), 200);
+    ok(await fixture.redeemCode(firstCode.code), 200);
   });
 
   it('rejects an Idempotency-Key that is too long', async () => {
@@ -244,9 +246,11 @@ describe('getAgentDeviceCodeStatus', () => {
 it('begins codes with the service name prefix', async () => {
   const acme = await startApp({ serviceNamePrefix: 'AcmePay' });
   try {
-    const { deviceCode } = await agentFixture(acme).unconnected((await createCustomer(acme)).id);
+    const { deviceCode } = await agentFixture(acme).createUnconnectedAgent(
+      (await createCustomer(acme)).id,
+    );
     expect(deviceCode.code).toMatch(/^ACMEPAY-AGENT(-[2-9A-HJKMNP-Z]{4}){3}$/);
-    ok(await agentFixture(acme).redeem(deviceCode.code), 200);
+    ok(await agentFixture(acme).redeemCode(deviceCode.code), 200);
   } finally {
     await acme.close();
   }

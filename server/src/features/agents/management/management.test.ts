@@ -1,6 +1,6 @@
 // Management of agents: validation of policies, and presentation.
 import { describe, expect, it } from 'vitest';
-import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, policyBody } from '../../../../test/kit/agents/agents.ts';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentActions, agentAudit } from '../store.ts';
@@ -11,10 +11,10 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const create = (customerId: string, overrides: Json = {}, policyMore: Json = {}) =>
-  fixture.manage('POST', '/agents', {
+  fixture.callAsPlatform('POST', '/agents', {
     name: 'Buyer',
     customerId,
-    policy: policy(policyMore),
+    policy: policyBody(policyMore),
     ...overrides,
   });
 
@@ -28,7 +28,7 @@ const readAuditEvents = async (agentId: string) => {
 
 describe('createAgent', () => {
   it('returns the agent and its device code', async () => {
-    const { customer: person, usd } = await fixture.holder();
+    const { customer: person, usd } = await fixture.createFundedCustomer();
     const policy = {
       permissions: ['CREATE_QUOTES', 'CREATE_QUOTES'],
       defaultExecutionMode: 'APPROVAL_REQUIRED',
@@ -70,7 +70,7 @@ describe('createAgent', () => {
       expiresAt: '2027-01-01T23:59:00.000Z',
       redeemed: false,
     });
-    expect(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200)).toEqual(agent);
+    expect(ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200)).toEqual(agent);
     expect(await readAuditEvents(agent.id)).toEqual([
       ['CREATED', 'Token'],
       ['CODE_ISSUED', 'Token'],
@@ -90,8 +90,8 @@ describe('createAgent', () => {
   });
 
   it('reports all invalid fields of a policy', async () => {
-    const { customer: person, usd } = await fixture.holder();
-    const otherHolder = await fixture.holder();
+    const { customer: person, usd } = await fixture.createFundedCustomer();
+    const otherHolder = await fixture.createFundedCustomer();
     const invalidBody = {
       permissions: ['CREATE_QUOTES', 'EVERYTHING'],
       spendingLimits: { currency: 'XXX', perTransactionLimit: -1, dailyLimit: 0.5 },
@@ -120,9 +120,9 @@ describe('createAgent', () => {
 
   it('returns the same code to a replay, which is stored encrypted', async () => {
     const person = await createCustomer(app);
-    const request = { name: 'Keyed', customerId: person.id, policy: policy() };
+    const request = { name: 'Keyed', customerId: person.id, policy: policyBody() };
     const send = () =>
-      fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
+      fixture.callAsPlatform('POST', '/agents', request, { 'idempotency-key': 'an agent' });
     const firstBody = ok(await send(), 201);
     const secondResponse = await send();
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
@@ -149,14 +149,17 @@ describe('listAgents', () => {
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
     const setClockTo = (index: number) => app.effects.set(Date.parse(times[index] as string));
     setClockTo(0);
-    const firstId = (await separateFixture.unconnected(ada.id)).agent.id;
+    const firstId = (await separateFixture.createUnconnectedAgent(ada.id)).agent.id;
     setClockTo(1);
-    const secondAgentId = (await separateFixture.agentOf(ada.id)).id;
+    const secondAgentId = (await separateFixture.connectAgent(ada.id)).id;
     setClockTo(2);
-    const thirdId = (await separateFixture.unconnected(bob.id)).agent.id;
-    ok(await separateFixture.manage('PATCH', `/agents/${firstId}`, { isPaused: true }), 200);
-    const deletedId = (await separateFixture.unconnected(bob.id)).agent.id;
-    ok(await separateFixture.manage('DELETE', `/agents/${deletedId}`), 204);
+    const thirdId = (await separateFixture.createUnconnectedAgent(bob.id)).agent.id;
+    ok(
+      await separateFixture.callAsPlatform('PATCH', `/agents/${firstId}`, { isPaused: true }),
+      200,
+    );
+    const deletedId = (await separateFixture.createUnconnectedAgent(bob.id)).agent.id;
+    ok(await separateFixture.callAsPlatform('DELETE', `/agents/${deletedId}`), 204);
     expect(await listAgentIds({}, platform)).toEqual([thirdId, secondAgentId, firstId]);
     expect(await listAgentIds({ customerId: ada.id }, platform)).toEqual([secondAgentId, firstId]);
     expect(await listAgentIds({ customerId: 'x' }, platform)).toEqual([]);
@@ -174,7 +177,7 @@ describe('listAgents', () => {
     ]);
     expect(await listAgentIds({ updatedAfter: times[2] }, platform)).toEqual([thirdId, firstId]);
     expect(await listAgentIds({ updatedBefore: times[1] }, platform)).toEqual([secondAgentId]);
-    const page = ok(await separateFixture.manage('GET', '/agents?limit=2'), 200);
+    const page = ok(await separateFixture.callAsPlatform('GET', '/agents?limit=2'), 200);
     expect(page).toMatchObject({ hasMore: true, totalCount: 3 });
     expect(await listAgentIds({ limit: 2, cursor: page.nextCursor }, platform)).toEqual([firstId]);
     expect(await listAgentIds({ customerId: ada.id }, app.other)).toEqual([]);
@@ -183,7 +186,7 @@ describe('listAgents', () => {
   it.each(['limit=0', 'isPaused=maybe', 'createdAfter=yesterday', 'cursor=x'])(
     'rejects %s',
     async (query) => {
-      const { status, body } = await fixture.manage('GET', `/agents?${query}`);
+      const { status, body } = await fixture.callAsPlatform('GET', `/agents?${query}`);
       expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     },
   );
@@ -191,9 +194,9 @@ describe('listAgents', () => {
 
 describe('updateAgent', () => {
   it('renames, pauses and resumes independently', async () => {
-    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
+    const { agent } = await fixture.createUnconnectedAgent((await createCustomer(app)).id);
     const change = async (body: Json) =>
-      ok(await fixture.manage('PATCH', `/agents/${agent.id}`, body), 200);
+      ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, body), 200);
     app.effects.set(app.effects.now() + 1_000);
     const renamed = await change({ name: 'Other' });
     expect(renamed).toMatchObject({ name: 'Other', isPaused: false });
@@ -209,8 +212,8 @@ describe('updateAgent', () => {
     [{ name: '' }, ['name']],
     [{ name: 'x'.repeat(256), isPaused: 'yes' }, ['isPaused', 'name']],
   ])('rejects %j', async (body, fields) => {
-    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
-    const response = await fixture.manage('PATCH', `/agents/${agent.id}`, body);
+    const { agent } = await fixture.createUnconnectedAgent((await createCustomer(app)).id);
+    const response = await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, body);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(response.body)).toEqual(fields);
   });
@@ -222,7 +225,7 @@ describe('deleteAgent', () => {
       usd,
       customer: person,
       ...agent
-    } = await fixture.agent({
+    } = await fixture.createAgent({
       defaultExecutionMode: 'APPROVAL_REQUIRED',
     });
     const payee = await createExternalAccount(app, person.id, 'USD');
@@ -237,7 +240,7 @@ describe('deleteAgent', () => {
     );
     expect(requestedTransfer.status).toBe('PENDING_APPROVAL');
     ok(await agent.call('GET', '/agents/me'), 200);
-    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     const { status, body } = await agent.call('GET', '/agents/me');
     expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
     for (const [method, path, body] of [
@@ -247,42 +250,46 @@ describe('deleteAgent', () => {
       ['PATCH', '/policy', {}],
       ['POST', '/device-codes'],
     ] as const) {
-      const response = await fixture.manage(method, `/agents/${agent.id}${path}`, body);
+      const response = await fixture.callAsPlatform(method, `/agents/${agent.id}${path}`, body);
       expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
     }
-    expect((await fixture.redeem(agent.code)).status).toBe(404);
-    expect((await fixture.manage('GET', `/agents/device-codes/${agent.code}/status`)).status).toBe(
-      404,
-    );
+    expect((await fixture.redeemCode(agent.code)).status).toBe(404);
+    expect(
+      (await fixture.callAsPlatform('GET', `/agents/device-codes/${agent.code}/status`)).status,
+    ).toBe(404);
     const [action] = await app.runtime.db.find(agentActions, { agent_id: agent.id });
     expect(action).toMatchObject({
       id: requestedTransfer.id,
       status: 'REJECTED',
       rejection_reason: 'The agent was deleted.',
     });
-    const payment = await fixture.manage('GET', `/transactions/${action?.transaction_id}`);
+    const payment = await fixture.callAsPlatform('GET', `/transactions/${action?.transaction_id}`);
     expect(ok(payment, 200)).toMatchObject({ status: 'FAILED', agentId: agent.id });
-    expect(ok(await fixture.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
+    expect(ok(await fixture.callAsPlatform('GET', '/agents/approvals'), 200).data).toEqual([]);
     expect(await readAuditEvents(agent.id)).toContainEqual(['DELETED', 'Token']);
   });
 
   it('invalidates an unredeemed code', async () => {
-    const { agent, deviceCode } = await fixture.unconnected((await createCustomer(app)).id);
-    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
-    const { status, body } = await fixture.redeem(deviceCode.code);
+    const { agent, deviceCode } = await fixture.createUnconnectedAgent(
+      (await createCustomer(app)).id,
+    );
+    ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
+    const { status, body } = await fixture.redeemCode(deviceCode.code);
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
   });
 });
 
 describe('getAgentById', () => {
   it('decodes the path parameter', async () => {
-    const agent = await fixture.agentOf((await createCustomer(app)).id);
+    const agent = await fixture.connectAgent((await createCustomer(app)).id);
     const me = ok(await agent.call('GET', '/agents/me'), 200);
-    expect(me).toEqual(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200));
-    expect(ok(await fixture.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
-    const status = await fixture.manage('GET', `/agents/device-codes/${agent.code}/status`);
+    expect(me).toEqual(ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200));
+    expect(ok(await fixture.callAsPlatform('GET', '/agents/approvals'), 200).data).toEqual([]);
+    const status = await fixture.callAsPlatform('GET', `/agents/device-codes/${agent.code}/status`);
     expect(ok(status, 200).redeemed).toBe(true);
-    const wrongResponse = await fixture.manage('PATCH', '/agents/approvals', { isPaused: true });
+    const wrongResponse = await fixture.callAsPlatform('PATCH', '/agents/approvals', {
+      isPaused: true,
+    });
     expect([wrongResponse.status, wrongResponse.headers.allow]).toEqual([405, 'GET']);
   });
 });

@@ -1,6 +1,6 @@
 // Merging and validation of policy changes.
 import { describe, expect, it } from 'vitest';
-import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, policyBody } from '../../../../test/kit/agents/agents.ts';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { presentAgent } from '../present.ts';
@@ -18,8 +18,12 @@ describe('updateAgentPolicy', () => {
   const LIMITS = { currency: 'USD', perTransactionLimit: 10, dailyLimit: 20, monthlyLimit: 30 };
 
   async function changePolicy(before: Json, body: Json) {
-    const { agent } = await fixture.unconnected((await fixture.holder()).customer.id, before);
-    return ok(await fixture.manage('PATCH', `/agents/${agent.id}/policy`, body), 200).policy;
+    const { agent } = await fixture.createUnconnectedAgent(
+      (await fixture.createFundedCustomer()).customer.id,
+      before,
+    );
+    return ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}/policy`, body), 200)
+      .policy;
   }
 
   it.each<[string, Json, Json]>([
@@ -75,7 +79,7 @@ describe('updateAgentPolicy', () => {
       },
     ],
   ])('%s', async (_, body, expected) => {
-    const policyBefore = policy({
+    const policyBefore = policyBody({
       spendingLimits: LIMITS,
       approvalThresholds: { currency: 'USD', amount: 8 },
     });
@@ -83,11 +87,11 @@ describe('updateAgentPolicy', () => {
   });
 
   it('merges restrictions by field and replaces lists', async () => {
-    const { customer: person, usd, eur } = await fixture.holder();
-    const { agent } = await fixture.unconnected(person.id);
+    const { customer: person, usd, eur } = await fixture.createFundedCustomer();
+    const { agent } = await fixture.createUnconnectedAgent(person.id);
     const change = async (accountRestrictions: Json) => {
       const path = `/agents/${agent.id}/policy`;
-      const { body } = await fixture.manage('PATCH', path, { accountRestrictions });
+      const { body } = await fixture.callAsPlatform('PATCH', path, { accountRestrictions });
       return body.policy.accountRestrictions;
     };
     const rules = [{ accountId: usd, perTransactionLimit: 5 }];
@@ -110,13 +114,13 @@ describe('updateAgentPolicy', () => {
   });
 
   it('reports all invalid fields', async () => {
-    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
+    const { agent } = await fixture.createUnconnectedAgent((await createCustomer(app)).id);
     const invalidBody = {
       spendingLimits: { currency: 'XXX', dailyTransactionLimit: -1 },
       accountRestrictions: { allowedAccountIds: ['x'] },
       approvalThresholds: { amount: 5 },
     };
-    const { status, body } = await fixture.manage(
+    const { status, body } = await fixture.callAsPlatform(
       'PATCH',
       `/agents/${agent.id}/policy`,
       invalidBody,
@@ -128,15 +132,17 @@ describe('updateAgentPolicy', () => {
       'spendingLimits.currency',
       'spendingLimits.dailyTransactionLimit',
     ]);
-    expect((await fixture.manage('GET', `/agents/${agent.id}`)).body.policy).toEqual(agent.policy);
+    expect((await fixture.callAsPlatform('GET', `/agents/${agent.id}`)).body.policy).toEqual(
+      agent.policy,
+    );
   });
 
   it('keeps former currencies while they count', async () => {
-    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
+    const { agent } = await fixture.createUnconnectedAgent((await createCustomer(app)).id);
     const changeCurrencyAt = async (currency: string, time: string) => {
       app.effects.set(Date.parse(time));
       const path = `/agents/${agent.id}/policy`;
-      ok(await fixture.manage('PATCH', path, { spendingLimits: { currency } }), 200);
+      ok(await fixture.callAsPlatform('PATCH', path, { spendingLimits: { currency } }), 200);
       const [row] = await app.runtime.db.find(agents, { id: agent.id });
       return row?.former_currencies.map((each) => `${each.currency} ${each.until.slice(0, 10)}`);
     };
@@ -154,14 +160,14 @@ describe('updateAgentPolicy', () => {
   });
 
   it('shows usage in a former currency at the current rate, and omits it without a rate', async () => {
-    const { customer: person, usd, ...agent } = await fixture.agent();
+    const { customer: person, usd, ...agent } = await fixture.createAgent();
     const payee = await createExternalAccount(app, person.id, 'USD');
     const source = { accountId: usd };
     const transfer = { source, destination: { accountId: payee.id }, amount: 100_00 };
     ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
     const path = `/agents/${agent.id}/policy`;
     const change = { spendingLimits: { currency: 'EUR' } };
-    const { usage } = ok(await fixture.manage('PATCH', path, change), 200);
+    const { usage } = ok(await fixture.callAsPlatform('PATCH', path, change), 200);
     expect(usage.dailyTransactionCount).toBe(1);
     expect(usage.dailySpend).toBe(usage.monthlySpend);
     expect(usage.dailySpend).toBeGreaterThan(50_00);

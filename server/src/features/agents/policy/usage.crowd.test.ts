@@ -34,18 +34,18 @@ describe.each([
     ['monthlyLimit', { monthlyLimit: 100_50 }],
     ['dailyTransactionLimit', { dailyTransactionLimit: 100 }],
   ])('accepts exactly the payments within %s', async (rule, limits) => {
-    const id = await fixture.agentWith(limits);
-    const results = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
+    const id = await fixture.createAgentWithLimits(limits);
+    const results = await fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
     expect(results.filter(isPaid)).toHaveLength(100);
     expect(rejectionsIn(results)).toEqual(new Set([rule]));
-    expect(await fixture.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
   });
 
   it('rejects only amounts that exceed the limit', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 500_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 500_00 });
     const amounts = repeatAmount(200, 0n).map((_, index) => BigInt(1 + ((index * 37) % 90)) * 10n);
-    const results = await fixture.concurrentPayments(id, amounts, runtimes());
-    const { day } = await fixture.spent(id);
+    const results = await fixture.payConcurrently(id, amounts, runtimes());
+    const { day } = await fixture.readUsage(id);
     expect(day).toBe(
       amounts.reduce(
         (sum, total, at) => (isPaid(results[at] as PaymentResult) ? sum + total : sum),
@@ -58,9 +58,9 @@ describe.each([
   });
 
   it('applies a lowered limit from its commit', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 150_00 });
-    const paymentsInProgress = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
-    const lowered = fixture.change(id, { dailyLimit: 40_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 150_00 });
+    const paymentsInProgress = fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
+    const lowered = fixture.changeLimits(id, { dailyLimit: 40_00 });
     const [results] = await Promise.all([paymentsInProgress, lowered]);
     const resultsBefore = results.filter(
       (cardPayment) => isPaid(cardPayment) && (cardPayment as { version: number }).version === 1,
@@ -68,41 +68,41 @@ describe.each([
     const max = Math.max(resultsBefore.length, 40);
     expect(results.filter(isPaid)).toHaveLength(max);
     expect(rejectionsIn(results)).toEqual(new Set(['dailyLimit']));
-    expect((await fixture.spent(id)).count).toBe(BigInt(max));
+    expect((await fixture.readUsage(id)).count).toBe(BigInt(max));
   });
 
   it('rejects payments of an agent paused in the meantime', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 1_000_00 });
-    const paymentsInProgress = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
-    await fixture.change(id, {}, { paused: true });
-    const { count } = await fixture.spent(id);
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 1_000_00 });
+    const paymentsInProgress = fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
+    await fixture.changeLimits(id, {}, { paused: true });
+    const { count } = await fixture.readUsage(id);
     const results = await paymentsInProgress;
     expect(results.filter(isPaid)).toHaveLength(Number(count));
     expect(await fixture.pay(id, 1n)).toBe('The agent is paused.');
-    expect((await fixture.spent(id)).count).toBe(count);
+    expect((await fixture.readUsage(id)).count).toBe(count);
   });
 
   it('restores refunded amounts exactly', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
-    const firstPaids = await fixture.concurrentPayments(id, repeatAmount(20, 5_00n), runtimes());
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
+    const firstPaids = await fixture.payConcurrently(id, repeatAmount(20, 5_00n), runtimes());
     expect(firstPaids.filter(isPaid)).toHaveLength(20);
     const [nextResults] = await Promise.all([
-      fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes()),
+      fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes()),
       ...firstPaids.slice(0, 10).map((cardPayment) => fixture.returnFunds(cardPayment)),
     ]);
-    const { day } = await fixture.spent(id);
+    const { day } = await fixture.readUsage(id);
     expect(day).toBe(50_00n + BigInt(nextResults.filter(isPaid).length) * 1_00n);
     expect(day).toBeLessThanOrEqual(100_00n);
-    await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
-    expect((await fixture.spent(id)).day).toBe(100_00n);
+    await fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
+    expect((await fixture.readUsage(id)).day).toBe(100_00n);
   });
 
   it('applies the remaining limit after a change of currency', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     await fixture.pay(id, 60_00n);
-    await fixture.change(id, { currency: 'EUR' });
-    const results = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
+    await fixture.changeLimits(id, { currency: 'EUR' });
+    const results = await fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
     expect(results.filter(isPaid)).toHaveLength(70);
     expect(rejectionsIn(results)).toEqual(new Set(['dailyLimit']));
   });

@@ -31,7 +31,7 @@ const setClockToMidnight = () =>
 
 describe('usage', () => {
   it('is restored after a failed payment', async () => {
-    const id = await fixture.agentWith({
+    const id = await fixture.createAgentWithLimits({
       dailyLimit: 250_00,
       dailyTransactionLimit: 3,
       monthlyLimit: 250_00,
@@ -58,23 +58,23 @@ describe('usage', () => {
       return isPaid(paid) ? status : paid;
     };
     expect(await run(invalidAccount.id)).toBe('FAILED');
-    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 1n, day: 0n, month: 0n });
     expect(await run(validAccount.id)).toBe('COMPLETED');
     expect(await run(invalidAccount.id)).toBe('FAILED');
-    expect(await fixture.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
     expect(await run(validAccount.id)).toBe('dailyTransactionLimit');
   });
 
   it('is counted per day, per month and as a payment', async () => {
-    const id = await fixture.agentWith({
+    const id = await fixture.createAgentWithLimits({
       dailyLimit: 100_00,
       dailyTransactionLimit: 9,
       monthlyLimit: 500_00,
     });
-    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 0n, day: 0n, month: 0n });
     await fixture.pay(id, 60_00n);
     await fixture.pay(id, 15_00n);
-    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 75_00n, month: 75_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 2n, day: 75_00n, month: 75_00n });
     expect(await fixture.accountsOf(id)).toEqual([
       {
         id: `velocity:${id}:USD:2026-01`,
@@ -99,24 +99,24 @@ describe('usage', () => {
     expect(isPaid(await fixture.pay(id, 25_00n))).toBe(true);
   });
 
-  it('is counted without limits too, and applies to a later limit', async () => {
-    const id = await fixture.agentWith({ dailyLimit: null });
+  it('is counted without limits, and applies to a later limit', async () => {
+    const id = await fixture.createAgentWithLimits({ dailyLimit: null });
     await fixture.pay(id, 80_00n);
     expect((await fixture.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
-    await fixture.change(id, { dailyLimit: 100_00 });
+    await fixture.changeLimits(id, { dailyLimit: 100_00 });
     expect(await fixture.pay(id, 20_01n)).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 20_00n))).toBe(true);
-    await fixture.change(id, { dailyLimit: null, monthlyLimit: 100_00 });
+    await fixture.changeLimits(id, { dailyLimit: null, monthlyLimit: 100_00 });
     expect(await fixture.pay(id, 1n)).toBe('monthlyLimit');
-    await fixture.change(id, { monthlyLimit: null });
+    await fixture.changeLimits(id, { monthlyLimit: null });
     expect(isPaid(await fixture.pay(id, 10_000_00n))).toBe(true);
     expect((await fixture.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
   });
 
   it('is separate for each agent', async () => {
     const [firstAgent, secondAgent] = [
-      await fixture.agentWith({ dailyLimit: 10_00 }),
-      await fixture.agentWith({ dailyLimit: 10_00 }),
+      await fixture.createAgentWithLimits({ dailyLimit: 10_00 }),
+      await fixture.createAgentWithLimits({ dailyLimit: 10_00 }),
     ];
     await fixture.pay(firstAgent, 10_00n);
     expect(await fixture.pay(firstAgent, 1n)).toBe('dailyLimit');
@@ -126,25 +126,25 @@ describe('usage', () => {
   it('resets at midnight and on the first of the month, in UTC', async () => {
     const limits = { dailyLimit: 100_00, dailyTransactionLimit: 2, monthlyLimit: 150_00 };
     app.effects.set(Date.UTC(2026, 0, 30, 23, 59, 59, 999));
-    const id = await fixture.agentWith(limits);
+    const id = await fixture.createAgentWithLimits(limits);
     await fixture.pay(id, 50_00n);
     await fixture.pay(id, 50_00n);
     expect(await fixture.pay(id, 1n)).toBe('dailyTransactionLimit');
     setClockToMidnight();
-    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 100_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 0n, day: 0n, month: 100_00n });
     await fixture.pay(id, 50_00n);
     expect(await fixture.pay(id, 1n)).toBe('monthlyLimit');
     app.effects.set(Date.UTC(2026, 1, 1) - 1);
     expect(await fixture.pay(id, 1n)).toBe('monthlyLimit');
     app.effects.set(Date.UTC(2026, 1, 1));
-    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 0n, day: 0n, month: 0n });
     expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
   });
 
   it('is restored once by a refund, in its original day and month; the count remains', async () => {
     app.effects.set(Date.UTC(2026, 2, 31, 12));
-    const id = await fixture.agentWith({
+    const id = await fixture.createAgentWithLimits({
       dailyLimit: 100_00,
       dailyTransactionLimit: 2,
       monthlyLimit: 100_00,
@@ -152,13 +152,13 @@ describe('usage', () => {
     const firstResult = await fixture.pay(id, 100_00n);
     await fixture.returnFunds(firstResult);
     await expect(fixture.returnFunds(firstResult)).rejects.toThrow('ledger_transfers_pkey');
-    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 1n, day: 0n, month: 0n });
     const otherResult = await fixture.pay(id, 100_00n);
     expect(isPaid(otherResult)).toBe(true);
     setClockToMidnight();
     await fixture.pay(id, 100_00n);
     await fixture.returnFunds(otherResult);
-    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 100_00n, month: 100_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 1n, day: 100_00n, month: 100_00n });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     const steps = await app.runtime.db.query(
       'select step, amount from ledger_transfers where transaction_id = $1 order by step',
@@ -174,7 +174,7 @@ describe('usage', () => {
   });
 
   it('is evaluated again if the limit is exceeded at commit', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     const agent = await fixture.rowOf(id);
     const resultsBefore: PaymentResult[] = [];
     await app.operate(async (ctx) => {
@@ -185,28 +185,28 @@ describe('usage', () => {
       await countSpending(ctx, fixture.parts, agent, payment);
     });
     expect(resultsBefore.map(isPaid)).toEqual([true]);
-    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
   });
 
   it('applies changed limits', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     const firstResult = await fixture.pay(id, 60_00n);
-    await fixture.change(id, { dailyLimit: 200_00 });
+    await fixture.changeLimits(id, { dailyLimit: 200_00 });
     expect(isPaid(await fixture.pay(id, 140_00n))).toBe(true);
-    await fixture.change(id, { dailyLimit: 150_00 });
+    await fixture.changeLimits(id, { dailyLimit: 150_00 });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     await fixture.returnFunds(firstResult);
     // 200.00 spent, 60.00 refunded: 10.00 of 150.00 remain.
-    const concurrentResults = await fixture.concurrentPayments(id, Array(20).fill(1_00n), [
+    const concurrentResults = await fixture.payConcurrently(id, Array(20).fill(1_00n), [
       app.runtime,
     ]);
     expect(concurrentResults.filter(isPaid)).toHaveLength(10);
   });
 
   it('never applies the limits of an outdated policy', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     const staleRow = await fixture.rowOf(id);
-    await fixture.change(id, { dailyLimit: 20_00 });
+    await fixture.changeLimits(id, { dailyLimit: 20_00 });
     expect(isPaid(await fixture.pay(id, 5_00n))).toBe(true);
     const outdated = app.operate((ctx) =>
       countSpending(ctx, fixture.parts, staleRow, {
@@ -244,24 +244,24 @@ describe('limits in another currency', () => {
   });
 
   it('count every payment in their currency', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     fixture.rates['EUR USD'] = { num: 11n, den: 10n };
     await fixture.pay(id, 50_00n, { currency: 'EUR' });
-    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 55_00n, month: 55_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 1n, day: 55_00n, month: 55_00n });
     expect(await fixture.pay(id, 40_91n, { currency: 'EUR' })).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 40_90n, { currency: 'EUR' }))).toBe(true);
     expect(isPaid(await fixture.pay(id, 1n, { currency: 'USD' }))).toBe(true);
-    expect(await fixture.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
   });
 
   it('include spending before the change of currency', async () => {
     app.effects.set(Date.UTC(2026, 5, 10, 9));
-    const id = await fixture.agentWith({ dailyLimit: 100_00, monthlyLimit: 1_000_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00, monthlyLimit: 1_000_00 });
     fixture.rates['USD EUR'] = { num: 9n, den: 10n };
     const firstResult = await fixture.pay(id, 60_00n);
     await fixture.pay(id, 1n);
-    await fixture.change(id, { currency: 'EUR' });
-    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 54_01n, month: 54_01n });
+    await fixture.changeLimits(id, { currency: 'EUR' });
+    expect(await fixture.readUsage(id)).toEqual({ count: 2n, day: 54_01n, month: 54_01n });
     expect(await fixture.pay(id, 46_00n)).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 20_00n))).toBe(true);
     const floors = (await fixture.accountsOf(id)).map(({ id: name, floor }) => [
@@ -277,51 +277,51 @@ describe('limits in another currency', () => {
     ]);
     // The rate changes, and the converted usage with it.
     fixture.rates['USD EUR'] = { num: 5n, den: 10n };
-    expect(await fixture.spent(id)).toEqual({ count: 3n, day: 50_01n, month: 50_01n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 3n, day: 50_01n, month: 50_01n });
     expect(isPaid(await fixture.pay(id, 45_00n))).toBe(true);
     expect(await fixture.pay(id, 5_00n)).toBe('dailyLimit');
     // Refunded amounts no longer count.
     await fixture.returnFunds(firstResult);
-    expect(await fixture.spent(id)).toEqual({ count: 4n, day: 65_01n, month: 65_01n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 4n, day: 65_01n, month: 65_01n });
     expect(await fixture.pay(id, 35_00n)).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 34_99n))).toBe(true);
   });
 
   it('count it per day and per month', async () => {
     app.effects.set(Date.UTC(2026, 6, 30, 9));
-    const id = await fixture.agentWith({ dailyLimit: 100_00, monthlyLimit: 150_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00, monthlyLimit: 150_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 1n };
     await fixture.pay(id, 70_00n);
-    await fixture.change(id, { currency: 'EUR' });
+    await fixture.changeLimits(id, { currency: 'EUR' });
     setClockToMidnight();
-    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 70_00n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 0n, day: 0n, month: 70_00n });
     expect(await fixture.pay(id, 80_01n)).toBe('monthlyLimit');
     expect(isPaid(await fixture.pay(id, 50_00n))).toBe(true);
     setClockToMidnight();
-    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
+    expect(await fixture.readUsage(id)).toEqual({ count: 0n, day: 0n, month: 0n });
     expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
   });
 
   it('count nothing twice after the currency changes back', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     fixture.rates['EUR USD'] = { num: 2n, den: 1n };
     await fixture.pay(id, 40_00n);
-    await fixture.change(id, { currency: 'EUR' });
+    await fixture.changeLimits(id, { currency: 'EUR' });
     await fixture.pay(id, 10_00n);
-    await fixture.change(id, { currency: 'USD' });
-    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 60_00n, month: 60_00n });
-    await fixture.change(id, { currency: 'EUR' });
-    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 30_00n, month: 30_00n });
+    await fixture.changeLimits(id, { currency: 'USD' });
+    expect(await fixture.readUsage(id)).toEqual({ count: 2n, day: 60_00n, month: 60_00n });
+    await fixture.changeLimits(id, { currency: 'EUR' });
+    expect(await fixture.readUsage(id)).toEqual({ count: 2n, day: 30_00n, month: 30_00n });
     expect(await fixture.pay(id, 70_01n)).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 70_00n))).toBe(true);
   });
 
   it('reject all payments if usage exceeds them or no rate is available', async () => {
-    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     await fixture.pay(id, 90_00n);
     fixture.rates['USD EUR'] = { num: 2n, den: 1n };
-    await fixture.change(id, { currency: 'EUR' });
+    await fixture.changeLimits(id, { currency: 'EUR' });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     const agent = await fixture.rowOf(id);
     const forcedCount = app.operate((ctx) =>

@@ -16,16 +16,16 @@ const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
 let agent: FundedAgent;
 /** Another customer of the same platform, and one of another platform. */
-let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
-let foreignCustomer: Awaited<ReturnType<typeof fixture.holder>>;
+let otherHolder: Awaited<ReturnType<typeof fixture.createFundedCustomer>>;
+let foreignCustomer: Awaited<ReturnType<typeof fixture.createFundedCustomer>>;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
-  otherHolder = await fixture.holder();
-  foreignCustomer = await agentFixture(app, { as: app.other }).holder();
+  otherHolder = await fixture.createFundedCustomer();
+  foreignCustomer = await agentFixture(app, { as: app.other }).createFundedCustomer();
 });
 beforeEach(async () => {
-  agent = await fixture.agent();
+  agent = await fixture.createAgent();
 });
 
 const ME = '/agents/me';
@@ -38,8 +38,8 @@ const usdAccountBody = (overrides: object = {}) => ({
   ...overrides,
 });
 const narrowPolicy = (policy: object, target = agent) =>
-  fixture.manage('PATCH', `/agents/${target.id}/policy`, policy);
-const pause = () => fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: true });
+  fixture.callAsPlatform('PATCH', `/agents/${target.id}/policy`, policy);
+const pause = () => fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true });
 const audit = (id: string) =>
   app.runtime.db.query<{ what: string; actor: string; details: unknown }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
@@ -69,7 +69,7 @@ async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> 
 describe('getAgentMe', () => {
   it('returns the same resource as for the platform', async () => {
     const agentView = ok(await agent.call('GET', ME), 200);
-    expect(agentView).toEqual(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200));
+    expect(agentView).toEqual(ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200));
     expect(agentView).toMatchObject({
       id: agent.id,
       customerId: agent.customer.id,
@@ -185,7 +185,7 @@ describe('transactions', () => {
   it('exclude resources of other customers for every filter', async () => {
     const id = await pay();
     const otherCustomer = ok(
-      await fixture.manage('GET', `/customers/${otherHolder.customer.id}`),
+      await fixture.callAsPlatform('GET', `/customers/${otherHolder.customer.id}`),
       200,
     );
     for (const query of [
@@ -303,7 +303,7 @@ describe('external accounts', () => {
   });
 
   describe('agentGetExternalAccount', () => {
-    it('returns NOT_FOUND for accounts of others', async () => {
+    it('returns NOT_FOUND for accounts of other customers', async () => {
       const foreignIds = [
         (await createExternalAccount(app, otherHolder.customer.id, 'USD')).id,
         (await createExternalAccount(app, null, 'USD')).id,
@@ -332,8 +332,8 @@ describe('external accounts', () => {
   });
 
   it('have one effect per key, which is scoped to the agent', async () => {
-    const otherAgent = await fixture.agentOf(otherHolder.customer.id);
-    const sibling = await fixture.agentOf(agent.customer.id);
+    const otherAgent = await fixture.connectAgent(otherHolder.customer.id);
+    const sibling = await fixture.connectAgent(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usdAccountBody();
     const firstBody = ok(await agent.call('POST', OWN_ACCOUNTS, body, { headers }), 201);
@@ -428,7 +428,7 @@ describe('policy', () => {
       { operationId, rule: 'PERMISSION' },
       { operationId, rule: 'PAUSED' },
     ]);
-    ok(await fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: false }), 200);
+    ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: false }), 200);
     ok(await send(), method === 'POST' ? 201 : 204);
   });
 
@@ -436,7 +436,7 @@ describe('policy', () => {
     ok(await agent.call('GET', `${ME}/transactions`), 200);
     ok(await narrowPolicy({ permissions: [] }), 200);
     expect((await agent.call('GET', `${ME}/transactions`)).status).toBe(403);
-    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     expect(codeOf(await agent.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
   });
 });

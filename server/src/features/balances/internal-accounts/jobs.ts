@@ -51,9 +51,9 @@ interface AccountParts extends CustomersOfAccounts {
 const PAGE = 50;
 
 type BackfillInput = JobInput<typeof BACKFILL_ACCOUNTS>;
-type Place = NonNullable<BackfillInput['after']>;
+type BackfillPosition = NonNullable<BackfillInput['after']>;
 
-const START: Place = { createdAt: 0, id: '' };
+const START: BackfillPosition = { createdAt: 0, id: '' };
 
 /** The currencies that the customer selected, else those offered in the region. */
 function needsAccount(customer: Customer, currency: string): boolean {

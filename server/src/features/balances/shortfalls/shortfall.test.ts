@@ -172,7 +172,7 @@ describe('debitWithShortfall', () => {
 });
 
 describe('repayShortfall', () => {
-  it('takes incoming funds first, up to the amount owed', async () => {
+  it('is repaid first from incoming funds, up to the amount owed', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     await debitAccount(account.id, 25_00n, 'T:debt');
     expect(await creditAccount(account.id, 9_00n, 'T:first')).toBe(9_00n);

@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 
 async function cardOf(funds: number) {
-  const holder = await fixture.holder({ funds });
-  const { id } = await fixture.card(holder);
+  const holder = await fixture.createCardholder({ funds });
+  const { id } = await fixture.createCard(holder);
   return { ...holder, cardId: id as string };
 }
 
@@ -60,7 +60,7 @@ describe.each([
 
   it('cards of one account share its balance', async () => {
     const { accountId, cardId, ...holder } = await cardOf(30_00);
-    const { id: otherId } = await fixture.card({ accountId, ...holder });
+    const { id: otherId } = await fixture.createCard({ accountId, ...holder });
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
     const cardDecisions = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
@@ -80,7 +80,7 @@ describe.each([
     expect(balance).toBeLessThan(1_02);
   });
 
-  it('nothing is approved after the commit that freezes the card', async () => {
+  it('no request is approved after the commit that freezes the card', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let frozenAfter = -1;
     const requests = Array.from({ length: 32 }, (_, index) =>

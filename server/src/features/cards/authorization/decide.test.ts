@@ -22,8 +22,8 @@ afterAll(() => app.settle());
 
 /** A holder with 100 dollars and an active card. */
 async function cardOf(funds = 100_00, overrides: object = {}, currency = 'USD') {
-  const holder = await fixture.holder({ currency, funds });
-  const card = await fixture.card(holder, { ...overrides });
+  const holder = await fixture.createCardholder({ currency, funds });
+  const card = await fixture.createCard(holder, { ...overrides });
   expect(card.state).toBe('ACTIVE');
   return { ...holder, cardId: card.id as string };
 }
@@ -122,15 +122,15 @@ describe('an authorization', () => {
   });
 
   it('declines on a card that is not issued, frozen or closed', async () => {
-    const holder = await fixture.holder({ funds: 100_00 });
-    const waitingCard = await fixture.card(holder, {
+    const holder = await fixture.createCardholder({ funds: 100_00 });
+    const waitingCard = await fixture.createCard(holder, {
       platformCardId: `waits-${app.effects.now()}-001`,
     });
     expect(waitingCard.state).toBe('PROCESSING');
     expect(await network.request(waitingCard.id, 10_00)).toEqual(
       declineDecision('CARD_NOT_ACTIVE'),
     );
-    const { id } = await fixture.card(holder);
+    const { id } = await fixture.createCard(holder);
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
     expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_PAUSED'));
     ok(await fixture.patchCard(id, { state: 'ACTIVE' }), 200);
@@ -147,7 +147,7 @@ describe('an authorization', () => {
     expect((await network.logOf(fundedCard.cardId))[0]).toMatchObject({ currency: 'EUR' });
   });
 
-  it('declines what the issuer rejects, before any read', async () => {
+  it('declines requests that the issuer rejects, before any read', async () => {
     const fundedCard = await cardOf(5_00);
     const merchant = { descriptor: 'Nothing 003' };
     const request = network.message(fundedCard.cardId, 10_00, { merchant });
@@ -301,8 +301,8 @@ describe('a payment with a card', () => {
 describe('a card of another platform', () => {
   it('is requested for its own card', async () => {
     const otherPlatformFixture = cardFixture(app, { as: app.other });
-    const holder = await otherPlatformFixture.holder({ funds: 10_00 });
-    const card = await otherPlatformFixture.card(holder);
+    const holder = await otherPlatformFixture.createCardholder({ funds: 10_00 });
+    const card = await otherPlatformFixture.createCard(holder);
     expect(await network.request(card.id, 4_00)).toEqual(approvedDecision);
     const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
     expect(payment.authorizedAmount.amount).toBe(4_00);

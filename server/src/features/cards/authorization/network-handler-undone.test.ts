@@ -26,8 +26,8 @@ const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
 
 async function cardOf() {
   const fixture = cardFixture(app);
-  const holder = await fixture.holder({ funds: 100_00 });
-  const { id } = await fixture.card(holder);
+  const holder = await fixture.createCardholder({ funds: 100_00 });
+  const { id } = await fixture.createCard(holder);
   return { ...holder, cardId: id as string };
 }
 
@@ -141,7 +141,7 @@ describe('a pending funding debit of a late approval', () => {
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
-  it('covers what the network cleared in the meantime', async () => {
+  it('covers amounts that the network cleared in the meantime', async () => {
     const { fundedCard, request, payment } = await undoLatePayment('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);

@@ -27,8 +27,8 @@ const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
 const WAITS_MS = 2_000;
 
 async function cardOf(funds = 100_00) {
-  const holder = await fixture.holder({ funds });
-  const { id } = await fixture.card(holder);
+  const holder = await fixture.createCardholder({ funds });
+  const { id } = await fixture.createCard(holder);
   return { ...holder, cardId: id as string };
 }
 

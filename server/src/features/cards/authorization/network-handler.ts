@@ -94,7 +94,7 @@ interface PendingRequest {
 /**
  * A decision, whether it was made by this call, and whether rows of the caller were committed with it.
  */
-type Decided = { decision: CardDecision; fresh: boolean; isStaged: boolean };
+type Decided = { decision: CardDecision; isNew: boolean; isStaged: boolean };
 
 /** Stages the rows of the caller. */
 function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision): boolean {
@@ -106,7 +106,7 @@ function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision):
 async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<Decided> {
   const { parts, request, isLate } = pending;
   const earlier = await findEarlierDecision(ctx, request);
-  if (earlier) return { decision: earlier, fresh: false, isStaged: false };
+  if (earlier) return { decision: earlier, isNew: false, isStaged: false };
   const card = await cardOf(ctx, request.cardId);
   const decidedAttempt = await ctx.attempt(async () => {
     const decision = await decide(ctx, parts, card, request);
@@ -117,7 +117,7 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
   if (decidedAttempt instanceof Fault && !isLate()) throw decidedAttempt;
   const decision =
     decidedAttempt instanceof Fault ? await declineLate(ctx, card, request) : decidedAttempt;
-  return { decision, fresh: true, isStaged: stageWith(ctx, pending, decision) };
+  return { decision, isNew: true, isStaged: stageWith(ctx, pending, decision) };
 }
 
 /** The recorded decision of the message; records a decline if there is none. */
@@ -128,17 +128,17 @@ async function decideLateRequest(pending: PendingRequest): Promise<Decided> {
     return await retryUntilFinal(() =>
       operate(runtime, caller, async (ctx) => {
         const earlier = await findRecordedDecision(ctx);
-        if (earlier) return { decision: earlier, fresh: earlier.approved, isStaged: false };
+        if (earlier) return { decision: earlier, isNew: earlier.approved, isStaged: false };
         const card = await cardOf(ctx, request.cardId);
         const decision = await declineLate(ctx, card, request);
-        return { decision, fresh: false, isStaged: stageWith(ctx, pending, decision) };
+        return { decision, isNew: false, isStaged: stageWith(ctx, pending, decision) };
       }),
     );
   } catch (error) {
     if (!isKeyTaken(error)) throw error;
     const decision = await operate(runtime, caller, findRecordedDecision);
-    const fresh = decision?.approved === true;
-    return { decision: decision ?? TOO_LATE, fresh, isStaged: false };
+    const isNew = decision?.approved === true;
+    return { decision: decision ?? TOO_LATE, isNew, isStaged: false };
   }
 }
 
@@ -195,11 +195,11 @@ async function authorize(pending: PendingRequest): Promise<Pick<Decided, 'decisi
     // Any other error means that nothing was written.
     if (!isRepeated && !isConnectionError(error)) throw error;
     const late = await decideLateRequest(pending);
-    decided = { ...late, fresh: late.fresh && !isRepeated };
+    decided = { ...late, isNew: late.isNew && !isRepeated };
   }
-  const { decision, fresh, isStaged } = decided;
+  const { decision, isNew, isStaged } = decided;
   // Only the call that made an approval undoes it: an earlier approval was already returned.
-  const isUndone = fresh && decision.approved && pending.isLate();
+  const isUndone = isNew && decision.approved && pending.isLate();
   if (!isUndone || !decision.transactionId) return { decision, isStaged };
   return { decision: await undoLateApproval(pending, decision.transactionId), isStaged };
 }

@@ -84,9 +84,9 @@ export const lossOf = (card: CardFacts): bigint => absorbedLossOf(card) - card.r
 /** Amount settled by the network and paid by neither the account nor the operator. */
 export const unpaidOf = (card: CardFacts): bigint => atLeastZero(settledOf(card) - fundedOf(card));
 
-/** Amount to debit for a total, at most its `fresh` part. */
-export const amountToDebit = (card: CardFacts, total: bigint, values: bigint): bigint =>
-  atLeastZero(smallerOf(values, total - coveredOf(card)));
+/** Amount that must be debited to cover `total`, at most `maximum`. */
+export const amountToDebit = (card: CardFacts, total: bigint, maximum: bigint): bigint =>
+  atLeastZero(smallerOf(maximum, total - coveredOf(card)));
 
 /**
  * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the

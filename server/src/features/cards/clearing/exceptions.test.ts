@@ -32,7 +32,7 @@ const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
 async function createShortfall() {
   const payment = await fixture.startPayment({ funds: 110 });
   await payment.notify(clearingNotice(120));
-  expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+  expect(await payment.readState()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
   expect(await exceptionsOf(payment)).toBe(1);
   return payment;
 }
@@ -41,7 +41,7 @@ async function createShortfall() {
 async function createException(cleared: number) {
   const payment = await fixture.startPayment(BROKEN);
   if (cleared) await payment.notify(clearingNotice(cleared));
-  expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
+  expect(await payment.readState()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return payment;
 }
 
@@ -71,14 +71,14 @@ describe('listCardExceptions', () => {
 describe('resolution by collecting', () => {
   it('posts a stuck debit and releases what was not cleared', async () => {
     const exceptionPayment = await createException(70);
-    const from = (await exceptionPayment.events()).length;
+    const from = (await exceptionPayment.readEvents()).length;
     await resolve(exceptionPayment, 'collect', 'Agreed');
-    expect(await exceptionPayment.state()).toEqual({
+    expect(await exceptionPayment.readState()).toEqual({
       status: 'SETTLED',
       account: '930 of 930',
       settled: 70,
     });
-    expect((await exceptionPayment.events()).slice(from)).toEqual(['930 of 930', 'SETTLED']);
+    expect((await exceptionPayment.readEvents()).slice(from)).toEqual(['930 of 930', 'SETTLED']);
     expect(await exceptionsOf(exceptionPayment)).toBe(0);
     const text = 'select kind, state, reason from rail_results where transaction_id = $1';
     expect(await app.runtime.db.query(text, [exceptionPayment.id])).toEqual([
@@ -90,12 +90,12 @@ describe('resolution by collecting', () => {
     const shortfallPayment = await createShortfall();
     await resolve(shortfallPayment, 'collect');
     const negative = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
-    expect(await shortfallPayment.state()).toEqual(negative);
-    expect(await shortfallPayment.resource()).toMatchObject({
+    expect(await shortfallPayment.readState()).toEqual(negative);
+    expect(await shortfallPayment.readResource()).toMatchObject({
       pullSummary: { count: 2, totalAmount: 120 },
     });
     await fundAccount(app, shortfallPayment.accountId, 15);
-    expect(await shortfallPayment.state()).toEqual({
+    expect(await shortfallPayment.readState()).toEqual({
       status: 'SETTLED',
       account: '5 of 5',
       settled: 120,
@@ -105,16 +105,19 @@ describe('resolution by collecting', () => {
   it('voids unnecessary debits', async () => {
     const exceptionPayment = await createException(0);
     await resolve(exceptionPayment, 'collect');
-    expect(await exceptionPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await exceptionPayment.resource()).toMatchObject({ settledAmount: { amount: 0 } });
+    expect(await exceptionPayment.readState()).toEqual({
+      status: 'SETTLED',
+      account: '1000 of 1000',
+    });
+    expect(await exceptionPayment.readResource()).toMatchObject({ settledAmount: { amount: 0 } });
     // A later clearing is still applied.
     await exceptionPayment.notify(clearingNotice(40));
-    expect(await exceptionPayment.state()).toMatchObject({
+    expect(await exceptionPayment.readState()).toMatchObject({
       status: 'EXCEPTION',
       account: '960 of 1000',
     });
     await resolve(exceptionPayment, 'collect');
-    expect(await exceptionPayment.state()).toEqual({
+    expect(await exceptionPayment.readState()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,
@@ -127,30 +130,36 @@ describe('resolution by writing off', () => {
     const exceptionPayment = await createException(70);
     await resolve(exceptionPayment, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
-    expect(await exceptionPayment.state()).toEqual(writtenOff);
+    expect(await exceptionPayment.readState()).toEqual(writtenOff);
     // A later refund is also decided by the operator.
     await exceptionPayment.notify(refundNotice(70));
-    expect(await exceptionPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await exceptionPayment.readState()).toEqual({
+      status: 'REFUNDED',
+      account: '1000 of 1000',
+    });
   });
 
   it('writes off only what the account could not pay', async () => {
     const shortfallPayment = await createShortfall();
     await resolve(shortfallPayment, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '10 of 10', settled: 120, losses: -20 };
-    expect(await shortfallPayment.state()).toEqual(writtenOff);
-    expect((await shortfallPayment.events()).at(-1)).toBe('SETTLED');
+    expect(await shortfallPayment.readState()).toEqual(writtenOff);
+    expect((await shortfallPayment.readEvents()).at(-1)).toBe('SETTLED');
   });
 
   it('credits no refund of an amount that was never paid', async () => {
     const exceptionPayment = await createException(100);
     await exceptionPayment.notify(refundNotice(100));
-    expect(await exceptionPayment.state()).toMatchObject({
+    expect(await exceptionPayment.readState()).toMatchObject({
       status: 'EXCEPTION',
       account: '1000 of 1100',
     });
     await resolve(exceptionPayment, 'write-off');
-    expect(await exceptionPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    expect((await exceptionPayment.events()).slice(-2)).toEqual(['SETTLED', 'REFUNDED']);
+    expect(await exceptionPayment.readState()).toEqual({
+      status: 'REFUNDED',
+      account: '1000 of 1000',
+    });
+    expect((await exceptionPayment.readEvents()).slice(-2)).toEqual(['SETTLED', 'REFUNDED']);
   });
 });
 
@@ -159,9 +168,12 @@ describe('resolveException', () => {
     const shortfallPayment = await createShortfall();
     await shortfallPayment.notify(refundNotice(120));
     const expectedState = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
-    expect(await shortfallPayment.state()).toEqual(expectedState);
+    expect(await shortfallPayment.readState()).toEqual(expectedState);
     await resolve(shortfallPayment, 'collect');
-    expect(await shortfallPayment.state()).toEqual({ status: 'REFUNDED', account: '110 of 110' });
+    expect(await shortfallPayment.readState()).toEqual({
+      status: 'REFUNDED',
+      account: '110 of 110',
+    });
   });
 
   it('debits nothing for an adjustment that a refund already covers', async () => {
@@ -170,13 +182,13 @@ describe('resolveException', () => {
     await payment.notify(clearingNotice(101));
     await payment.notify(refundNotice(101));
     const expectedState = { status: 'EXCEPTION', cards: -1, losses: 1 };
-    expect(await payment.state()).toEqual({ ...expectedState, account: '100 of 100' });
+    expect(await payment.readState()).toEqual({ ...expectedState, account: '100 of 100' });
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
-    expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
+    expect(await payment.readState()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
     await payment.notify({ kind: 'AUTHORIZATION_EXPIRY' });
-    expect(await payment.state()).toEqual({ ...expectedState, account: '100 of 100' });
+    expect(await payment.readState()).toEqual({ ...expectedState, account: '100 of 100' });
     await resolve(payment, 'collect');
-    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
+    expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
   });
 
   it('debits a refunded amount whose refund was reversed', async () => {
@@ -184,9 +196,9 @@ describe('resolveException', () => {
     await shortfallPayment.notify(refundNotice(120));
     await shortfallPayment.notify(REVERSAL);
     const expectedState = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await shortfallPayment.state()).toEqual(expectedState);
+    expect(await shortfallPayment.readState()).toEqual(expectedState);
     await resolve(shortfallPayment, 'collect');
-    expect(await shortfallPayment.state()).toMatchObject({
+    expect(await shortfallPayment.readState()).toMatchObject({
       status: 'SETTLED',
       settled: 120,
       receivable: -10,
@@ -200,7 +212,7 @@ describe('resolveException', () => {
       resolve(exceptionPayment, 'write-off'),
     ]);
     expect(results.filter((each) => each.status === 'rejected')).toHaveLength(1);
-    const { status, cards } = (await exceptionPayment.state()) as {
+    const { status, cards } = (await exceptionPayment.readState()) as {
       status: string;
       cards?: number;
     };
@@ -213,12 +225,12 @@ describe('resolveException', () => {
   it('is rejected while a funding debit is pending', async () => {
     const payment = await fixture.startPayment({ funds: 110, descriptor: 'Shop 005' });
     await payment.notify(clearingNotice(120));
-    expect((await payment.state()).status).toBe('EXCEPTION');
+    expect((await payment.readState()).status).toBe('EXCEPTION');
     await expect(resolve(payment, 'collect')).rejects.toThrow('is pending');
     await app.advance(30_000);
-    expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+    expect(await payment.readState()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
     await resolve(payment, 'write-off');
-    expect(await payment.state()).toMatchObject({ status: 'SETTLED', losses: -20 });
+    expect(await payment.readState()).toMatchObject({ status: 'SETTLED', losses: -20 });
   });
 
   it('cannot collect from a closed account', async () => {
@@ -227,10 +239,10 @@ describe('resolveException', () => {
     await fixture.closeAccount(payment.accountId);
     await payment.notify(clearingNotice(30));
     const inException = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
-    expect(await payment.state()).toEqual(inException);
+    expect(await payment.readState()).toEqual(inException);
     await expect(resolve(payment, 'collect')).rejects.toThrow('The account is closed');
     await resolve(payment, 'write-off');
-    expect(await payment.state()).toMatchObject({
+    expect(await payment.readState()).toMatchObject({
       status: 'SETTLED',
       settled: 130,
       losses: -30,
@@ -247,35 +259,35 @@ describe('a refund', () => {
     await payment.notify(refundNotice(20));
     await payment.notify(REVERSAL);
     const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
-    expect(await payment.state()).toEqual(part);
-    expect(await payment.resource()).toMatchObject({
+    expect(await payment.readState()).toEqual(part);
+    expect(await payment.readResource()).toMatchObject({
       refundSummary: { count: 1, totalAmount: 10 },
     });
-    expect((await payment.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
+    expect((await payment.readEvents()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
     // Once it is settled.
     await payment.notify(clearingNotice(60));
     await payment.notify(REVERSAL);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '10 of 10',
       settled: 100,
     });
-    expect((await payment.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
+    expect((await payment.readEvents()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
     // While an exception is open.
     await payment.notify(clearingNotice(40));
     await payment.notify(refundNotice(30));
     const inException = { status: 'EXCEPTION', cards: -40 };
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       ...inException,
       account: '40 of 40',
       settled: 110,
     });
     await payment.notify(REVERSAL);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       ...inException,
       account: '10 of 10',
       settled: 140,
     });
-    expect((await payment.events()).at(-1)).toBe('EXCEPTION');
+    expect((await payment.readEvents()).at(-1)).toBe('EXCEPTION');
   });
 });

@@ -30,32 +30,32 @@ const BROKEN = { descriptor: 'Shop 006' };
 describe('a funding debit that is confirmed later', () => {
   it('remains on hold until then', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
-    expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
-    expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
+    expect(await payment.readState()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
+    expect((await payment.readResource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
     await app.advance(29_999);
-    expect((await payment.state()).account).toBe('900 of 1000');
+    expect((await payment.readState()).account).toBe('900 of 1000');
     await app.advance(1);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
-    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect((await payment.readResource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
   it('can be cleared before, without a further event', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await payment.state()).toEqual(expectedState);
+    expect(await payment.readState()).toEqual(expectedState);
     await app.advance(30_000);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
-    expect((await payment.events()).slice(2)).toEqual(['SETTLED', '900 of 900']);
+    expect((await payment.readEvents()).slice(2)).toEqual(['SETTLED', '900 of 900']);
   });
 
   it('is released only after its confirmation', async () => {
@@ -63,14 +63,14 @@ describe('a funding debit that is confirmed later', () => {
     await payment.notify(clearingNotice(30));
     await payment.notify(EXPIRY);
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
-    expect(await payment.state()).toEqual(expectedState);
+    expect(await payment.readState()).toEqual(expectedState);
     await app.advance(30_000);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '970 of 970',
       settled: 30,
     });
-    expect((await payment.events()).slice(2)).toEqual([
+    expect((await payment.readEvents()).slice(2)).toEqual([
       'PARTIALLY_SETTLED',
       'SETTLED',
       '970 of 970',
@@ -81,11 +81,11 @@ describe('a funding debit that is confirmed later', () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await app.advance(10_000);
     await payment.notify(clearingNotice(150));
-    expect((await payment.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
+    expect((await payment.readResource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
     await app.advance(20_000);
-    expect((await payment.state()).account).toBe('850 of 900');
+    expect((await payment.readState()).account).toBe('850 of 900');
     await app.advance(10_000);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '850 of 850',
       settled: 150,
@@ -96,20 +96,20 @@ describe('a funding debit that is confirmed later', () => {
 describe('a funding debit that fails', () => {
   it('remains on hold until an operator decides', async () => {
     const payment = await fixture.startPayment(BROKEN);
-    expect(await payment.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
-    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
+    expect(await payment.readState()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
     await app.advance(86_400_000);
-    expect((await payment.state()).account).toBe('900 of 1000');
-    expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect((await payment.readState()).account).toBe('900 of 1000');
+    expect((await payment.readResource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
-  it('makes an exception of a payment that is settled already', async () => {
+  it('changes a settled payment to an exception', async () => {
     const payment = await fixture.startPayment({ ...BROKEN, kind: 'financial_authorization' });
     const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await payment.state()).toEqual(inException);
-    expect(await payment.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
+    expect(await payment.readState()).toEqual(inException);
+    expect(await payment.readEvents()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
     await payment.notify(refundNotice(100));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'EXCEPTION',
       account: '1000 of 1100',
       cards: -100,
@@ -123,21 +123,21 @@ describe('a failed debit of an amount that is not owed', () => {
   it('is voided if the payment has ended with nothing cleared', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(EXPIRY);
-    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
+    expect(await payment.readState()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
     await runWith(jobOf(payment.id), failingIssuer);
-    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await payment.events()).toEqual([
+    expect(await payment.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await payment.readEvents()).toEqual([
       '900 of 1000',
       'AUTHORIZED',
       'SETTLED',
       '1000 of 1000',
     ]);
-    expect((await payment.resource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
+    expect((await payment.readResource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
     // A later clearing is debited again.
     await payment.notify(clearingNotice(40));
-    expect((await payment.resource()).pullSummary).toMatchObject({ pendingCount: 1 });
+    expect((await payment.readResource()).pullSummary).toMatchObject({ pendingCount: 1 });
     await app.advance(30_000);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,
@@ -149,11 +149,11 @@ describe('a failed debit of an amount that is not owed', () => {
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
     await payment.notify(clearingNotice(90));
     await payment.notify(EXPIRY);
-    expect((await payment.state()).account).toBe('850 of 1000');
+    expect((await payment.readState()).account).toBe('850 of 1000');
     await runWith(jobOf(payment.id, false, 1), failingIssuer);
-    expect((await payment.state()).account).toBe('900 of 1000');
+    expect((await payment.readState()).account).toBe('900 of 1000');
     await app.advance(30_000);
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '910 of 910',
       settled: 90,
@@ -164,10 +164,10 @@ describe('a failed debit of an amount that is not owed', () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
-    expect((await payment.state()).status).toBe('REFUNDED');
+    expect((await payment.readState()).status).toBe('REFUNDED');
     await runWith(jobOf(payment.id), failingIssuer);
     const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
-    expect(await payment.state()).toEqual(inException);
+    expect(await payment.readState()).toEqual(inException);
   });
 });
 
@@ -182,8 +182,8 @@ describe('a funding debit of a wallet', () => {
   /** A payment of 1.00 from a wallet with 5.00, with an active key. */
   async function payByWallet() {
     const wallets = delegatedFixture(app);
-    const walletCard = await wallets.walletCard({ funds: 5_000_000 });
-    const key = await wallets.key(walletCard);
+    const walletCard = await wallets.createWalletCard({ funds: 5_000_000 });
+    const key = await wallets.createKey(walletCard);
     const cardPayment = await fixture.startPaymentWith(walletCard.card, {
       accountId: walletCard.accountId,
       currency: 'USDB',
@@ -195,7 +195,7 @@ describe('a funding debit of a wallet', () => {
     const { paid } = await payByWallet();
     await paid.notify(clearingNotice(123));
     const account = '3770000 of 3770000';
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
+    expect(await paid.readState()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
     expect(await countSignatures(paid.id)).toBe(2);
   });
 
@@ -204,7 +204,7 @@ describe('a funding debit of a wallet', () => {
     await revoke();
     await paid.notify(clearingNotice(123));
     const exception = { status: 'EXCEPTION', account: '4000000 of 4000000' };
-    expect(await paid.state()).toEqual({ ...exception, cards: -230_000, settled: 1_230_000 });
+    expect(await paid.readState()).toEqual({ ...exception, cards: -230_000, settled: 1_230_000 });
     expect(await countSignatures(paid.id)).toBe(1);
   });
 });
@@ -270,20 +270,20 @@ describe('the funding debit job', () => {
     const confirmingIssuer = issuerReporting({ state: 'confirmed' });
     await Promise.all([1, 2, 3].map(() => runWith(jobOf(payment.id), confirmingIssuer)));
     await runWith(jobOf(payment.id, true), issuerReporting({ state: 'failed' }));
-    expect(await payment.state()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
     await app.advance(30_000);
-    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
   });
 
   it('does not poll a debit that has ended', async () => {
     const payment = await fixture.startPayment();
     await runWith(jobOf(payment.id), issuerReporting({ state: 'failed' }));
     expect(calls).toEqual([]);
-    expect((await payment.state()).status).toBe('AUTHORIZED');
+    expect((await payment.readState()).status).toBe('AUTHORIZED');
   });
 
   it('throws if the issuer does not respond, so that it runs again', async () => {
@@ -300,7 +300,7 @@ describe('the funding debit job', () => {
         jobOf(payment.id),
       ),
     ).rejects.toThrow('no card issuer in sandbox');
-    expect((await payment.state()).account).toBe('900 of 1000');
+    expect((await payment.readState()).account).toBe('900 of 1000');
   });
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
@@ -318,7 +318,7 @@ describe('the funding debit job', () => {
     for (const cardPayment of allPayments) {
       const transaction = ok(await app.call('GET', `/transactions/${cardPayment.id}`), 200);
       expect(transaction).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 110 } });
-      expect((await cardPayment.state()).account).toBe('890 of 890');
+      expect((await cardPayment.readState()).account).toBe('890 of 890');
     }
   });
 });

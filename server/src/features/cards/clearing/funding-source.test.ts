@@ -9,10 +9,10 @@ const app = testApp();
 
 it('lists every current funding source, however many have ended', async () => {
   const fixture = cardFixture(app);
-  const holder = await fixture.holder();
-  const card = await fixture.card(holder);
+  const holder = await fixture.createCardholder();
+  const card = await fixture.createCard(holder);
   const firstAccountId = holder.accountId;
-  const { accountId: otherAccountId } = await fixture.holder();
+  const { accountId: otherAccountId } = await fixture.createCardholder();
   await app.operate(async (ctx) => {
     for (let afterMs = 1; afterMs <= 1_001; afterMs++) {
       ctx.insert(fundingSources, {

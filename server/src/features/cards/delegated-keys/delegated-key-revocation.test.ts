@@ -38,18 +38,23 @@ async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, co
 
 /** A card with an active key, and a second key that is PENDING. */
 async function createActiveAndPendingKeys() {
-  const walletCard = await fixture.walletCard();
+  const walletCard = await fixture.createWalletCard();
   const body = fixture.keyBody(walletCard);
-  const pendingResponse = await fixture.createdKey(body, walletCard.session);
-  return { walletCard, body, pending: pendingResponse, active: await fixture.key(walletCard) };
+  const pendingResponse = await fixture.registerKey(body, walletCard.session);
+  return {
+    walletCard,
+    body,
+    pending: pendingResponse,
+    active: await fixture.createKey(walletCard),
+  };
 }
 
 describe('several keys of one funding source', () => {
   it('are active one at a time, and an abandoned one does not block', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const firstBody = fixture.keyBody(walletCard);
-    const abandoned = await fixture.createdKey(firstBody, walletCard.session);
-    const activeKey = await fixture.key(walletCard);
+    const abandoned = await fixture.registerKey(firstBody, walletCard.session);
+    const activeKey = await fixture.createKey(walletCard);
     expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(HAS_ACTIVE);
     expect(reasonOf(await fixture.sendSigned(firstBody, abandoned, walletCard.session))).toEqual(
       HAS_ACTIVE,
@@ -62,11 +67,11 @@ describe('several keys of one funding source', () => {
   });
 
   it('are activated concurrently, and one succeeds', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const bodies = Array.from({ length: 4 }, () => fixture.keyBody(walletCard));
     const legs: [object, ApiResponse][] = [];
     for (const body of bodies)
-      legs.push([body, await fixture.createdKey(body, walletCard.session)]);
+      legs.push([body, await fixture.registerKey(body, walletCard.session)]);
     const responses = await Promise.all(
       legs.map(([body, leg]) => fixture.sendSigned(body, leg, walletCard.session)),
     );
@@ -80,7 +85,7 @@ describe('several keys of one funding source', () => {
   });
 
   it('are not created twice by concurrent identical requests', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     let leg = await fixture.send(body);
     for (const [status, key] of [
@@ -96,7 +101,7 @@ describe('several keys of one funding source', () => {
   });
 
   it('number at most a hundred', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const [firstBody, secondBody] = [fixture.keyBody(walletCard), fixture.keyBody(walletCard)];
     const [firstResponse, secondResponse] = [
       await fixture.send(firstBody),
@@ -125,8 +130,8 @@ describe('several keys of one funding source', () => {
 
 describe('revokeDelegatedKey', () => {
   it('revokes an active key at once, and another one can be created', async () => {
-    const walletCard = await fixture.walletCard();
-    const { id, cardId, accountId } = await fixture.key(walletCard);
+    const walletCard = await fixture.createWalletCard();
+    const { id, cardId, accountId } = await fixture.createKey(walletCard);
     const readActiveKey = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `/auth/delegated-keys/${id}`;
@@ -136,7 +141,7 @@ describe('revokeDelegatedKey', () => {
     await expectAllRevoked(walletCard, 1);
     expect((await fixture.readKey(id)).status).toBe('REVOKED');
     expect(await readActiveKey()).toBeUndefined();
-    const nextKey = await fixture.key(walletCard);
+    const nextKey = await fixture.createKey(walletCard);
     expect((await readActiveKey())?.id).toBe(nextKey.id);
     expect(await statusesOf(walletCard)).toEqual(['REVOKED', 'ACTIVE']);
   });
@@ -156,8 +161,8 @@ describe('revokeDelegatedKey', () => {
 
 describe('a delegated key', () => {
   it('signs as long as it is active, under its own ID', async () => {
-    const walletCard = await fixture.walletCard();
-    const { id, publicKey } = await fixture.key(walletCard);
+    const walletCard = await fixture.createWalletCard();
+    const { id, publicKey } = await fixture.createKey(walletCard);
     const signer = (await rowOf(id))?.signer as string;
     const custody = app.connectorsOf('sandbox').custody;
     const stamp = parseStamp((await custody?.stampWith({ id, signer, payload: '{}' })) ?? '');
@@ -187,7 +192,7 @@ describe('a delegated key', () => {
     const reason = 'The key was revoked in the meantime. Create a new one.';
     const lateResponse = await fixture.sendSigned(body, pending, walletCard.session);
     expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
-    const nextKey = await fixture.key(walletCard);
+    const nextKey = await fixture.createKey(walletCard);
     expect(await fixture.listKeys(`fundingSourceId=${nextKey.fundingSourceId}`)).toEqual([nextKey]);
   });
 
@@ -201,11 +206,11 @@ describe('a delegated key', () => {
 
   it('is not created for a card that is closed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
-      const walletCard = await fixture.walletCard();
+      const walletCard = await fixture.createWalletCard();
       const [earlyBody, lateBody] = [fixture.keyBody(walletCard), fixture.keyBody(walletCard)];
       const legs = [
         [earlyBody, await fixture.send(earlyBody)],
-        [lateBody, await fixture.createdKey(lateBody, walletCard.session)],
+        [lateBody, await fixture.registerKey(lateBody, walletCard.session)],
       ] as const;
       const headers = await Promise.all(
         legs.map(([, reply]) => signedHeaders(ok(reply, 202), walletCard.session)),
@@ -235,9 +240,12 @@ describe('a delegated key', () => {
 
 describe('export and erasure of a delegated key', () => {
   it('exports its nickname without the signer, and removes it', async () => {
-    const [walletCard, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
-    const { id } = await fixture.key(walletCard, { nickname: 'Quorbat' });
-    const storedKey = await fixture.key(otherCard);
+    const [walletCard, otherCard] = [
+      await fixture.createWalletCard(),
+      await fixture.createWalletCard(),
+    ];
+    const { id } = await fixture.createKey(walletCard, { nickname: 'Quorbat' });
+    const storedKey = await fixture.createKey(otherCard);
     const { all } = await exportOf(app, walletCard.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
@@ -259,8 +267,8 @@ describe('export and erasure of a delegated key', () => {
   });
 
   it('hides the key during the erasure', async () => {
-    const walletCard = await fixture.walletCard();
-    const { id } = await fixture.key(walletCard);
+    const walletCard = await fixture.createWalletCard();
+    const { id } = await fixture.createKey(walletCard);
     const sql = 'update customers set data_key = null, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [walletCard.customer.id]);
     expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${id}`))).toEqual([
@@ -295,7 +303,9 @@ describe('a delegated key in production', () => {
   it('is created with real signatures only', async () => {
     const platform = app.production;
     const productionFixture = delegatedFixture(app, { as: platform });
-    const { customer, accountId } = await walletFixture(app, { as: platform }).customerWithWallet();
+    const { customer, accountId } = await walletFixture(app, {
+      as: platform,
+    }).createWalletCustomer();
     const session = await insertSession(app, accountId);
     const card = await createCardIn(platform, customer.id, accountId);
     const body = productionFixture.keyBody({ accountId, card });
@@ -309,7 +319,7 @@ describe('a delegated key in production', () => {
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);
-    const otherWallet = await productionFixture.wallets.customerWithWallet();
+    const otherWallet = await productionFixture.wallets.createWalletCustomer();
     const otherSession = await insertSession(app, otherWallet.accountId);
     const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];
     expect(codeOf(await productionFixture.sendSigned(body, firstResponse, otherSession))).toEqual(

@@ -36,7 +36,7 @@ async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'account
 
 describe('createDelegatedKey', () => {
   it('creates a key in three requests, the last two signed by the wallet', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard, { nickname: '  Card for lunch ' });
     const firstResponse = await fixture.send(body);
     expect(Object.keys(ok(firstResponse, 202)).sort()).toEqual([
@@ -86,8 +86,8 @@ describe('createDelegatedKey', () => {
   });
 
   it('stores both signatures, and keeps nickname and private key sealed', async () => {
-    const walletCard = await fixture.walletCard();
-    const { id } = await fixture.key(walletCard, { nickname: 'Quorbat' });
+    const walletCard = await fixture.createWalletCard();
+    const { id } = await fixture.createKey(walletCard, { nickname: 'Quorbat' });
     const filter = { account_id: walletCard.accountId, operation: 'createDelegatedKey' };
     const signedWalletAuthorizations = await app.runtime.db.find(walletAuthorizations, filter);
     const { publicKey } = walletCard.session;
@@ -107,16 +107,16 @@ describe('createDelegatedKey', () => {
   });
 
   it('accepts a card that is not issued yet, and a frozen one', async () => {
-    const holder = await fixture.holder();
+    const holder = await fixture.createWalletHolder();
     const card = ok(
       await fixture.cards.requestCard(holder, { platformCardId: `slow-${uuid7(app.effects)}-001` }),
       201,
     );
     expect(card.state).toBe('PROCESSING');
-    expect((await fixture.key({ ...holder, card })).status).toBe('ACTIVE');
-    const walletCard = await fixture.walletCard();
+    expect((await fixture.createKey({ ...holder, card })).status).toBe('ACTIVE');
+    const walletCard = await fixture.createWalletCard();
     ok(await fixture.cards.patchCard(walletCard.card.id, { state: 'FROZEN' }), 200);
-    expect((await fixture.key(walletCard)).status).toBe('ACTIVE');
+    expect((await fixture.createKey(walletCard)).status).toBe('ACTIVE');
   });
 
   it('reports every invalid field at once', async () => {
@@ -134,9 +134,9 @@ describe('createDelegatedKey', () => {
   });
 
   it('returns NOT_FOUND for an unknown card or wallet, or one of another platform', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const otherPlatformFixture = delegatedFixture(app, { as: app.other });
-    const foreignCard = await otherPlatformFixture.walletCard();
+    const foreignCard = await otherPlatformFixture.createWalletCard();
     for (const id of ['x', unknownIdOf('Card'), foreignCard.card.id, walletCard.accountId]) {
       expect(reasonOf(await fixture.send(fixture.keyBody(walletCard, { cardId: id })))).toEqual(
         NO_CARD,
@@ -151,14 +151,14 @@ describe('createDelegatedKey', () => {
   });
 
   it('accepts only a wallet that is a funding source of the card', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const plainAccount = await findInternalAccount(app, walletCard.customer.id, 'USD');
     const response = await fixture.send(
       fixture.keyBody(walletCard, { internalAccountId: plainAccount.id }),
     );
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors[0].field).toBe('internalAccountId');
-    const otherHolder = await fixture.holder();
+    const otherHolder = await fixture.createWalletHolder();
     const unbound = await fixture.send(
       fixture.keyBody(walletCard, { internalAccountId: otherHolder.accountId }),
     );
@@ -167,9 +167,9 @@ describe('createDelegatedKey', () => {
   });
 
   it('rejects a frozen wallet in each request', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
-    const secondResponse = await fixture.createdKey(body, walletCard.session);
+    const secondResponse = await fixture.registerKey(body, walletCard.session);
     const freeze = (status: 'FROZEN' | 'ACTIVE') =>
       app.operate(async (ctx) => {
         const row = await ctx.read(internalAccounts, walletCard.accountId);
@@ -185,7 +185,7 @@ describe('createDelegatedKey', () => {
   });
 
   it('requires MANAGE', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const response = await app.call('POST', '/auth/delegated-keys', fixture.keyBody(walletCard), {
       as: callerToken,
@@ -196,7 +196,10 @@ describe('createDelegatedKey', () => {
 
 describe('signatures of createDelegatedKey', () => {
   it('must be from a session of this wallet in both requests', async () => {
-    const [walletCard, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
+    const [walletCard, otherCard] = [
+      await fixture.createWalletCard(),
+      await fixture.createWalletCard(),
+    ];
     const body = fixture.keyBody(walletCard);
     const firstResponse = await fixture.send(body);
     for (const keys of [otherCard.session, generateKeys()]) {
@@ -212,14 +215,14 @@ describe('signatures of createDelegatedKey', () => {
       );
     }
     // A different session of the wallet can sign the second request.
-    const secondSession = await fixture.wallets.emailSession(walletCard.accountId);
+    const secondSession = await fixture.wallets.openEmailSession(walletCard.accountId);
     expect(ok(await fixture.sendSigned(body, secondResponse, secondSession), 201).status).toBe(
       'ACTIVE',
     );
   });
 
   it('are valid for the payload of their own request only, and once', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const firstResponse = await fixture.send(body);
     const headers = await signedHeaders(ok(firstResponse, 202), walletCard.session);
@@ -242,8 +245,8 @@ describe('signatures of createDelegatedKey', () => {
   });
 
   it('are bound to one body', async () => {
-    const walletCard = await fixture.walletCard();
-    const otherCard = await fixture.cards.card(walletCard);
+    const walletCard = await fixture.createWalletCard();
+    const otherCard = await fixture.cards.createCard(walletCard);
     const body = fixture.keyBody(walletCard);
     const MISMATCH = [401, 'WALLET_SIGNATURE_BODY_MISMATCH'];
     const changes = [{ nickname: 'Another' }, { cardId: otherCard.id }];
@@ -270,9 +273,9 @@ describe('signatures of createDelegatedKey', () => {
   });
 
   it('are rejected if late, malformed, or without one of the headers', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
-    const legs = [await fixture.send(body), await fixture.createdKey(body, walletCard.session)];
+    const legs = [await fixture.send(body), await fixture.registerKey(body, walletCard.session)];
     for (const leg of legs) {
       const headers = await signedHeaders(ok(leg, 202), walletCard.session);
       const { 'request-id': requestId, 'service-wallet-signature': stamp } = headers as {
@@ -302,7 +305,7 @@ describe('signatures of createDelegatedKey', () => {
   });
 
   it('of another platform are not found', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
     const foreignResponse = await delegatedFixture(app, { as: app.other }).send(body, headers);
@@ -310,7 +313,7 @@ describe('signatures of createDelegatedKey', () => {
   });
 
   it('can be the literal stamp of the sandbox while a session is open', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const signLeg = async (reply: ApiResponse) =>
@@ -322,7 +325,7 @@ describe('signatures of createDelegatedKey', () => {
   });
 
   it('are not accepted by other operations', async () => {
-    const walletCard = await fixture.walletCard();
+    const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
     const change = { privateEnabled: true };
@@ -346,9 +349,12 @@ describe('listDelegatedKeys', () => {
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields).toEqual(['accountId', 'fundingSourceId']);
-    const walletCard = await fixture.walletCard();
-    const card = await fixture.cards.card(walletCard);
-    const keys = [await fixture.key(walletCard), await fixture.key({ ...walletCard, card })];
+    const walletCard = await fixture.createWalletCard();
+    const card = await fixture.cards.createCard(walletCard);
+    const keys = [
+      await fixture.createKey(walletCard),
+      await fixture.createKey({ ...walletCard, card }),
+    ];
     const [firstKey, secondKey] = keys;
     expect(await fixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual(keys);
     expect(await fixture.listKeys(`fundingSourceId=${secondKey.fundingSourceId}`)).toEqual([
@@ -356,7 +362,7 @@ describe('listDelegatedKeys', () => {
     ]);
     const query = `accountId=${walletCard.accountId}&fundingSourceId=${firstKey.fundingSourceId}`;
     expect(await fixture.listKeys(query)).toEqual([firstKey]);
-    const otherHolder = await fixture.holder();
+    const otherHolder = await fixture.createWalletHolder();
     const { fundingSourceId } = firstKey;
     const queryWithoutMatch = `accountId=${otherHolder.accountId}&fundingSourceId=${fundingSourceId}`;
     expect(await fixture.listKeys(queryWithoutMatch)).toEqual([]);
@@ -364,8 +370,8 @@ describe('listDelegatedKeys', () => {
 
   describe('getDelegatedKeyById', () => {
     it('returns NOT_FOUND for unknown IDs, other accounts and another platform', async () => {
-      const walletCard = await fixture.walletCard();
-      const { id, fundingSourceId } = await fixture.key(walletCard);
+      const walletCard = await fixture.createWalletCard();
+      const { id, fundingSourceId } = await fixture.createKey(walletCard);
       const person = await createCustomer(app);
       const plainAccount = await findInternalAccount(app, person.id, 'USD');
       for (const accountId of ['x', unknownIdOf('InternalAccount'), plainAccount.id]) {

@@ -33,7 +33,7 @@ const declineDecision = (reason: string) => ({ approved: false, reason });
 
 /** A customer whose wallet holds `amount` dollars. */
 async function createWalletHolder(amount: number) {
-  const { customer, accountId } = await wallets.customerWithWallet();
+  const { customer, accountId } = await wallets.createWalletCustomer();
   const { id: balanceId } = await findInternalAccount(app, customer.id, 'USDB');
   await fundAccount(app, accountId, amount * 1_000_000);
   return { customer, accountId, balanceId: balanceId as string };
@@ -55,7 +55,7 @@ const delegateKey = (cardId: string) =>
 
 async function cardOf(amount = 20) {
   const holder = await createWalletHolder(amount);
-  const { id } = await cards.card(holder);
+  const { id } = await cards.createCard(holder);
   return { ...holder, cardId: id as string };
 }
 
@@ -159,7 +159,7 @@ describe('a card funded by a wallet', () => {
   it('is funded by the first of two sources, even if only the second could pay', async () => {
     const holder = await createWalletHolder(20);
     const fundingSources = [holder.balanceId, holder.accountId];
-    const { id } = await cards.card(holder, { fundingSources });
+    const { id } = await cards.createCard(holder, { fundingSources });
     expect(await network.request(id, 10_00)).toEqual(declineDecision('INSUFFICIENT_FUNDS'));
     ok(await cards.patchCard(id, { fundingSources: fundingSources.reverse() }), 200);
     expect(await network.request(id, 10_00)).toEqual(declineDecision('NO_FUNDING_SOURCE'));

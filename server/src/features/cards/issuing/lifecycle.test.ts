@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { type Cardholder, cardFixture, cardName } from '../../../../test/kit/cards/cards.ts';
+import { type Cardholder, cardFixture, newCardName } from '../../../../test/kit/cards/cards.ts';
 import type { IssuerPort } from '../../../connectors/ports/cards.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -34,7 +34,7 @@ const readBindings = (cardId: string) =>
 
 /** A cardholder with a balance and a wallet in USDB; both can fund a card. */
 async function createHolderWithTwoAccounts(): Promise<Cardholder & { other: string }> {
-  const holder = await fixture.holder({ currency: 'USDB' });
+  const holder = await fixture.createCardholder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
   const otherId = ok(await fixture.call('GET', path), 200).data[0].id as string;
   return { ...holder, other: otherId };
@@ -68,10 +68,10 @@ const keyStateOf = async (id: string) => {
 
 describe('updateCardById', () => {
   it('freezes, unfreezes and closes, with one event each', async () => {
-    const { id } = await fixture.card(await fixture.holder());
+    const { id } = await fixture.createCard(await fixture.createCardholder());
     for (const state of ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED']) {
       const fetchedCard = ok(await fixture.patchCard(id, { state }), 200);
-      expect(fetchedCard).toEqual(await fixture.cardNow(id));
+      expect(fetchedCard).toEqual(await fixture.readCard(id));
       const stateReason = state === 'CLOSED' ? 'CLOSED_BY_PLATFORM' : null;
       expect([fetchedCard.state, fetchedCard.stateReason]).toEqual([state, stateReason]);
     }
@@ -82,17 +82,17 @@ describe('updateCardById', () => {
   });
 
   it('rejects an impossible transition and changes nothing', async () => {
-    const processing = await fixture.card(await fixture.holder(), {
-      platformCardId: cardName('001'),
+    const processing = await fixture.createCard(await fixture.createCardholder(), {
+      platformCardId: newCardName('001'),
     });
     const earlyResponse = await fixture.patchCard(processing.id, { state: 'CLOSED' });
     expect(codeOf(earlyResponse)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     // A retry can succeed once the issuer has responded.
     expect(earlyResponse.headers['x-should-retry']).toBe('true');
-    const { id } = await fixture.card(await fixture.holder());
+    const { id } = await fixture.createCard(await fixture.createCardholder());
     const unchanged = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
     expect(codeOf(unchanged)).toEqual([409, 'INVALID_STATE_TRANSITION']);
-    expect((await fixture.cardNow(id)).maxSpendPerTransaction).toBeNull();
+    expect((await fixture.readCard(id)).maxSpendPerTransaction).toBeNull();
     const closedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     const responses = [
       await fixture.patchCard(id, { state: 'CLOSED' }),
@@ -108,12 +108,14 @@ describe('updateCardById', () => {
       'CARD_NOT_MUTABLE',
       'CARD_NOT_MUTABLE',
     ]);
-    expect(await fixture.cardNow(id)).toEqual(closedCard);
+    expect(await fixture.readCard(id)).toEqual(closedCard);
     expect(await eventsOf(id)).toEqual([`${STATE} CLOSED`]);
   });
 
   it('requires one of its three fields, and CLOSED alone', async () => {
-    const { id, fundingSources: sources } = await fixture.card(await fixture.holder());
+    const { id, fundingSources: sources } = await fixture.createCard(
+      await fixture.createCardholder(),
+    );
     for (const body of [
       {},
       { state: 'PROCESSING' },
@@ -129,11 +131,13 @@ describe('updateCardById', () => {
         'INVALID_INPUT',
       ]);
     }
-    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.readCard(id)).state).toBe('ACTIVE');
   });
 
   it('sets and clears the limit per payment, without an event', async () => {
-    const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
+    const { id } = await fixture.createCard(await fixture.createCardholder(), {
+      platformCardId: newCardName('001'),
+    });
     const set = ok(await fixture.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
     expect(set.maxSpendPerTransaction).toBe(25_00);
     const clearedCard = ok(await fixture.patchCard(id, { maxSpendPerTransaction: null }), 200);
@@ -142,7 +146,7 @@ describe('updateCardById', () => {
   });
 
   it('applies concurrent requests one after the other', async () => {
-    const { id } = await fixture.card(await fixture.holder());
+    const { id } = await fixture.createCard(await fixture.createCardholder());
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         fixture.patchCard(id, { state: index % 2 ? 'CLOSED' : 'FROZEN' }),
@@ -152,12 +156,12 @@ describe('updateCardById', () => {
     const states = succeeded.map(({ body }) => body.state);
     expect(states).toContain('CLOSED');
     expect(states.length).toBeLessThanOrEqual(2);
-    expect((await fixture.cardNow(id)).state).toBe('CLOSED');
+    expect((await fixture.readCard(id)).state).toBe('CLOSED');
     expect(await eventsOf(id)).toHaveLength(states.length);
   });
 
   it('returns NOT_FOUND for a card of another platform', async () => {
-    const { id } = await fixture.card(await fixture.holder());
+    const { id } = await fixture.createCard(await fixture.createCardholder());
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     expect(codeOf(await otherPlatformFixture.patchCard(id, { state: 'CLOSED' }))).toEqual([
       404,
@@ -167,7 +171,7 @@ describe('updateCardById', () => {
       404,
       'NOT_FOUND',
     ]);
-    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.readCard(id)).state).toBe('ACTIVE');
   });
 });
 
@@ -175,7 +179,7 @@ describe('funding sources', () => {
   it('are replaced as a whole: those that remain are kept, the others end with their keys', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { accountId: balance, other: wallet } = holder;
-    const { id } = await fixture.card(holder, { fundingSources: [balance, wallet] });
+    const { id } = await fixture.createCard(holder, { fundingSources: [balance, wallet] });
     const [firstBinding, secondBinding] = await readBindings(id);
     const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
 
@@ -199,7 +203,7 @@ describe('funding sources', () => {
 
   it('can change together with the state, and while the card is PROCESSING', async () => {
     const holder = await createHolderWithTwoAccounts();
-    const { id } = await fixture.card(holder);
+    const { id } = await fixture.createCard(holder);
     const fundingSources = [holder.other];
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
     const fetchedCard = ok(await fixture.patchCard(id, change), 200);
@@ -207,7 +211,7 @@ describe('funding sources', () => {
     expect(await eventsOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
     const emittedEvents = await fixture.eventsOf('CARD.', id);
     expect(emittedEvents.slice(1).map(({ data }) => data)).toEqual([fetchedCard, fetchedCard]);
-    const processing = await fixture.card(holder, { platformCardId: cardName('001') });
+    const processing = await fixture.createCard(holder, { platformCardId: newCardName('001') });
     expect(ok(await fixture.patchCard(processing.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
       fundingSources,
@@ -217,20 +221,24 @@ describe('funding sources', () => {
   it('are validated as for a new card', async () => {
     const holder = await createHolderWithTwoAccounts();
     const usd = await findInternalAccount(app, holder.customer.id, 'EUR');
-    const { id } = await fixture.card(holder);
-    for (const fundingSources of [[usd.id], [(await fixture.holder()).accountId], ['x']]) {
+    const { id } = await fixture.createCard(holder);
+    for (const fundingSources of [
+      [usd.id],
+      [(await fixture.createCardholder()).accountId],
+      ['x'],
+    ]) {
       expect(codeOf(await fixture.patchCard(id, { fundingSources, state: 'FROZEN' }))).toEqual([
         400,
         'FUNDING_SOURCE_INELIGIBLE',
       ]);
     }
-    expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
+    expect((await fixture.readCard(id)).fundingSources).toEqual([holder.accountId]);
     expect(await eventsOf(id)).toEqual([]);
   });
 
   it('end with the card, which still shows them', async () => {
     const holder = await createHolderWithTwoAccounts();
-    const { id } = await fixture.card(holder, { fundingSources: [holder.other] });
+    const { id } = await fixture.createCard(holder, { fundingSources: [holder.other] });
     const key = await keyOf(id, holder.other, 'PENDING');
     const fetchedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     expect(fetchedCard.fundingSources).toEqual([holder.other]);
@@ -241,16 +249,22 @@ describe('funding sources', () => {
 
 describe('deletion of a customer', () => {
   it('closes all cards of the customer and no others', async () => {
-    const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
-    const storedCard = await fixture.card(otherHolder);
-    const [firstCard, secondCard] = [await fixture.card(holder), await fixture.card(holder)];
-    const processing = await fixture.card(holder, { platformCardId: cardName('001') });
+    const [holder, otherHolder] = [
+      await fixture.createCardholder(),
+      await fixture.createCardholder(),
+    ];
+    const storedCard = await fixture.createCard(otherHolder);
+    const [firstCard, secondCard] = [
+      await fixture.createCard(holder),
+      await fixture.createCard(holder),
+    ];
+    const processing = await fixture.createCard(holder, { platformCardId: newCardName('001') });
     ok(await fixture.patchCard(secondCard.id, { state: 'CLOSED' }), 200);
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
     await app.settle();
     const reasons = [];
     for (const { id } of [firstCard, secondCard, processing]) {
-      const { state, stateReason } = await fixture.cardNow(id);
+      const { state, stateReason } = await fixture.readCard(id);
       reasons.push([state, stateReason]);
     }
     expect(reasons).toEqual([
@@ -259,7 +273,7 @@ describe('deletion of a customer', () => {
       ['CLOSED', 'CLOSED_BY_SERVICE'],
     ]);
     expect(await eventsOf(firstCard.id)).toEqual([`${STATE} CLOSED`]);
-    expect((await fixture.cardNow(storedCard.id)).state).toBe('ACTIVE');
+    expect((await fixture.readCard(storedCard.id)).state).toBe('ACTIVE');
   });
 });
 
@@ -282,7 +296,7 @@ describe('the issuer', () => {
   }
 
   it('receives the state of a card, and again if it changed in the meantime', async () => {
-    const { id, issuerRef } = await fixture.card(await fixture.holder());
+    const { id, issuerRef } = await fixture.createCard(await fixture.createCardholder());
     const received: unknown[] = [];
     const change: IssuerPort['change'] = async (card) => void received.push(card);
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
@@ -296,7 +310,9 @@ describe('the issuer', () => {
   });
 
   it('receives the closure of a card that it issued too late', async () => {
-    const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
+    const { id } = await fixture.createCard(await fixture.createCardholder(), {
+      platformCardId: newCardName('001'),
+    });
     await app.operate(async (ctx) => closeCard(ctx, await rowOf(ctx, id), 'CLOSED_BY_SERVICE'));
     const card = {
       brand: 'VISA' as const,
@@ -320,10 +336,10 @@ describe('the issuer', () => {
   });
 
   it('has no effect with a second response', async () => {
-    const { id } = await fixture.card(await fixture.holder());
+    const { id } = await fixture.createCard(await fixture.createCardholder());
     const reject: IssuerPort['issue'] = async () => ({ state: 'rejected' });
     expect(await runJob('cards.issue', id, { issue: reject })).toEqual([]);
-    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.readCard(id)).state).toBe('ACTIVE');
     expect(await eventsOf(id)).toEqual([]);
   });
 });

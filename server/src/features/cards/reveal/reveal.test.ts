@@ -8,7 +8,7 @@ import {
   type CardFixture,
   type Cardholder,
   cardFixture,
-  cardName,
+  newCardName,
 } from '../../../../test/kit/cards/cards.ts';
 import { luhnSum } from '../../../connectors/sandbox/cards/card-numbers.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
@@ -23,7 +23,7 @@ let fixture: CardFixture;
 let holder: Cardholder;
 beforeAll(async () => {
   fixture = cardFixture(app);
-  holder = await fixture.holder();
+  holder = await fixture.createCardholder();
   await app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);
     if (!row) throw new Error('no platform');
@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
 });
 
-const createCard = () => fixture.card(holder);
+const createCard = () => fixture.createCard(holder);
 const reveal = (cardId: string, as?: { clientId: string; clientSecret: string }) =>
   app.call('POST', `/cards/${cardId}/reveal`, undefined, as && { as });
 
@@ -122,9 +122,9 @@ describe('revealCard', () => {
   });
 
   it('is rejected for a card that is not issued or closed, and accepted for a frozen one', async () => {
-    const waitingCard = await fixture.card(holder, { platformCardId: cardName('001') });
+    const waitingCard = await fixture.createCard(holder, { platformCardId: newCardName('001') });
     expect(waitingCard.state).toBe('PROCESSING');
-    const rejectedCard = await fixture.card(holder, { platformCardId: cardName('002') });
+    const rejectedCard = await fixture.createCard(holder, { platformCardId: newCardName('002') });
     expect(rejectedCard.state).toBe('CLOSED');
     const closedCard = await createCard();
     ok(await fixture.patchCard(closedCard.id, { state: 'CLOSED' }), 200);
@@ -197,8 +197,8 @@ describe('the card details page', () => {
   });
 
   it('is rejected after the holder was deleted, before a job has closed the card', async () => {
-    const deletedHolder = await fixture.holder();
-    const { id } = await fixture.card(deletedHolder);
+    const deletedHolder = await fixture.createCardholder();
+    const { id } = await fixture.createCard(deletedHolder);
     const path = await linkTo(id);
     ok(await app.call('DELETE', `/customers/${deletedHolder.customer.id}`), 200);
     expect((await open(path)).statusCode).toBe(404);
@@ -227,9 +227,9 @@ describe('the card details page', () => {
   it('cannot be framed without an allowed origin, or with an unknown link', async () => {
     const otherCardFixture = cardFixture(app, { as: app.unregulated });
     const sql = 'update customers set status = $2, version = version + 1 where id = $1';
-    const person = await otherCardFixture.holder();
+    const person = await otherCardFixture.createCardholder();
     await app.runtime.db.query(sql, [person.customer.id, 'APPROVED']);
-    const { id } = await otherCardFixture.card(person);
+    const { id } = await otherCardFixture.createCard(person);
     const { panEmbedUrl } = ok(await reveal(id, app.unregulated), 200);
     for (const path of [new URL(panEmbedUrl).pathname, '/card/unknown']) {
       const { headers } = await open(path);

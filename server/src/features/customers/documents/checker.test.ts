@@ -6,11 +6,11 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
-  bill,
+  billFields,
   type DocumentHarness,
+  newPng,
   openDocumentHarness,
-  passport,
-  png,
+  passportFields,
   statusAndCode,
 } from '../../../../test/kit/customers/documents.ts';
 import { jpegFile, pdfFile, pngFile } from '../../../../test/kit/http/documents.ts';
@@ -39,31 +39,31 @@ describe('the check of a document', () => {
   it.each(Object.entries(REASON_BY_SUFFIX))(
     'rejects with %s in the sandbox by file name',
     async (code, reason) => {
-      const holder = await harness.person();
-      const response = await harness.upload(bill(holder), png(`bill-${code}.png`));
+      const holder = await harness.createPerson();
+      const response = await harness.upload(billFields(holder), newPng(`bill-${code}.png`));
       expect([...statusAndCode(response), response.body.reason]).toEqual([400, code, reason]);
       expect(await documentsOf(app.runtime, [holder])).toEqual([]);
-      await harness.uploadDocument(bill(holder), png(`${code}-bill.png`));
+      await harness.uploadDocument(billFields(holder), newPng(`${code}-bill.png`));
     },
   );
 
   it('checks the structure of files in production', async () => {
-    const holder = await harness.person(app.production);
+    const holder = await harness.createPerson(app.production);
     const check = async (bytes: Uint8Array) =>
-      statusAndCode(await harness.upload(bill(holder), { bytes }, app.production));
+      statusAndCode(await harness.upload(billFields(holder), { bytes }, app.production));
     expect(await check(pngFile(299, 500))).toEqual([400, 'LOW_QUALITY']);
     expect(await check(jpegFile().subarray(0, -300))).toEqual([400, 'INCOMPLETE']);
     const lockedFile = pdfFile({ trailer: '/Encrypt 9 0 R' });
     expect(await check(lockedFile)).toEqual([400, 'UNSUITABLE_DOCUMENT']);
     await harness.uploadDocument(
-      bill(holder),
+      billFields(holder),
       { bytes: jpegFile(), name: 'EXPIRED.jpg' },
       app.production,
     );
   });
 
   it('passes the whole document to the connector and applies its verdict', async () => {
-    const holder = await harness.person();
+    const holder = await harness.createPerson();
     const bytes = jpegFile();
     const checks: DocumentCheck[] = [];
     const contents: Buffer[] = [];
@@ -118,9 +118,12 @@ describe('stored documents', () => {
       .map((each) => readFileSync(path.join(each.parentPath, each.name)));
 
   it('are readable only with the keys', async () => {
-    const holder = await harness.person();
+    const holder = await harness.createPerson();
     const bytes = pngFile(40, 40, SECRET);
-    const { id } = await harness.uploadDocument(passport(holder), { bytes, name: `${SECRET}.png` });
+    const { id } = await harness.uploadDocument(passportFields(holder), {
+      bytes,
+      name: `${SECRET}.png`,
+    });
     const [dump] = await app.runtime.db.query<{ text: string }>(
       `select (select json_agg(d)::text from documents d) || (select json_agg(f)::text from files f)
         || coalesce((select json_agg(e)::text from events e), '') as text`,
@@ -134,7 +137,7 @@ describe('stored documents', () => {
       }
     }
     expect(app.log.join('')).not.toContain(SECRET);
-    const row = await harness.rowOf(id);
+    const row = await harness.readRow(id);
     const owner = await app.runtime.db.read(customers, holder);
     if (!owner) throw new Error('no such customer');
     const content = await readAll(app.files.read(fileOf(app.runtime.vault, owner, row)));
@@ -142,22 +145,22 @@ describe('stored documents', () => {
   });
 
   it('are deleted with the customer, including documents of its owners', async () => {
-    const { company, owner } = await harness.business();
+    const { company, owner } = await harness.createBusiness();
     const documents = [
-      await harness.uploadDocument(bill(company)),
-      await harness.uploadDocument(passport(owner)),
+      await harness.uploadDocument(billFields(company)),
+      await harness.uploadDocument(passportFields(owner)),
     ];
-    const otherDocument = await harness.uploadDocument(bill(await harness.person()));
+    const otherDocument = await harness.uploadDocument(billFields(await harness.createPerson()));
     const fileIds = await Promise.all(
-      documents.map(async ({ id }) => (await harness.rowOf(id)).file_id),
+      documents.map(async ({ id }) => (await harness.readRow(id)).file_id),
     );
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, company);
       if (row) await eraseDocuments(ctx, row);
     });
     expect(await documentsOf(app.runtime, [company, owner])).toEqual([]);
-    const states = await harness.fileStates();
+    const states = await harness.readFileStates();
     for (const id of fileIds) expect(states.has(id)).toBe(false);
-    expect(states.get((await harness.rowOf(otherDocument.id)).file_id)).toBe('KEPT');
+    expect(states.get((await harness.readRow(otherDocument.id)).file_id)).toBe('KEPT');
   });
 });

@@ -4,12 +4,12 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
-  bill,
+  billFields,
   type DocumentHarness,
   errorFields,
+  newPng,
   openDocumentHarness,
-  passport,
-  png,
+  passportFields,
   statusAndCode,
 } from '../../../../test/kit/customers/documents.ts';
 import { jpegFile, pdfFile } from '../../../../test/kit/http/documents.ts';
@@ -25,8 +25,8 @@ beforeAll(async () => {
 describe('uploadDocument', () => {
   describe('getDocument', () => {
     it('returns the document without its file', async () => {
-      const holder = await harness.person();
-      const body = await harness.uploadDocument(passport(holder), {
+      const holder = await harness.createPerson();
+      const body = await harness.uploadDocument(passportFields(holder), {
         bytes: pdfFile(),
         name: 'Pass Ada.pdf',
       });
@@ -43,17 +43,19 @@ describe('uploadDocument', () => {
         updatedAt: now,
       });
       expect(ok(await app.call('GET', `/documents/${body.id}`), 200)).toEqual(body);
-      expect((await harness.fileStates()).get((await harness.rowOf(body.id)).file_id)).toBe('KEPT');
+      expect((await harness.readFileStates()).get((await harness.readRow(body.id)).file_id)).toBe(
+        'KEPT',
+      );
     });
   });
 
   it('determines the format by the first bytes of the file', async () => {
-    const holder = await harness.person();
+    const holder = await harness.createPerson();
     const mislabeled = { bytes: jpegFile(1, 1), name: 'x.exe', type: 'text/html' };
-    const { id } = await harness.uploadDocument(bill(holder), mislabeled);
-    expect((await harness.rowOf(id)).format).toBe('JPEG');
+    const { id } = await harness.uploadDocument(billFields(holder), mislabeled);
+    expect((await harness.readRow(id)).format).toBe('JPEG');
     const exe = { bytes: Buffer.from('MZ...........'), name: 'x.pdf', type: 'application/pdf' };
-    const response = await harness.upload(bill(holder, 'OTHER'), exe);
+    const response = await harness.upload(billFields(holder, 'OTHER'), exe);
     expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors).toEqual([
       {
@@ -65,7 +67,7 @@ describe('uploadDocument', () => {
   });
 
   it('rejects an empty file, one above 10 MB and a missing one', async () => {
-    const fields = bill(await harness.person());
+    const fields = billFields(await harness.createPerson());
     const emptyResponse = await harness.upload(fields, { bytes: Buffer.alloc(0) });
     expect([emptyResponse.status, ...errorFields(emptyResponse)]).toEqual([400, 'file']);
     expect(emptyResponse.body.details.errors[0].message).toBe('is empty');
@@ -82,7 +84,7 @@ describe('uploadDocument', () => {
   });
 
   it('reports all errors at once', async () => {
-    const holder = await harness.person();
+    const holder = await harness.createPerson();
     const fields = {
       documentHolder: holder,
       documentType: 'PASSPORT',
@@ -93,42 +95,42 @@ describe('uploadDocument', () => {
     expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
     const invalidFields = ['country', 'documentNumber', 'file', 'issuingAuthority', 'side'];
     expect(errorFields(response)).toEqual(invalidFields);
-    expect(errorFields(await harness.upload({}, png()))).toEqual([
+    expect(errorFields(await harness.upload({}, newPng()))).toEqual([
       'country',
       'documentHolder',
       'documentType',
     ]);
-    expect(errorFields(await harness.upload({ ...bill(holder, 'DIARY'), side: 'TOP' }))).toEqual([
-      ...['documentType', 'side'],
-    ]);
-    const blank = { ...passport(holder), issuingAuthority: '  ' };
+    expect(
+      errorFields(await harness.upload({ ...billFields(holder, 'DIARY'), side: 'TOP' })),
+    ).toEqual([...['documentType', 'side']]);
+    const blank = { ...passportFields(holder), issuingAuthority: '  ' };
     expect(errorFields(await harness.upload(blank))).toEqual(['issuingAuthority']);
   });
 
   it('rejects holders of other platforms', async () => {
-    const otherPerson = await harness.person(app.other);
-    const { owner } = await harness.business(app.other);
+    const otherPerson = await harness.createPerson(app.other);
+    const { owner } = await harness.createBusiness(app.other);
     const unknownId = otherPerson.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const responses: ApiResponse[] = [];
     for (const holder of [otherPerson, owner, unknownId, app.platform.id, 'unknown']) {
-      const response = await harness.upload(bill(holder));
+      const response = await harness.upload(billFields(holder));
       expect(statusAndCode(response)).toEqual([404, 'DOCUMENT_HOLDER_NOT_FOUND']);
       responses.push(response);
     }
     for (const { body } of responses) expect(body).toEqual(responses[0]?.body);
-    const states = await harness.fileStates();
+    const states = await harness.readFileStates();
     expect([...states.values()].filter((state) => state === 'UPLOADING')).toEqual([]);
   });
 
   it('rejects a deleted customer', async () => {
-    const holder = await harness.person();
-    const { id } = await harness.uploadDocument(bill(holder));
+    const holder = await harness.createPerson();
+    const { id } = await harness.uploadDocument(billFields(holder));
     ok(await app.call('DELETE', `/customers/${holder}`), 200);
-    expect(statusAndCode(await harness.upload(passport(holder)))).toEqual([
+    expect(statusAndCode(await harness.upload(passportFields(holder)))).toEqual([
       410,
       'CUSTOMER_DELETED',
     ]);
-    expect(statusAndCode(await harness.replace(id, bill(undefined)))).toEqual([
+    expect(statusAndCode(await harness.replace(id, billFields(undefined)))).toEqual([
       410,
       'CUSTOMER_DELETED',
     ]);
@@ -137,14 +139,14 @@ describe('uploadDocument', () => {
   });
 
   it('accepts one document per holder, type and side', async () => {
-    const { company, owner } = await harness.business();
-    await harness.uploadDocument(passport(company));
-    expect(statusAndCode(await harness.upload(passport(company)))).toEqual([
+    const { company, owner } = await harness.createBusiness();
+    await harness.uploadDocument(passportFields(company));
+    expect(statusAndCode(await harness.upload(passportFields(company)))).toEqual([
       409,
       'DOCUMENT_ALREADY_EXISTS',
     ]);
-    await harness.uploadDocument(passport(owner));
-    const license = { ...passport(owner), documentType: 'DRIVERS_LICENSE' };
+    await harness.uploadDocument(passportFields(owner));
+    const license = { ...passportFields(owner), documentType: 'DRIVERS_LICENSE' };
     for (const side of ['FRONT', 'BACK', undefined]) {
       await harness.uploadDocument({ ...license, side });
       expect(statusAndCode(await harness.upload({ ...license, side }))).toEqual([
@@ -155,15 +157,15 @@ describe('uploadDocument', () => {
   });
 
   it('accepts one of several concurrent uploads and keeps only its file', async () => {
-    const holder = await harness.person();
-    const fields = bill(holder);
+    const holder = await harness.createPerson();
+    const fields = billFields(holder);
     const responses = await Promise.all(Array.from({ length: 6 }, () => harness.upload(fields)));
     expect(responses.map((each) => each.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     const conflicts = responses.filter((each) => each.status === 409);
     for (const each of conflicts) expect(each.body.code).toBe('DOCUMENT_ALREADY_EXISTS');
     const rows = await documentsOf(app.runtime, [holder]);
     expect(rows).toHaveLength(1);
-    const states = await harness.fileStates();
+    const states = await harness.readFileStates();
     expect(states.get(rows[0]?.file_id as string)).toBe('KEPT');
     const otherFiles = await app.runtime.db.query<{ id: string }>(
       `select f.id from files f where state <> 'GONE'
@@ -174,10 +176,10 @@ describe('uploadDocument', () => {
   });
 
   it('replays the reply for a repeated idempotency key and keeps one file', async () => {
-    const fields = passport(await harness.person());
+    const fields = passportFields(await harness.createPerson());
     const key = { 'idempotency-key': 'a-passport' };
-    const firstResponse = await harness.upload(fields, png(), app.platform, key);
-    const secondResponse = await harness.upload(fields, png(), app.platform, key);
+    const firstResponse = await harness.upload(fields, newPng(), app.platform, key);
+    const secondResponse = await harness.upload(fields, newPng(), app.platform, key);
     expect([firstResponse.status, secondResponse.status]).toEqual([201, 201]);
     expect(secondResponse.body).toEqual(firstResponse.body);
     const storedRows = await app.runtime.db.query<{ reply: string }>(
@@ -190,11 +192,11 @@ describe('uploadDocument', () => {
 
 describe('listDocuments', () => {
   it('pages documents of the platform or of one holder, newest first', async () => {
-    const { company, owner } = await harness.business();
+    const { company, owner } = await harness.createBusiness();
     const ids: string[] = [];
     for (const type of ['TAX_RETURN', 'BANK_STATEMENT', 'SELFIE']) {
       app.effects.set(app.effects.now() + 1_000);
-      ids.unshift((await harness.uploadDocument(bill(owner, type))).id);
+      ids.unshift((await harness.uploadDocument(billFields(owner, type))).id);
     }
     const list = (query: string, platform = app.platform) =>
       app.call('GET', `/documents?${query}`, undefined, { as: platform });
@@ -219,11 +221,14 @@ describe('listDocuments', () => {
 
 describe('replaceDocument', () => {
   it('replaces the file and all data of the document', async () => {
-    const holder = await harness.person();
-    const previous = await harness.uploadDocument(passport(holder));
-    const rowBefore = await harness.rowOf(previous.id);
+    const holder = await harness.createPerson();
+    const previous = await harness.uploadDocument(passportFields(holder));
+    const rowBefore = await harness.readRow(previous.id);
     app.effects.set(app.effects.now() + 60_000);
-    const body = ok(await harness.replace(previous.id, bill(undefined), png('new.png')), 200);
+    const body = ok(
+      await harness.replace(previous.id, billFields(undefined), newPng('new.png')),
+      200,
+    );
     expect(body).toEqual({
       id: previous.id,
       documentHolder: holder,
@@ -234,14 +239,14 @@ describe('replaceDocument', () => {
       updatedAt: new Date(app.effects.now()).toISOString(),
     });
     expect(ok(await app.call('GET', `/documents/${previous.id}`), 200)).toEqual(body);
-    const states = await harness.fileStates();
+    const states = await harness.readFileStates();
     expect(states.has(rowBefore.file_id)).toBe(false);
-    expect(states.get((await harness.rowOf(previous.id)).file_id)).toBe('KEPT');
-    await harness.uploadDocument(passport(holder)); // the type is available again
+    expect(states.get((await harness.readRow(previous.id)).file_id)).toBe('KEPT');
+    await harness.uploadDocument(passportFields(holder)); // the type is available again
   });
 
   it('validates the new document by the same rules', async () => {
-    const { id } = await harness.uploadDocument(passport(await harness.person()));
+    const { id } = await harness.uploadDocument(passportFields(await harness.createPerson()));
     const response = await harness.replace(
       id,
       { documentType: 'NATIONAL_ID', country: 'XX' },
@@ -255,43 +260,48 @@ describe('replaceDocument', () => {
     ]);
     const rejectedResponse = await harness.replace(
       id,
-      passport(undefined),
-      png('x-SUSPECTED_FRAUD.png'),
+      passportFields(undefined),
+      newPng('x-SUSPECTED_FRAUD.png'),
     );
     expect(statusAndCode(rejectedResponse)).toEqual([400, 'SUSPECTED_FRAUD']);
-    expect((await harness.fileStates()).get((await harness.rowOf(id)).file_id)).toBe('KEPT');
+    expect((await harness.readFileStates()).get((await harness.readRow(id)).file_id)).toBe('KEPT');
   });
 
   it('rejects a type that another document of the holder has', async () => {
-    const holder = await harness.person();
-    await harness.uploadDocument(passport(holder));
-    const { id } = await harness.uploadDocument(bill(holder));
-    const response = await harness.replace(id, passport(undefined));
+    const holder = await harness.createPerson();
+    await harness.uploadDocument(passportFields(holder));
+    const { id } = await harness.uploadDocument(billFields(holder));
+    const response = await harness.replace(id, passportFields(undefined));
     expect(statusAndCode(response)).toEqual([409, 'DOCUMENT_ALREADY_EXISTS']);
-    ok(await harness.replace(id, bill(undefined)), 200);
-    const otherDocument = await harness.uploadDocument(bill(holder, 'OTHER'));
+    ok(await harness.replace(id, billFields(undefined)), 200);
+    const otherDocument = await harness.uploadDocument(billFields(holder, 'OTHER'));
     const selfies = [id, otherDocument.id].map((each) =>
-      harness.replace(each, bill(undefined, 'SELFIE')),
+      harness.replace(each, billFields(undefined, 'SELFIE')),
     );
     const uploaded = await Promise.all(selfies);
     expect(uploaded.map((each) => each.status).sort()).toEqual([200, 409]);
   });
 
   it('rejects the replacement of a document of a final verification', async () => {
-    const holder = await harness.person();
+    const holder = await harness.createPerson();
     await harness.setStatus(holder, 'PENDING');
-    const { id } = await harness.uploadDocument(bill(holder));
-    await harness.submit(id);
-    ok(await harness.replace(id, bill(undefined)), 200);
+    const { id } = await harness.uploadDocument(billFields(holder));
+    await harness.markAsSubmitted(id);
+    ok(await harness.replace(id, billFields(undefined)), 200);
     await harness.setStatus(holder, 'APPROVED');
-    const response = await harness.replace(id, bill(undefined));
+    const response = await harness.replace(id, billFields(undefined));
     expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('returns 404 for a document of another platform', async () => {
-    const { id } = await harness.uploadDocument(bill(await harness.person()));
-    const otherResponse = await harness.replace(id, bill(undefined), png(), app.other);
-    const unknownResponse = await harness.replace('unknown', bill(undefined), png(), app.other);
+    const { id } = await harness.uploadDocument(billFields(await harness.createPerson()));
+    const otherResponse = await harness.replace(id, billFields(undefined), newPng(), app.other);
+    const unknownResponse = await harness.replace(
+      'unknown',
+      billFields(undefined),
+      newPng(),
+      app.other,
+    );
     expect(statusAndCode(otherResponse)).toEqual([404, 'NOT_FOUND']);
     expect(otherResponse.body).toEqual(unknownResponse.body);
     expect((await app.call('GET', `/documents/${id}`)).body.updatedAt).toBeDefined();
@@ -300,8 +310,8 @@ describe('replaceDocument', () => {
 
 describe('deleteDocument', () => {
   it('deletes the document and its file', async () => {
-    const { id } = await harness.uploadDocument(bill(await harness.person()));
-    const { file_id } = await harness.rowOf(id);
+    const { id } = await harness.uploadDocument(billFields(await harness.createPerson()));
+    const { file_id } = await harness.readRow(id);
     expect(
       (await app.call('DELETE', `/documents/${id}`, undefined, { as: app.other })).status,
     ).toBe(404);
@@ -309,16 +319,16 @@ describe('deleteDocument', () => {
     for (const method of ['GET', 'DELETE']) {
       expect(statusAndCode(await app.call(method, `/documents/${id}`))).toEqual([404, 'NOT_FOUND']);
     }
-    expect((await harness.fileStates()).has(file_id)).toBe(false);
+    expect((await harness.readFileStates()).has(file_id)).toBe(false);
   });
 
   it('rejects the deletion of a submitted document, even after a replacement', async () => {
-    const holder = await harness.person();
+    const holder = await harness.createPerson();
     await harness.setStatus(holder, 'PENDING');
-    const { id } = await harness.uploadDocument(bill(holder));
-    await harness.submit(id);
+    const { id } = await harness.uploadDocument(billFields(holder));
+    await harness.markAsSubmitted(id);
     expect(statusAndCode(await app.call('DELETE', `/documents/${id}`))).toEqual([409, 'CONFLICT']);
-    ok(await harness.replace(id, bill(undefined)), 200);
+    ok(await harness.replace(id, billFields(undefined)), 200);
     expect(statusAndCode(await app.call('DELETE', `/documents/${id}`))).toEqual([409, 'CONFLICT']);
   });
 });

@@ -4,7 +4,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { file, type ImportHarness, importHarness } from '../../../../test/kit/customers/imports.ts';
+import {
+  csvFile,
+  type ImportHarness,
+  importHarness,
+} from '../../../../test/kit/customers/imports.ts';
 
 const app = testApp();
 let harness: ImportHarness;
@@ -86,9 +90,9 @@ describe.each(['sandbox', 'production'] as const)(
       const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: platform }), 200);
       const idOf = (index: number) => `${mode}-${index}`;
       const rows = CASES.map((cells, index) =>
-        harness.person(idOf(index), { umaAddress: `$${idOf(index)}@${umaDomain}`, ...cells }),
+        harness.personRow(idOf(index), { umaAddress: `$${idOf(index)}@${umaDomain}`, ...cells }),
       );
-      const { errors } = await harness.importFile(file(...rows), platform);
+      const { errors } = await harness.importFile(csvFile(...rows), platform);
       const failedRows = new Map<string, Errors>(
         errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
       );

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
-  file,
+  csvFile,
   HEAD,
   type ImportHarness,
   importHarness,
@@ -22,15 +22,15 @@ beforeAll(async () => {
 
 describe('uploadCustomersCsv', () => {
   it('registers individuals and businesses like POST /customers', async () => {
-    const person = harness.person('p-1', { email: 'ada@example.com', description: 'x' });
-    const body = await harness.importFile(`\uFEFF${file(person, harness.company('f-1'))}`);
+    const person = harness.personRow('p-1', { email: 'ada@example.com', description: 'x' });
+    const body = await harness.importFile(`\uFEFF${csvFile(person, harness.businessRow('f-1'))}`);
     expect(body).toEqual({
       id: body.id,
       status: 'COMPLETED',
       progress: progress(2, 2, 0),
       completedAt: expect.any(String),
     });
-    const [ada] = await harness.byPlatformId('p-1');
+    const [ada] = await harness.findByPlatformId('p-1');
     expect(ada).toMatchObject({
       customerType: 'INDIVIDUAL',
       kycStatus: 'APPROVED',
@@ -43,9 +43,9 @@ describe('uploadCustomersCsv', () => {
       'CUSTOMER.KYC_APPROVED',
     ]);
     expect(
-      await harness.count('internal_accounts where customer_id = $1', [ada.id]),
+      await harness.countRows('internal_accounts where customer_id = $1', [ada.id]),
     ).toBeGreaterThan(0);
-    const [engines] = await harness.byPlatformId('f-1');
+    const [engines] = await harness.findByPlatformId('f-1');
     expect(engines).toMatchObject({
       customerType: 'BUSINESS',
       businessInfo: { legalName: 'Engines Ltd', country: 'US' },
@@ -60,9 +60,9 @@ describe('uploadCustomersCsv', () => {
 
   it('supports test suffixes and UMA addresses without $', async () => {
     const { status } = await harness.importFile(
-      file(
-        harness.person('p-2', { umaAddress: `p-2@${harness.domain}`, fullName: 'Ada 001' }),
-        harness.person('p-3', { umaAddress: `P-3@${harness.domain.toUpperCase()}` }),
+      csvFile(
+        harness.personRow('p-2', { umaAddress: `p-2@${harness.domain}`, fullName: 'Ada 001' }),
+        harness.personRow('p-3', { umaAddress: `P-3@${harness.domain.toUpperCase()}` }),
       ),
     );
     expect(status).toBe('COMPLETED');
@@ -70,10 +70,10 @@ describe('uploadCustomersCsv', () => {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada 001',
     });
-    const [scripted] = await harness.byPlatformId('p-2');
+    const [scripted] = await harness.findByPlatformId('p-2');
     expect(scripted.kycStatus).toBe(response.body.kycStatus);
     expect(scripted.umaAddress).toBe(`$p-2@${harness.domain}`);
-    expect((await harness.byPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${harness.domain}`);
+    expect((await harness.findByPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${harness.domain}`);
   });
 
   const german = {
@@ -91,10 +91,14 @@ describe('uploadCustomersCsv', () => {
   it('registers residents of other countries with a national number', async () => {
     const dubai = { city: 'Dubai', state: '', country: 'AE', nationality: 'AE' };
     const body = await harness.importFile(
-      file(harness.person('g-1', german), harness.person('g-2', dubai), harness.person('g-3')),
+      csvFile(
+        harness.personRow('g-1', german),
+        harness.personRow('g-2', dubai),
+        harness.personRow('g-3'),
+      ),
     );
     expect(body.progress).toEqual(progress(3, 3, 0));
-    const [erika] = await harness.byPlatformId('g-1');
+    const [erika] = await harness.findByPlatformId('g-1');
     expect(erika).toMatchObject({
       ...{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE', nationality: 'DE' },
       ...{ email: 'erika@example.com', phoneNumber: '+4915123456789' },
@@ -102,19 +106,19 @@ describe('uploadCustomersCsv', () => {
     });
     const row = await app.runtime.db.read(customers, erika.id);
     expect(row && personalOf(app.runtime.vault, row).identifier).toBe('65 929 970 489');
-    expect((await harness.byPlatformId('g-2'))[0]).not.toHaveProperty('idType');
+    expect((await harness.findByPlatformId('g-2'))[0]).not.toHaveProperty('idType');
   });
 
   it('reports the columns of an invalid number without its value', async () => {
     const rows = [
-      harness.person('w-1', { ...german, identifier: '123-45-0489' }),
-      harness.person('w-2', { ...german, countryOfIssuance: '' }),
-      harness.person('w-3', { ...german, idType: 'EIN' }),
-      harness.person('w-4', { ...german, countryOfIssuance: 'US' }),
-      harness.person('w-5', { ...german, identifier: '' }),
-      harness.person('w-6', { state: '' }),
+      harness.personRow('w-1', { ...german, identifier: '123-45-0489' }),
+      harness.personRow('w-2', { ...german, countryOfIssuance: '' }),
+      harness.personRow('w-3', { ...german, idType: 'EIN' }),
+      harness.personRow('w-4', { ...german, countryOfIssuance: 'US' }),
+      harness.personRow('w-5', { ...german, identifier: '' }),
+      harness.personRow('w-6', { state: '' }),
     ];
-    const body = await harness.importFile(file(...rows));
+    const body = await harness.importFile(csvFile(...rows));
     const fields = body.errors.map((each: { details: { errors: { field: string }[] } }) =>
       each.details.errors.map(({ field }) => field),
     );
@@ -131,20 +135,24 @@ describe('uploadCustomersCsv', () => {
 
   it('reports every invalid column without personal data', async () => {
     const rows = [
-      harness.person('n-1', { fullName: 'Secret_Name', birthDate: '15.01.1990', country: 'Texas' }),
-      harness.person('n-2', { customerType: 'ROBOT' }),
-      harness.person('', { umaAddress: '', city: '' }),
-      harness.person('n-4', { umaAddress: '$n-4@elsewhere.example' }),
-      harness.company('n-5', { businessTaxId: 'nothing American', country: 'US' }),
-      harness.person('n-6', { birthDate: '2999-01-01', email: 'not an address' }),
-      `${harness.person('n-7')},more`,
+      harness.personRow('n-1', {
+        fullName: 'Secret_Name',
+        birthDate: '15.01.1990',
+        country: 'Texas',
+      }),
+      harness.personRow('n-2', { customerType: 'ROBOT' }),
+      harness.personRow('', { umaAddress: '', city: '' }),
+      harness.personRow('n-4', { umaAddress: '$n-4@elsewhere.example' }),
+      harness.businessRow('n-5', { businessTaxId: 'nothing American', country: 'US' }),
+      harness.personRow('n-6', { birthDate: '2999-01-01', email: 'not an address' }),
+      `${harness.personRow('n-7')},more`,
       'Secret_Name" here,x',
-      harness.person('n-9'),
-      harness.person('n-9', { umaAddress: `$n-9b@${harness.domain}` }),
-      harness.person('n-11', { umaAddress: `$N-9@${harness.domain}` }),
-      harness.person('n-12', { birthDate: '2999-01-01' }),
+      harness.personRow('n-9'),
+      harness.personRow('n-9', { umaAddress: `$n-9b@${harness.domain}` }),
+      harness.personRow('n-11', { umaAddress: `$N-9@${harness.domain}` }),
+      harness.personRow('n-12', { birthDate: '2999-01-01' }),
     ];
-    const body = await harness.importFile(file(...rows));
+    const body = await harness.importFile(csvFile(...rows));
     expect(body.status).toBe('COMPLETED');
     expect(body.progress).toEqual(progress(12, 1, 11));
     const summary = body.errors.map(
@@ -172,7 +180,7 @@ describe('uploadCustomersCsv', () => {
       ['n-12', 'INVALID_INPUT', ['birthDate']],
     ]);
     for (const each of body.errors) expect(each.reason).toBe(each.message);
-    expect(await harness.byPlatformId('n-9')).toHaveLength(1);
+    expect(await harness.findByPlatformId('n-9')).toHaveLength(1);
     const storedJson = JSON.stringify(
       await app.runtime.db.query('select * from import_errors where import_id = $1', [body.id]),
     );
@@ -183,8 +191,10 @@ describe('uploadCustomersCsv', () => {
   });
 
   it('registers no customer of a file that is rejected as a whole', async () => {
-    const customerCount = await harness.count('customers');
-    const body = await harness.importFile(file(harness.person('w-1')).replace('city', 'town'));
+    const customerCount = await harness.countRows('customers');
+    const body = await harness.importFile(
+      csvFile(harness.personRow('w-1')).replace('city', 'town'),
+    );
     expect(body).toMatchObject({
       status: 'FAILED',
       progress: progress(1, 0, 0),
@@ -201,17 +211,17 @@ describe('uploadCustomersCsv', () => {
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
       { type: 'BULK_UPLOAD.FAILED', data: body },
     ]);
-    const oversizedFile = `${HEAD}\n${`${harness.person('w-2')}\n`.repeat(50_001)}`;
+    const oversizedFile = `${HEAD}\n${`${harness.personRow('w-2')}\n`.repeat(50_001)}`;
     const tooMany = await harness.importFile(oversizedFile);
     expect([tooMany.status, tooMany.progress]).toEqual(['FAILED', progress(50_001, 0, 0)]);
-    expect(await harness.count('customers')).toBe(customerCount);
-    expect(await harness.count("files where state <> 'GONE'")).toBe(0);
+    expect(await harness.countRows('customers')).toBe(customerCount);
+    expect(await harness.countRows("files where state <> 'GONE'")).toBe(0);
   });
 
   it('fails if no row succeeds, as for a repeated upload', async () => {
-    const content = file(harness.person('again-1'), harness.company('again-2'));
+    const content = csvFile(harness.personRow('again-1'), harness.businessRow('again-2'));
     expect((await harness.importFile(content)).status).toBe('COMPLETED');
-    const customerCount = await harness.count('customers');
+    const customerCount = await harness.countRows('customers');
     const repeatedImport = await harness.importFile(content);
     expect(repeatedImport.status).toBe('FAILED');
     expect(repeatedImport.progress).toEqual(progress(2, 0, 2));
@@ -223,17 +233,25 @@ describe('uploadCustomersCsv', () => {
       ['again-1', 'CONFLICT'],
       ['again-2', 'CONFLICT'],
     ]);
-    expect(await harness.count('customers')).toBe(customerCount);
+    expect(await harness.countRows('customers')).toBe(customerCount);
     const secondImport = await harness.importFile(
-      file(harness.person('again-1'), harness.person('again-3')),
+      csvFile(harness.personRow('again-1'), harness.personRow('again-3')),
     );
     expect([secondImport.status, secondImport.progress]).toEqual(['COMPLETED', progress(2, 1, 1)]);
   });
 
   it('creates one import for a repeated idempotency key', async () => {
     const key = { 'idempotency-key': 'upload-1' };
-    const firstResponse = await harness.upload(file(harness.person('k-1')), app.platform, key);
-    const secondResponse = await harness.upload(file(harness.person('k-1')), app.platform, key);
+    const firstResponse = await harness.upload(
+      csvFile(harness.personRow('k-1')),
+      app.platform,
+      key,
+    );
+    const secondResponse = await harness.upload(
+      csvFile(harness.personRow('k-1')),
+      app.platform,
+      key,
+    );
     expect(secondResponse.body).toEqual(firstResponse.body);
     await app.settle();
     expect((await harness.readImport(firstResponse.body.jobId)).status).toBe('COMPLETED');
@@ -245,12 +263,12 @@ describe('uploadCustomersCsv', () => {
   });
 
   it('deletes the file and its key when the import has ended', async () => {
-    const id = await harness.startImport(file(harness.person('gone-1')));
+    const id = await harness.startImport(csvFile(harness.personRow('gone-1')));
     const [row] = await app.runtime.db.query('select * from imports where id = $1', [id]);
     expect(row?.file_id).toMatch(/^File:/);
-    expect(await harness.count('files where id = $1', [row?.file_id])).toBe(1);
+    expect(await harness.countRows('files where id = $1', [row?.file_id])).toBe(1);
     await app.settle();
-    expect(await harness.count('files where id = $1', [row?.file_id])).toBe(0);
+    expect(await harness.countRows('files where id = $1', [row?.file_id])).toBe(0);
     const [after] = await app.runtime.db.query('select * from imports where id = $1', [id]);
     expect([after?.file_id, after?.file_key]).toEqual([null, null]);
   });
@@ -258,7 +276,7 @@ describe('uploadCustomersCsv', () => {
 
 describe('getBulkCustomerImportJob', () => {
   it('returns 404 for an import of another platform', async () => {
-    const id = await harness.startImport(file(harness.person('mine-1')));
+    const id = await harness.startImport(csvFile(harness.personRow('mine-1')));
     const otherResponse = await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, {
       as: app.other,
     });
@@ -271,18 +289,18 @@ describe('getBulkCustomerImportJob', () => {
     }
     await app.settle();
     const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: app.other }), 200);
-    const content = file(harness.person('mine-1', { umaAddress: `$x-1@${umaDomain}` }));
+    const content = csvFile(harness.personRow('mine-1', { umaAddress: `$x-1@${umaDomain}` }));
     expect((await harness.importFile(content, app.other)).status).toBe('COMPLETED');
-    expect(await harness.byPlatformId('mine-1', app.other)).toHaveLength(1);
+    expect(await harness.findByPlatformId('mine-1', app.other)).toHaveLength(1);
   });
 
   it('shows the progress after each slice', async () => {
     const rows = Array.from({ length: 1_100 }, (_, index) =>
       index % 1_000 === 999
-        ? harness.person(`s-${index}`, { country: '??' })
-        : harness.person(`s-${index}`),
+        ? harness.personRow(`s-${index}`, { country: '??' })
+        : harness.personRow(`s-${index}`),
     );
-    const id = await harness.startImport(file(...rows));
+    const id = await harness.startImport(csvFile(...rows));
     expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(1_100, 0, 0),
@@ -304,13 +322,13 @@ describe('getBulkCustomerImportJob', () => {
 
   it('limits errors to the first thousand in replies and events', async () => {
     const rows = Array.from({ length: 1_200 }, (_, index) =>
-      harness.person(`e-${index}`, { country: '??' }),
+      harness.personRow(`e-${index}`, { country: '??' }),
     );
-    const body = await harness.importFile(file(...rows));
+    const body = await harness.importFile(csvFile(...rows));
     expect(body.progress).toEqual(progress(1_200, 0, 1_200));
     expect(body.errors).toHaveLength(1_000);
     expect(body.errors[999].correlationId).toBe('e-999');
     expect((await harness.eventsOf(body.id))[0]?.data).toEqual(body);
-    expect(await harness.count('import_errors where import_id = $1', [body.id])).toBe(1_200);
+    expect(await harness.countRows('import_errors where import_id = $1', [body.id])).toBe(1_200);
   });
 });

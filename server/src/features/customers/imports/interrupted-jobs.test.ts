@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
-  file,
+  csvFile,
   type ImportHarness,
   importHarness,
   progress,
@@ -31,7 +31,7 @@ describe('slices', () => {
       openWallets: async () => undefined,
       files: app.files,
       bodyErrors,
-      pressed: () => false,
+      isUnderLoad: () => false,
       written: () => undefined,
       ...overrides,
     })[0] as JobHandler;
@@ -56,7 +56,7 @@ describe('slices', () => {
 
   it('registers each row once if a worker dies before the result is staged', async () => {
     const id = await harness.startImport(
-      file(...Array.from({ length: 40 }, (_, index) => harness.person(`d-${index}`))),
+      csvFile(...Array.from({ length: 40 }, (_, index) => harness.personRow(`d-${index}`))),
     );
     const interruptedResult = await createHandler().run(app.runtime, await jobOf(id));
     expect(interruptedResult).toBeDefined(); // the result is never staged
@@ -64,13 +64,13 @@ describe('slices', () => {
       status: 'PENDING',
       progress: progress(40, 0, 0),
     });
-    expect(await harness.byPlatformId('d-39')).toHaveLength(1);
+    expect(await harness.findByPlatformId('d-39')).toHaveLength(1);
     await app.settle();
     expect(await harness.readImport(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(40, 40, 0),
     });
-    const [firstCustomer] = await harness.byPlatformId('d-0');
+    const [firstCustomer] = await harness.findByPlatformId('d-0');
     expect(firstCustomer.id).toBe(customerIdOf(id, 1));
     expect(await harness.eventsOf(id)).toHaveLength(1);
     expect(await harness.eventsOf(firstCustomer.id)).toHaveLength(1);
@@ -78,7 +78,7 @@ describe('slices', () => {
 
   it('parses at most 16 rows before it yields to requests', async () => {
     const id = await harness.startImport(
-      file(...Array.from({ length: 100 }, (_, index) => harness.person(`p-${index}`))),
+      csvFile(...Array.from({ length: 100 }, (_, index) => harness.personRow(`p-${index}`))),
     );
     let [run, longest, isDone] = [0, 0, false];
     const serveOnce = () => {
@@ -100,7 +100,7 @@ describe('slices', () => {
 
   it('resumes after a database outage', async () => {
     const id = await harness.startImport(
-      file(...Array.from({ length: 30 }, (_, index) => harness.person(`b-${index}`))),
+      csvFile(...Array.from({ length: 30 }, (_, index) => harness.personRow(`b-${index}`))),
     );
     let remaining = 11;
     const failing = {
@@ -122,7 +122,9 @@ describe('slices', () => {
   });
 
   it('reports INTERNAL_ERROR for a row that keeps failing', async () => {
-    const id = await harness.startImport(file(harness.person('i-1'), harness.person('i-2')));
+    const id = await harness.startImport(
+      csvFile(harness.personRow('i-1'), harness.personRow('i-2')),
+    );
     const job = { ...(await jobOf(id)), attempts: 10 };
     let isFirst = true;
     const failing = {
@@ -147,7 +149,7 @@ describe('slices', () => {
 
   it('fails after the last read attempt if the file is unreadable', async () => {
     const id = await harness.startImport(
-      file(...['g-1', 'g-2', 'g-3'].map((each) => harness.person(each))),
+      csvFile(...['g-1', 'g-2', 'g-3'].map((each) => harness.personRow(each))),
     );
     const unreadable = createHandler({
       files: {
@@ -168,15 +170,15 @@ describe('slices', () => {
     expect(body).toMatchObject({ status: 'FAILED', progress: progress(3, 0, 0) });
     const message = 'The file could not be read from row 1 on. Upload the remaining rows again.';
     expect(body.errors).toMatchObject([{ correlationId: 'file', code: 'INTERNAL_ERROR', message }]);
-    expect(await harness.count("files where state <> 'GONE'")).toBe(0);
+    expect(await harness.countRows("files where state <> 'GONE'")).toBe(0);
     await app.settle();
     expect(await harness.eventsOf(id)).toMatchObject([{ type: 'BULK_UPLOAD.FAILED', data: body }]);
-    expect(await harness.byPlatformId('g-1')).toEqual([]);
+    expect(await harness.findByPlatformId('g-1')).toEqual([]);
   });
 
   it('registers each row once with two workers on the same slice', async () => {
     const id = await harness.startImport(
-      file(...Array.from({ length: 60 }, (_, index) => harness.person(`t-${index}`))),
+      csvFile(...Array.from({ length: 60 }, (_, index) => harness.personRow(`t-${index}`))),
     );
     const job = await jobOf(id);
     const results = await Promise.all([
@@ -190,14 +192,14 @@ describe('slices', () => {
       progress: progress(60, 60, 0),
     });
     expect(await harness.eventsOf(id)).toHaveLength(1);
-    expect(await harness.count("customers where platform_customer_id like 't-%'")).toBe(60);
+    expect(await harness.countRows("customers where platform_customer_id like 't-%'")).toBe(60);
   });
 
   it('completes two imports with two workers', async () => {
-    const rows = Array.from({ length: 300 }, (_, index) => harness.person(`u-${index}`));
+    const rows = Array.from({ length: 300 }, (_, index) => harness.personRow(`u-${index}`));
     const ids = [
-      await harness.startImport(file(...rows.slice(0, 150))),
-      await harness.startImport(file(...rows.slice(150))),
+      await harness.startImport(csvFile(...rows.slice(0, 150))),
+      await harness.startImport(csvFile(...rows.slice(150))),
     ];
     const { runtime } = app;
     const log = createLog(app.effects, 'error', () => undefined);
@@ -213,12 +215,12 @@ describe('slices', () => {
     await app.settle();
     for (const id of ids)
       expect((await harness.readImport(id)).progress).toEqual(progress(150, 150, 0));
-    expect(await harness.count("customers where platform_customer_id like 'u-%'")).toBe(300);
+    expect(await harness.countRows("customers where platform_customer_id like 'u-%'")).toBe(300);
   });
 
   it('reduces its concurrency under load and stops at the time limit', async () => {
     const id = await harness.startImport(
-      file(...Array.from({ length: 40 }, (_, index) => harness.person(`h-${index}`))),
+      csvFile(...Array.from({ length: 40 }, (_, index) => harness.personRow(`h-${index}`))),
     );
     let max = 0;
     let runningJobs = 0;
@@ -236,7 +238,7 @@ describe('slices', () => {
       },
     };
     const isPressed = () => true;
-    const { stage } = await createHandler({ pressed: isPressed }).run(
+    const { stage } = await createHandler({ isUnderLoad: isPressed }).run(
       observedRuntime,
       await jobOf(id),
     );
@@ -254,7 +256,7 @@ describe('slices', () => {
   it('postpones imports beyond the limit of concurrent slices', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 6; index++)
-      ids.push(await harness.startImport(file(harness.person(`m-${index}`))));
+      ids.push(await harness.startImport(csvFile(harness.personRow(`m-${index}`))));
     await app.worker.runDue();
     const states = await Promise.all(ids.map(async (id) => (await harness.readImport(id)).status));
     expect(states.filter((status) => status === 'PENDING')).toHaveLength(2);
@@ -264,11 +266,11 @@ describe('slices', () => {
 
   it('reports every commit, so that imports do not count as load', async () => {
     const rows = [
-      harness.person('w-1'),
-      harness.person('w-1'),
-      harness.person('w-3', { country: '??' }),
+      harness.personRow('w-1'),
+      harness.personRow('w-1'),
+      harness.personRow('w-3', { country: '??' }),
     ];
-    const id = await harness.startImport(file(...rows));
+    const id = await harness.startImport(csvFile(...rows));
     let written = 0;
     const count = () => {
       written++;

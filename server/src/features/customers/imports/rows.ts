@@ -23,7 +23,7 @@ export interface RowParts extends CustomerParts {
   /** Validates a body by the contract of an operation. */
   bodyErrors: (contract: Contract, body: unknown) => FieldError[];
   /** Whether the server is under load from requests. */
-  pressed: () => boolean;
+  isUnderLoad: () => boolean;
   /** Called after every change set of a row, committed or rejected. Such commits do not count as load. */
   written: () => void;
 }
@@ -190,7 +190,7 @@ export async function registerRows(
 
   async function worker(index: number): Promise<void> {
     while (hasNext()) {
-      const isHeld = parts.pressed();
+      const isHeld = parts.isUnderLoad();
       try {
         if (!isHeld || index < CONCURRENCY_UNDER_LOAD) await processNext();
       } catch (error) {

@@ -190,7 +190,7 @@ describe('createBeneficialOwner', () => {
     expect((await harness.list(`?customerId=${id}`)).body.totalCount).toBe(20);
   });
 
-  it('limits the total share of UBOs to 100 percent, also concurrently', async () => {
+  it('limits the total share of UBOs to 100 percent, including concurrent requests', async () => {
     const business = await harness.company();
     const uboBody = (share: number) =>
       ownerBody(business.id, { roles: ['UBO'], ownershipPercentage: share });

@@ -93,7 +93,7 @@ describe('updateCustomerById', () => {
 });
 
 describe('owners', () => {
-  it('of a country without numbers need none', async () => {
+  it('are not required in a country without such numbers', async () => {
     const info = { nationality: 'AE', address: DUBAI, idType: undefined, identifier: undefined };
     const owner = await harness.create({}, info);
     expect(owner.personalInfo).toMatchObject({ idType: 'NON_US_TAX_ID', identifier: '' });

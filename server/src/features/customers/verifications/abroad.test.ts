@@ -9,7 +9,7 @@ import { openOnboarding } from '../../../../test/kit/customers/onboarding.ts';
 const harness = openForFile(openOnboarding);
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await harness.platformOf('default');
+  platform = await harness.createPlatform('default');
 });
 
 const GERMANY = { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' };
@@ -34,7 +34,8 @@ async function verifyContacts(id: string) {
   }
 }
 
-const submitCustomer = async (id: string) => ok(await harness.submit(platform, id), 200);
+const submitCustomer = async (id: string) =>
+  ok(await harness.submitVerification(platform, id), 200);
 const gapsOf = (body: { errors: { type: string; field?: string }[] }) =>
   body.errors.map(({ type, field }) => [type, field ?? '']);
 
@@ -45,14 +46,14 @@ describe('an individual', () => {
     ['Erika Mustermann 002', 'REJECTED'],
     ['Erika Mustermann 003', 'RESOLVE_ERRORS'],
   ])('in Germany with a German number, %s, becomes %s', async (fullName, outcome) => {
-    const { id } = await harness.person(platform, fullName, { ...GERMAN, ...CONTACTS });
+    const { id } = await harness.createPerson(platform, fullName, { ...GERMAN, ...CONTACTS });
     await verifyContacts(id);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     expect((await submitCustomer(id)).verificationStatus).toBe(outcome);
   });
 
   it('in Germany needs an identity number', async () => {
-    const { id } = await harness.person(platform, 'Erika Muster', {
+    const { id } = await harness.createPerson(platform, 'Erika Muster', {
       ...GERMAN,
       ...NO_NUMBER,
       ...CONTACTS,
@@ -71,16 +72,16 @@ describe('an individual', () => {
   });
 
   it('in the Emirates needs a document and no number', async () => {
-    const { id } = await harness.person(platform, 'Amna Al Suwaidi', EMIRATI);
+    const { id } = await harness.createPerson(platform, 'Amna Al Suwaidi', EMIRATI);
     expect(gapsOf(await submitCustomer(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'AE' });
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
-    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
   });
 
   it('in the US needs a US number, city and state', async () => {
     const address = { line1: '1 Main St', postalCode: '78701', country: 'US' };
-    const { id } = await harness.person(platform, 'Erika Austin', { ...GERMAN, address });
+    const { id } = await harness.createPerson(platform, 'Erika Austin', { ...GERMAN, address });
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     const { errors } = await submitCustomer(id);
     expect(gapsOf({ errors })).toEqual([
@@ -96,7 +97,7 @@ describe('an individual', () => {
 
 describe('a business', () => {
   it('is approved with owners in Germany and the Emirates', async () => {
-    const { id } = await harness.business(platform, 'REG-1000');
+    const { id } = await harness.createBusiness(platform, 'REG-1000');
     await harness.completeBusiness(platform, id, ['Hopper']);
     for (const [lastName, person] of [
       ['Mustermann', GERMAN],
@@ -108,6 +109,6 @@ describe('a business', () => {
       await harness.addDocument(platform, owner.id, 'PASSPORT', { country: person.nationality });
     }
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
-    expect(await harness.statuses(platform, id)).toEqual(Array(4).fill('APPROVED'));
+    expect(await harness.readStatuses(platform, id)).toEqual(Array(4).fill('APPROVED'));
   });
 });

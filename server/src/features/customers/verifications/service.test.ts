@@ -16,7 +16,7 @@ const service = openForFile(startIdentityService);
 const harness = openForFile(() => openOnboarding({ connectors: { identityUrl: service.url } }));
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await harness.platformOf('default', 'production');
+  platform = await harness.createPlatform('default', 'production');
 });
 beforeEach(() => void service.cases.splice(0));
 
@@ -24,12 +24,13 @@ const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 const APPROVED = ['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
 
 async function complete(fullName = 'Ada Lovelace'): Promise<string> {
-  const { id } = await harness.person(platform, fullName);
+  const { id } = await harness.createPerson(platform, fullName);
   await harness.addDocument(platform, id, 'PASSPORT');
   return id;
 }
 
-const submitCustomer = async (id: string) => ok(await harness.submit(platform, id), 200);
+const submitCustomer = async (id: string) =>
+  ok(await harness.submitVerification(platform, id), 200);
 
 async function decideManually(id: string, state: 'approved' | 'rejected') {
   await harness.app.operate(async (ctx) => {
@@ -40,7 +41,7 @@ async function decideManually(id: string, state: 'approved' | 'rejected') {
 
 describe('a service', () => {
   it('is not called for incomplete data', async () => {
-    const { id } = await harness.person(platform, 'Ada Lovelace');
+    const { id } = await harness.createPerson(platform, 'Ada Lovelace');
     service.respondWith({ state: 'approved' });
     expect((await submitCustomer(id)).verificationStatus).toBe('RESOLVE_ERRORS');
     expect(service.cases).toEqual([]);
@@ -59,19 +60,19 @@ describe('a service', () => {
         documents: [{ holder: id, documentType: 'PASSPORT', documentNumber: 'X-100' }],
       },
     ]);
-    expect(await harness.eventTypes(id)).toEqual(APPROVED);
+    expect(await harness.readEventTypes(id)).toEqual(APPROVED);
   });
 
   it('that needs time is polled until it has decided', async () => {
     service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE });
     const id = await complete();
     const verification = await submitCustomer(id);
-    expect(await harness.eventTypes(id)).toEqual(PENDING);
+    expect(await harness.readEventTypes(id)).toEqual(PENDING);
     await harness.app.advance(6 * MINUTE);
     expect(service.cases.map((each) => each.id)).toEqual([verification.id, verification.id]);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.eventTypes(id)).toEqual([...PENDING, ...APPROVED]);
+    expect(await harness.readEventTypes(id)).toEqual([...PENDING, ...APPROVED]);
     expect((await latestOf(harness.app.runtime, id))?.decided_by).toBe('connector');
     await harness.app.advance(60 * MINUTE);
     expect(service.cases).toHaveLength(3);
@@ -84,14 +85,14 @@ describe('a service', () => {
     await harness.app.advance(MINUTE);
     service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
     await harness.app.advance(MINUTE);
-    expect(await harness.statuses(platform, id)).toEqual(['REJECTED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
     const lastEmittedEvent = (await harness.app.events()).findLast(
       (each) => each.type === 'VERIFICATION.REJECTED',
     );
     expect(lastEmittedEvent?.data.errors).toMatchObject([
       { resourceId: id, type: 'APPLICANT_SANCTIONED' },
     ]);
-    expect(await harness.eventTypes(id)).toEqual([
+    expect(await harness.readEventTypes(id)).toEqual([
       ...PENDING,
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
     ]);
@@ -106,7 +107,7 @@ describe('a service', () => {
     expect(service.cases.length).toBeLessThan(100);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(60 * MINUTE);
-    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
   });
 
   it('can request more information, immediately or later', async () => {
@@ -119,14 +120,14 @@ describe('a service', () => {
     expect(firstCustomer.errors).toEqual([
       { resourceId: id, type: 'EXPIRED_DOCUMENT', reason: expect.any(String) },
     ]);
-    expect(await harness.statuses(platform, id)).toEqual(['UNVERIFIED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['UNVERIFIED']);
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitCustomer(id);
     const [document] = service.cases.at(-1)?.documents ?? [];
     const finding = { type: 'EXPIRED_DOCUMENT', resourceId: document?.id, reason: 'Since May.' };
     service.respondWith({ state: 'unresolved', findings: [finding] });
     await harness.app.advance(2 * MINUTE);
-    expect(await harness.statuses(platform, id)).toEqual(['HOLD']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['HOLD']);
     const heldEvent = (await harness.app.events()).findLast(({ data }) => data?.customerId === id);
     expect([heldEvent?.type, heldEvent?.data.errors]).toEqual([
       'VERIFICATION.RESOLVE_ERRORS',
@@ -136,19 +137,19 @@ describe('a service', () => {
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
   });
 
-  it('that decides after an operator changes nothing', async () => {
+  it('that decides after an operator has no effect', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitCustomer(id);
     await decideManually(id, 'rejected');
     service.respondWith({ state: 'approved' });
-    const eventTypesBefore = await harness.eventTypes(id);
+    const eventTypesBefore = await harness.readEventTypes(id);
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.statuses(platform, id)).toEqual(['REJECTED']);
-    expect(await harness.eventTypes(id)).toEqual(eventTypesBefore);
+    expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
+    expect(await harness.readEventTypes(id)).toEqual(eventTypesBefore);
   });
 
-  it('that is overtaken during its call changes nothing', async () => {
+  it('that is superseded during its call has no effect', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitCustomer(id);
@@ -159,8 +160,8 @@ describe('a service', () => {
     });
     await harness.app.advance(2 * MINUTE);
     await deciding;
-    expect(await harness.statuses(platform, id)).toEqual(['REJECTED']);
-    expect((await harness.eventTypes(id)).slice(2)).toEqual([
+    expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
+    expect((await harness.readEventTypes(id)).slice(2)).toEqual([
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
     ]);
   });
@@ -191,9 +192,9 @@ describe('a service', () => {
     await harness.app.advance(5 * MINUTE);
     // A review without a polling interval is left to the operator.
     expect(service.cases.map((each) => each.id)).toEqual([firstCustomer.id, secondCustomer.id]);
-    expect(await harness.statuses(platform, id)).toEqual(['PENDING']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['PENDING']);
     await decideManually(id, 'approved');
-    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
   });
 
   it('has no effect on a deleted customer', async () => {
@@ -203,19 +204,19 @@ describe('a service', () => {
     ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as: platform }), 200);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.eventTypes(id)).toEqual(PENDING);
+    expect(await harness.readEventTypes(id)).toEqual(PENDING);
   });
 
   it('decides listed owners individually and the others with the business', async () => {
-    const { id } = await harness.business(platform, 'REG-1');
+    const { id } = await harness.createBusiness(platform, 'REG-1');
     const owners = await harness.completeBusiness(platform, id, ['Hopper', 'Lamarr', 'Noether']);
     const [firstOwnerId, secondOwnerId] = owners.map((each) => each.id);
     service.respondWith({
       state: 'approved',
       owners: { [firstOwnerId as string]: 'REJECTED', [secondOwnerId as string]: 'PENDING' },
     });
-    ok(await harness.submit(platform, id), 200);
-    expect(await harness.statuses(platform, id)).toEqual([
+    ok(await harness.submitVerification(platform, id), 200);
+    expect(await harness.readStatuses(platform, id)).toEqual([
       'APPROVED',
       'REJECTED',
       'PENDING',
@@ -224,14 +225,18 @@ describe('a service', () => {
   });
 
   it('does not decide owners that were added after the submission', async () => {
-    const { id } = await harness.business(platform, 'REG-2');
+    const { id } = await harness.createBusiness(platform, 'REG-2');
     await harness.completeBusiness(platform, id);
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitCustomer(id);
     const lateOwner = await harness.addOwner(platform, id, 'Late', 20);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.statuses(platform, id)).toEqual(['APPROVED', 'APPROVED', 'UNVERIFIED']);
+    expect(await harness.readStatuses(platform, id)).toEqual([
+      'APPROVED',
+      'APPROVED',
+      'UNVERIFIED',
+    ]);
     const event = (await harness.app.events()).find(
       ({ type, subject }) => type === 'CUSTOMER.KYB_APPROVED' && subject === id,
     );

@@ -14,7 +14,7 @@ import { verifications } from './store.ts';
 const harness = openForFile(openOnboarding);
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await harness.platformOf('default');
+  platform = await harness.createPlatform('default');
 });
 
 const read = (path: string, owner = platform) =>
@@ -22,7 +22,7 @@ const read = (path: string, owner = platform) =>
 
 /** An individual with complete data. */
 async function complete(fullName: string, overrides: object = {}) {
-  const { id } = await harness.person(platform, fullName, overrides);
+  const { id } = await harness.createPerson(platform, fullName, overrides);
   await harness.addDocument(platform, id, 'PASSPORT');
   return id as string;
 }
@@ -35,8 +35,8 @@ const readCustomerRow = async (id: string) => {
 
 describe('createVerification', () => {
   it('returns the verification and emits it as an event', async () => {
-    const { id } = await harness.person(platform, 'Ada', { nationality: undefined });
-    const verification = ok(await harness.submit(platform, id), 200);
+    const { id } = await harness.createPerson(platform, 'Ada', { nationality: undefined });
+    const verification = ok(await harness.submitVerification(platform, id), 200);
     expect(verification).toEqual({
       id: expect.stringMatching(/^Verification:[0-9a-f-]{36}$/),
       customerId: id,
@@ -64,8 +64,8 @@ describe('createVerification', () => {
   });
 
   it('stores the findings encrypted', async () => {
-    const { id } = await harness.person(platform, 'Ada Lovelace');
-    const verification = ok(await harness.submit(platform, id), 200);
+    const { id } = await harness.createPerson(platform, 'Ada Lovelace');
+    const verification = ok(await harness.submitVerification(platform, id), 200);
     const [stored] = await harness.app.runtime.db.query(
       'select * from verifications where id = $1',
       [verification.id],
@@ -79,7 +79,7 @@ describe('createVerification', () => {
 
   it('rejects unknown, foreign, deleted and decided customers', async () => {
     const submitForCode = async (id: string, owner = platform) => {
-      const { status, body } = await harness.submit(owner, id);
+      const { status, body } = await harness.submitVerification(owner, id);
       return [status, body.code];
     };
     const ada = await complete('Ada Lovelace');
@@ -89,7 +89,7 @@ describe('createVerification', () => {
     expect(await submitForCode(ada, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     expect(await submitForCode(ada)).toEqual([200, undefined]);
     expect(await submitForCode(ada)).toEqual([400, 'INVALID_INPUT']);
-    const deletedPersonId = (await harness.person(platform, 'Ada Lovelace')).id;
+    const deletedPersonId = (await harness.createPerson(platform, 'Ada Lovelace')).id;
     ok(
       await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, {
         as: platform,
@@ -107,14 +107,16 @@ describe('createVerification', () => {
   it('rejects customers with unverified contacts', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
     const id = await complete('Ada Lovelace', contact);
-    const response = await harness.submit(platform, id);
+    const response = await harness.submitVerification(platform, id);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     await harness.app.operate(async (ctx) => {
       const knownCustomer = await ctx.read(customers, id);
       const contact_verification = { email: 'VERIFIED', phone: 'VERIFIED' } as const;
       if (knownCustomer) ctx.update(customers, knownCustomer, { contact_verification });
     }, platform);
-    expect(ok(await harness.submit(platform, id), 200).verificationStatus).toBe('APPROVED');
+    expect(ok(await harness.submitVerification(platform, id), 200).verificationStatus).toBe(
+      'APPROVED',
+    );
   });
 
   it('creates one verification for a repeated idempotency key', async () => {
@@ -128,9 +130,9 @@ describe('createVerification', () => {
   });
 
   it('rejects the deletion of submitted documents', async () => {
-    const { id } = await harness.person(platform, 'Ada Lovelace 003');
+    const { id } = await harness.createPerson(platform, 'Ada Lovelace 003');
     const passport = await harness.addDocument(platform, id, 'PASSPORT');
-    ok(await harness.submit(platform, id), 200);
+    ok(await harness.submitVerification(platform, id), 200);
     const removal = await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, {
       as: platform,
     });
@@ -138,9 +140,11 @@ describe('createVerification', () => {
   });
 
   it('does not retain documents of an incomplete submission', async () => {
-    const { id } = await harness.person(platform, 'Ada Lovelace 001', { birthDate: undefined });
+    const { id } = await harness.createPerson(platform, 'Ada Lovelace 001', {
+      birthDate: undefined,
+    });
     const passport = await harness.addDocument(platform, id, 'PASSPORT');
-    ok(await harness.submit(platform, id), 200);
+    ok(await harness.submitVerification(platform, id), 200);
     ok(
       await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, { as: platform }),
       204,
@@ -150,16 +154,16 @@ describe('createVerification', () => {
 
 describe('listVerifications', () => {
   it('filters and pages verifications of the platform, newest first', async () => {
-    const ownPlatform = await harness.platformOf('default');
-    const person = await harness.person(ownPlatform, 'Ada Lovelace 001');
-    const otherPerson = await harness.person(ownPlatform, 'Grace Hopper 001');
+    const ownPlatform = await harness.createPlatform('default');
+    const person = await harness.createPerson(ownPlatform, 'Ada Lovelace 001');
+    const otherPerson = await harness.createPerson(ownPlatform, 'Grace Hopper 001');
     const ids: string[] = [];
     for (const id of [person.id, otherPerson.id, person.id]) {
       harness.app.effects.set(harness.app.effects.now() + 1_000);
-      ids.unshift(ok(await harness.submit(ownPlatform, id), 200).id);
+      ids.unshift(ok(await harness.submitVerification(ownPlatform, id), 200).id);
     }
     await harness.addDocument(ownPlatform, person.id, 'PASSPORT');
-    ids.unshift(ok(await harness.submit(ownPlatform, person.id), 200).id);
+    ids.unshift(ok(await harness.submitVerification(ownPlatform, person.id), 200).id);
     const list = async (query: string, owner = ownPlatform) =>
       ok(await read(`/verifications?${query}`, owner), 200);
     const idsOf = (page: { data: { id: string }[] }) => page.data.map((each) => each.id);
@@ -180,8 +184,8 @@ describe('listVerifications', () => {
 
 describe('getVerification', () => {
   it('returns 404 for a verification of another platform', async () => {
-    const { id } = await harness.person(platform, 'Ada Lovelace');
-    const verification = ok(await harness.submit(platform, id), 200);
+    const { id } = await harness.createPerson(platform, 'Ada Lovelace');
+    const verification = ok(await harness.submitVerification(platform, id), 200);
     const otherResponse = await read(`/verifications/${verification.id}`, harness.app.other);
     expect([otherResponse.status, otherResponse.body.code]).toEqual([
       404,
@@ -200,7 +204,7 @@ describe('wantedOf', () => {
   const advanceClock = () => harness.app.effects.set(harness.app.effects.now() + 1);
 
   it('returns missing data and stages nothing', async () => {
-    const { id } = await harness.person(platform, 'Ada Lovelace');
+    const { id } = await harness.createPerson(platform, 'Ada Lovelace');
     const { gaps, findings } = await readRequirements(id);
     expect(gaps.map((each) => each.type)).toEqual(['MISSING_IDENTITY_DOCUMENT']);
     expect(findings).toEqual([]);
@@ -208,9 +212,9 @@ describe('wantedOf', () => {
   });
 
   it('returns findings until their resource changes', async () => {
-    const { id } = await harness.person(platform, 'Ada Lovelace 001');
+    const { id } = await harness.createPerson(platform, 'Ada Lovelace 001');
     await harness.addDocument(platform, id, 'PASSPORT');
-    await harness.submit(platform, id);
+    await harness.submitVerification(platform, id);
     const [document] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
     const errorOf = (resourceId: string, type: string, overrides = {}) => ({
       ...{ resourceId, type, reason: 'Please' },
@@ -229,7 +233,7 @@ describe('wantedOf', () => {
     );
     const openTypes = async () => (await readRequirements(id)).findings.map((each) => each.type);
     expect((await readRequirements(id)).findings).toEqual(errors);
-    expect((await harness.submit(platform, id)).body).toMatchObject({
+    expect((await harness.submitVerification(platform, id)).body).toMatchObject({
       ...{ verificationStatus: 'RESOLVE_ERRORS', errors },
     });
     expect((await readCustomerRow(id)).status).toBe('HOLD');
@@ -243,18 +247,20 @@ describe('wantedOf', () => {
     const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
     ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { as: platform }), 200);
     expect(await openTypes()).toEqual([]);
-    expect((await harness.submit(platform, id)).body.verificationStatus).toBe(
+    expect((await harness.submitVerification(platform, id)).body.verificationStatus).toBe(
       'PENDING_MANUAL_REVIEW',
     );
   });
 });
 
 describe('concurrent requests', () => {
-  const readEventTypes = (id: string) => harness.eventTypes(id);
+  const readEventTypes = (id: string) => harness.readEventTypes(id);
 
   it('serialize submissions, the last of which is authoritative', async () => {
     const id = await complete('Ada Lovelace 001');
-    const responses = await Promise.all([1, 2, 3, 4].map(() => harness.submit(platform, id)));
+    const responses = await Promise.all(
+      [1, 2, 3, 4].map(() => harness.submitVerification(platform, id)),
+    );
     expect(responses.map((each) => each.status)).toEqual([200, 200, 200, 200]);
     const rows = await harness.app.runtime.db.find(verifications, { customer_id: id });
     expect([rows.length, rows.filter((each) => each.latest).length]).toEqual([4, 1]);
@@ -268,7 +274,9 @@ describe('concurrent requests', () => {
 
   it('decide once for several submissions', async () => {
     const id = await complete('Ada Lovelace');
-    const responses = await Promise.all([1, 2, 3].map(() => harness.submit(platform, id)));
+    const responses = await Promise.all(
+      [1, 2, 3].map(() => harness.submitVerification(platform, id)),
+    );
     expect(responses.map((each) => each.status).sort()).toEqual([200, 400, 400]);
     expect(await readEventTypes(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
   });
@@ -276,14 +284,14 @@ describe('concurrent requests', () => {
   it('keep a decision and a resubmission consistent', async () => {
     for (let round = 0; round < 6; round++) {
       const id = await complete('Ada Lovelace 001');
-      ok(await harness.submit(platform, id), 200);
+      ok(await harness.submitVerification(platform, id), 200);
       const eventTypesBefore = await readEventTypes(id);
       const approval = harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state: 'approved' });
       }, platform);
-      const [response] = await Promise.all([harness.submit(platform, id), approval]);
-      expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+      const [response] = await Promise.all([harness.submitVerification(platform, id), approval]);
+      expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
       const latest = await latestOf(harness.app.runtime, id);
       expect([latest?.status, latest?.decided_by]).toEqual(['APPROVED', 'operator']);
       const expectedTransaction =
@@ -297,7 +305,7 @@ describe('concurrent requests', () => {
 
   it('keep the first of two decisions', async () => {
     const id = await complete('Ada Lovelace 001');
-    ok(await harness.submit(platform, id), 200);
+    ok(await harness.submitVerification(platform, id), 200);
     const decideAs = (state: 'approved' | 'rejected') =>
       harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
@@ -306,20 +314,20 @@ describe('concurrent requests', () => {
     const results = await Promise.allSettled([decideAs('approved'), decideAs('rejected')]);
     expect(results.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
     const expectedStatus = results[0]?.status === 'fulfilled' ? 'APPROVED' : 'REJECTED';
-    expect(await harness.statuses(platform, id)).toEqual([expectedStatus]);
+    expect(await harness.readStatuses(platform, id)).toEqual([expectedStatus]);
     expect((await readEventTypes(id)).slice(2)).toEqual([
       ...[`VERIFICATION.${expectedStatus}`, `CUSTOMER.KYC_${expectedStatus}`],
     ]);
   });
 
   it('include a concurrent change of an owner in the submission', async () => {
-    const { id } = await harness.business(platform, 'REG-1');
+    const { id } = await harness.createBusiness(platform, 'REG-1');
     const [owner] = await harness.completeBusiness(platform, id);
     const change = harness.app.operate(async (ctx) => {
       const knownOwner = await ctx.read(beneficialOwners, owner?.id as string);
       if (knownOwner) ctx.update(beneficialOwners, knownOwner, { share: 31, updated_at: ctx.now });
     }, platform);
-    const [response] = await Promise.all([harness.submit(platform, id), change]);
+    const [response] = await Promise.all([harness.submitVerification(platform, id), change]);
     expect(ok(response, 200).verificationStatus).toBe('APPROVED');
     const storedOwner = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
     expect([storedOwner?.status, storedOwner?.share]).toEqual(['APPROVED', 31]);

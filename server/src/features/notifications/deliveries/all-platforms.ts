@@ -1,7 +1,7 @@
-// A page of the deliveries of all platforms, newest first. The queue and the attempts have the order of
-// each endpoint only, and an index more would cost at every delivery. So most pages follow the events by
-// their primary key and look for the deliveries of each; failed ones have an index of their own, and
-// pending ones are merged from the endpoints that have any, if these are few enough.
+// A page of the deliveries of all platforms, newest first. The queue and the attempts are ordered only
+// within an endpoint, and a further index would slow every delivery. Most pages therefore read the events by
+// primary key and find the deliveries of each. Failed deliveries have their own index, and pending ones are
+// merged from their endpoints if these are few enough.
 import type { Static } from '@sinclair/typebox';
 import { invalid } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -30,7 +30,7 @@ interface Queue {
   endpoint: number;
 }
 
-/** Pending deliveries of so many endpoints are merged. */
+/** Maximum number of endpoints whose pending deliveries are merged. */
 export const MAX_QUEUES = 500;
 
 /** Each step of the recursion finds the next endpoint in the primary key, past all of its deliveries. */
@@ -96,7 +96,7 @@ export function allCandidatesSql(
 async function queuesOf(db: Reader, { status }: Filter): Promise<Queue[] | undefined> {
   if (status !== 'PENDING') return undefined;
   const queues = await db.query<Queue>(QUEUES, []);
-  // If so many endpoints wait, so do most of the latest events.
+  // With more endpoints, most of the latest events have pending deliveries.
   return queues.length > MAX_QUEUES ? undefined : queues;
 }
 

@@ -81,7 +81,7 @@ function partsOf(cursor: string | undefined, integers: readonly number[]): strin
   return parts;
 }
 
-/** The items of a page and the cursor of the next, from one row more than the page has. */
+/** The items of a page and the cursor of the next page, from one more row than the page has. */
 function pageOf<R>(rows: readonly R[], limit: number, cursorAfter: (row: R) => string) {
   const [items, last] = [rows.slice(0, limit), rows[limit - 1]];
   const hasMore = rows.length > limit;
@@ -184,14 +184,14 @@ export async function pageOfDroppedEvents(
 
 interface ResendInput {
   eventId: string;
-  /** Absent: all endpoints that get the type of the event. */
+  /** Absent: all endpoints that receive the type of the event. */
   endpointId?: string | undefined;
   /** Platforms that the operator may access; null for all. */
   platformIds?: readonly string[] | null | undefined;
 }
 
 /**
- * Sends an event again, delivered or not, to one endpoint or to all that get its type. Returns it
+ * Sends an event again, delivered or not, to one endpoint or to all that receive its type. Returns it
  * with the ids of the deliveries. Throws NOT_FOUND and CONFLICT.
  */
 export async function resendEventByOperator(

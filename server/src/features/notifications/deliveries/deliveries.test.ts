@@ -253,7 +253,7 @@ describe('resendWebhookDelivery', () => {
 });
 
 describe('resendEvent', () => {
-  it('sends to all endpoints that get its type, or to one', async () => {
+  it('sends to all endpoints that receive its type, or to one', async () => {
     const { deliveries } = await emitCustomerEvents();
     const eventId = deliveries[0]?.eventId;
     const path = `/events/${eventId}/resend`;
@@ -273,7 +273,7 @@ describe('resendEvent', () => {
     expect(await app.call('POST', path, { endpointId: extra.id })).toMatchObject({ status: 404 });
   });
 
-  it('is not possible without an endpoint that gets the type', async () => {
+  it('is not possible without an endpoint that receives the type', async () => {
     await createCustomer(app, { as: app.other });
     const sql = 'select id from events where platform_id = $1';
     const [event] = await app.runtime.db.query<{ id: string }>(sql, [app.other.id]);

@@ -1,5 +1,5 @@
-// State of webhook deliveries of platforms: what is pending, what failed in the last day, and the last
-// success of each endpoint. Every number is counted up to a limit along a key.
+// State of webhook deliveries of platforms: pending deliveries, failures of the last day, and the last success
+// of each endpoint. Counts are limited and read along an index.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { idsFrom, timeOfId } from '../../../kernel/id.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -7,9 +7,9 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById } from '../../tenancy/platform/index.ts';
 import { endpointViews } from '../endpoints/index.ts';
 
-/** Larger counts show as this. */
+/** Larger counts are reported as this number. */
 export const MAX_COUNTED = 1_000;
-/** Attempts among which the last success is searched. */
+/** Number of latest attempts in which the last success is searched. */
 const MAX_SEARCHED = 200;
 const FAILED_MS = 86_400_000;
 

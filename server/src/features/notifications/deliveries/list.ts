@@ -1,6 +1,6 @@
 // One page of the list of deliveries. A filter may match few of very many deliveries, so the order
-// is read in steps and each page ends after a bounded time; it is then shorter than requested and
-// says that there is more.
+// is read in steps and each page ends after a bounded time; it can then be shorter than requested
+// although `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
 import {

@@ -159,7 +159,7 @@ describe('a page over all platforms', () => {
   });
 });
 
-it('counts what is pending or failed up to a maximum, with a range that has few enough', async () => {
+it('counts pending and failed deliveries up to a maximum, and returns a range below it', async () => {
   const range = {
     platformId: app.platform.id,
     endpoint: 1,

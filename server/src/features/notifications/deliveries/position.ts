@@ -4,7 +4,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { idsFrom } from '../../../kernel/id.ts';
 
-/** An event and the number of an endpoint that gets it. */
+/** An event and the number of an endpoint that receives it. */
 export interface DeliveryKey {
   eventId: string;
   endpoint: number;

@@ -83,7 +83,7 @@ describe('retries', () => {
 describe('an endpoint that fails', () => {
   const STATUS_REASON = 'Every attempt failed for five days.';
 
-  it('for five days of the clock is paused on the way, and the others get an event', async () => {
+  it('for five days of the clock is paused as it advances, and the others receive an event', async () => {
     const { as, call, path, id } = await createPlatformWithEndpoint('Failing');
     const other = await startReceiver();
     const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];

@@ -77,7 +77,7 @@ afterAll(async () => {
 const PUBLIC = 'https://example.com/hook';
 
 describe('createWebhookEndpoint', () => {
-  it('gets later events in addition to the configured endpoint, signed with its own key', async () => {
+  it('receives later events in addition to the configured endpoint, signed with its own key', async () => {
     await emitEvent();
     const { secret, ...endpoint } = await create({ url: receiver.url, description: 'Ledger' });
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -135,7 +135,7 @@ describe('createWebhookEndpoint', () => {
     ok(await change(id, { format: 'FULL' }), 200);
   });
 
-  it('gets only the types of its filter, and no headers of Standard Webhooks without them', async () => {
+  it('receives only the types of its filter, and omits the Standard Webhooks headers if disabled', async () => {
     await create({ url: receiver.url, eventTypes: ['BULK_UPLOAD.COMPLETED'] });
     await emitEvent();
     expect(arrivalTypesAt(receiver)).toEqual([]);
@@ -151,7 +151,7 @@ describe('createWebhookEndpoint', () => {
     expect(headers).toContain('x-service-signature');
   });
 
-  it('gets no test of the configured endpoint', async () => {
+  it('receives no test of the configured endpoint', async () => {
     await create({ url: receiver.url });
     await app.operate(async (ctx) => ctx.emit(testEvent, ctx.caller.platformId, {}));
     await app.settle();
@@ -292,7 +292,7 @@ describe('deliveries of a paused endpoint', () => {
 });
 
 describe('deleteWebhookEndpointById', () => {
-  it('discards what is pending, and never for the configured endpoint', async () => {
+  it('discards pending deliveries, except those of the configured endpoint', async () => {
     const { id } = await create({ url: receiver.url });
     await change(id, { status: 'PAUSED' });
     await emitEvent();
@@ -356,7 +356,7 @@ describe('rotateWebhookEndpointKey', () => {
 });
 
 describe('an endpoint that fails', () => {
-  it('for five days is paused, and the others get an event', async () => {
+  it('for five days is paused, and the others receive an event', async () => {
     const dead = await create({ url: receiver.url });
     receiver.behave(500);
     await emitEvent();

@@ -13,7 +13,7 @@ const RETENTION_SQL = "interval '168 hours'";
 
 // Reads the few paused or pulled endpoints and then the oldest deliveries of each along the index of
 // the queue.
-// A failed attempt states why there are no more.
+// A failed attempt records the reason.
 const TOO_OLD = `with gone as (
     delete from webhook_queue q using (
       select d.*, w.status = 'PAUSED' as paused from webhook_endpoints w
@@ -44,7 +44,7 @@ async function dropExpired({ db }: Pick<Runtime, 'db'>, now: Time, platformId: s
   return (await db.query(TOO_OLD, values)).length;
 }
 
-/** Gives up the deliveries of one platform that were kept for seven days on its clock. */
+/** Discards the deliveries of one platform that were retained for seven days on its clock. */
 export async function dropExpiredDeliveries(
   runtime: Pick<Runtime, 'db' | 'effects'>,
   platformId: string,
@@ -52,7 +52,7 @@ export async function dropExpiredDeliveries(
   while ((await dropExpired(runtime, runtime.effects.now(), platformId)) === BATCH);
 }
 
-/** Gives up deliveries that were kept for seven days, paused or not pulled; checks every minute. */
+/** Discards deliveries that were retained for seven days, paused or not pulled; runs every minute. */
 export function keptDeliverySweep(): Sweep {
   let next: Time = 0;
   return {

@@ -1,5 +1,5 @@
-// Operations of webhook endpoints. The endpoint of the configuration is changed here only in what the
-// configuration does not have.
+// Operations of webhook endpoints. For the endpoint of the configuration, only the settings that
+// the configuration does not contain are changed here.
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
 import { endpointProblem } from '../../../kernel/net/endpoint.ts';
@@ -79,7 +79,7 @@ function patchOf(ctx: Ctx, previousRow: Pick<EndpointRow, 'status'>, change: Cha
     ...(status === 'ENABLED' ? { status_reason: null } : {}),
     ...(status === 'PAUSED' && statusReason !== undefined ? { status_reason: statusReason } : {}),
     ...(isChanged ? { status_changed_at: ctx.now } : {}),
-    // The five days of an endpoint that is enabled again start anew.
+    // The five-day period restarts when an endpoint is enabled again.
     ...(isChanged && status === 'ENABLED' ? { failing_since: null } : {}),
     updated_at: ctx.now,
   };
@@ -140,8 +140,8 @@ function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
   return { row: ctx.update(webhookEndpoints, row, { keys, updated_at: ctx.now }), secret };
 }
 
-const configuredConflict = (what: string) =>
-  new Fault('CONFLICT', `This is the endpoint of the platform configuration. ${what}`);
+const configuredConflict = (remedy: string) =>
+  new Fault('CONFLICT', `This is the endpoint of the platform configuration. ${remedy}`);
 
 /** All endpoints of a platform as the API shows them, with their numbers. */
 export async function endpointViews(

@@ -1,5 +1,5 @@
 // Pauses endpoints whose every attempt failed for five days on the clock of their platform, and emits an
-// event to the other endpoints. A change of the clock pauses them on its way, and a sweep the others. The
+// event to the other endpoints. A change of the clock pauses them as it advances; a sweep pauses the others. The
 // endpoint of the configuration is exempt: clients that use only the configuration could not resume it.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
@@ -17,7 +17,7 @@ const EVERY_MS = 60_000;
 
 const CAN_BE_PAUSED = `w.status = 'ENABLED' and w.deleted_at is null and w.number > ${CONFIGURED}`;
 
-// A clock that is being changed is left to its change.
+// Skips platforms whose clock is being changed: the change pauses their endpoints.
 const FAILING = `select w.id, w.platform_id as "platformId" from webhook_endpoints w
     left join sandbox_clocks c on c.id = w.platform_id
   where w.failing_since <= ${CLOCK} - $2::int * interval '1 ms' and ${CAN_BE_PAUSED}
@@ -66,7 +66,7 @@ export async function pauseFailing(
   });
 }
 
-/** Pauses endpoints that failed for five days; checks every minute. */
+/** Pauses endpoints that failed for five days; runs every minute. */
 export function pausingSweep(): Sweep {
   let next: Time = 0;
   return {

@@ -1,5 +1,5 @@
-// Deletes endpoints that were deleted by their platform, once their last deliveries are. Their numbers
-// can then be used again.
+// Deletes the rows of deleted endpoints once their last deliveries are deleted. Their numbers can then be
+// reused.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 
@@ -15,7 +15,7 @@ const PURGE = `delete from webhook_endpoints w
       where a.platform_id = w.platform_id and a.endpoint = w.number)
   returning w.id`;
 
-/** Checks every hour. */
+/** Runs every hour. */
 export function deletedEndpointSweep(): Sweep {
   let next: Time = 0;
   return {

@@ -11,7 +11,7 @@ export interface Target {
   id: string;
   /** Null for all types. */
   eventTypes: readonly string[] | null;
-  /** Whether it still gets events. */
+  /** Whether it still receives events. */
   isLive: boolean;
   /** Whether its deliveries are sent at their due time: it is neither paused nor pulled. */
   isSent: boolean;
@@ -49,7 +49,7 @@ export async function deliveryTargets(
 
 const TEST = 'TEST';
 
-/** Whether an endpoint gets events of a type. A test is for the configured endpoint only. */
+/** Whether an endpoint receives events of a type. A test is for the configured endpoint only. */
 export const isWanted = ({ number, eventTypes, isLive }: Target, type: string): boolean =>
   isLive &&
   (number === CONFIGURED || type !== TEST) &&

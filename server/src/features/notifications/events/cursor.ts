@@ -1,18 +1,18 @@
-// Cursors of the list of events: a place in the order (position, id), and the time until which the
-// list was read. A place is between two events, so a cursor remains valid after the deletion of the
+// Cursors of the list of events: a position in the order (position, id), and the time until which the
+// list was read. A position is between two events, so a cursor remains valid after the deletion of the
 // event that it names.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 
-/** A place in the order of events, after the event with this position and id. */
-export interface Place {
+/** A position in the order of events, after the event with this position and id. */
+export interface EventPosition {
   position: bigint;
   /** Empty: before all events with this position. */
   id: string;
 }
 
-export interface Cursor extends Place {
-  /** Real time until which all events of the platform are before the place. */
+export interface Cursor extends EventPosition {
+  /** Real time until which all events of the platform are before the position. */
   at: Time;
 }
 
@@ -25,8 +25,8 @@ const POSITION_WIDTH = 24;
 const TIME_WIDTH = 20;
 
 export function cursorOf({ position, id, at }: Cursor): string {
-  const places = `${String(position).padStart(POSITION_WIDTH)} ${String(at).padStart(TIME_WIDTH)}`;
-  return Buffer.from(`${places} ${id}`).toString('base64url');
+  const order = `${String(position).padStart(POSITION_WIDTH)} ${String(at).padStart(TIME_WIDTH)}`;
+  return Buffer.from(`${order} ${id}`).toString('base64url');
 }
 
 /** Throws a fault on `field` for a text that `cursorOf` did not create. */

@@ -126,7 +126,7 @@ describe('listEvents', () => {
     expect((await app.call('GET', '/events', undefined, { as })).status).toBe(403);
     const [{ id }] = (await list(app)).data;
     expect((await app.call('GET', `/events/${id}?x=1`)).body.details.errors[0].field).toBe('x');
-    const agent = await agentFixture(app).agent();
+    const agent = await agentFixture(app).createAgent();
     const authorization = `Bearer ${agent.accessToken}`;
     const reply = await app.call('GET', '/events', undefined, {
       as: null,

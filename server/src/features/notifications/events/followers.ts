@@ -6,7 +6,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
-import type { Place } from './cursor.ts';
+import type { EventPosition } from './cursor.ts';
 import { arrivedFor, type Waiting } from './store.ts';
 
 /** Maximum number of waiting requests in one process, per platform and in total. */
@@ -26,8 +26,8 @@ interface Waiter extends Waiting {
 
 /** The registration of one waiting request. */
 interface FollowerRegistration {
-  /** Resolves when the platform has an event after the place, after `ms`, or when it is closed. */
-  wait(place: Place, ms: number): Promise<void>;
+  /** Resolves when the platform has an event after the position, after `ms`, or when it is closed. */
+  wait(position: EventPosition, ms: number): Promise<void>;
   /** Whether to respond immediately, because the client has disconnected or the process stops. */
   readonly isClosed: boolean;
   release(): void;
@@ -148,7 +148,7 @@ export function createFollowers(options: FollowersOptions): Followers {
     registrations.total,
   );
 
-  function wait(platformId: string, cursor: Place, ms: number, closed?: AbortSignal) {
+  function wait(platformId: string, cursor: EventPosition, ms: number, closed?: AbortSignal) {
     return new Promise<void>((resolve) => {
       const { position, id } = cursor;
       const finish = () => {

@@ -2,10 +2,10 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { customerOf, wholeEventData } from '../../../runtime/operation/event-data.ts';
-import type { Place } from './cursor.ts';
+import type { EventPosition } from './cursor.ts';
 
 /** An event without its data. */
-export interface EventHead extends Place {
+export interface EventHead extends EventPosition {
   type: string;
   platformId: string;
   resourceId: string;
@@ -14,7 +14,7 @@ export interface EventHead extends Place {
   createdAt: Time;
 }
 
-interface Row extends Place {
+interface Row extends EventPosition {
   type: string;
   platform_id: string;
   subject: string;
@@ -47,11 +47,11 @@ function customerIn({ subject, data, base_id, base, sealed_for }: Row): string |
   return customerOf(subject, text === '' ? undefined : JSON.parse(text));
 }
 
-/** Up to `limit` events of these platforms after a place and below a position, in their order. */
+/** Up to `limit` events of these platforms after a position and below a position, in their order. */
 export async function eventsOfPlatforms(
   db: Pick<Database, 'query'>,
   platformIds: readonly string[],
-  { position, id }: Place,
+  { position, id }: EventPosition,
   below: bigint,
   limit: number,
 ): Promise<EventHead[]> {

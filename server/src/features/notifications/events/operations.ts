@@ -11,7 +11,7 @@ import type { Operation } from '../../../runtime/operation/feature.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 import { getEventById, listEvents } from './contract.ts';
-import { BEGINNING, type Cursor, cursorOf, type Place, readCursor } from './cursor.ts';
+import { BEGINNING, type Cursor, cursorOf, type EventPosition, readCursor } from './cursor.ts';
 import { isAbout, readData } from './data.ts';
 import type { Followers } from './followers.ts';
 import {
@@ -145,17 +145,17 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const readUntil: Time = read.hasMore ? Math.max(from.at, last ? timeOfId(last.id) : 0) : started;
   const nextPosition = read.hasMore || bounds.high === horizon ? read.end : (last ?? from);
   const before = firstEvent
-    ? cursorOf({ ...placeOf(firstEvent), at: timeOfId(firstEvent.id) })
+    ? cursorOf({ ...positionOf(firstEvent), at: timeOfId(firstEvent.id) })
     : undefined;
   return {
     rows: read.rows,
     hasMore: read.hasMore,
-    after: { ...placeOf(nextPosition), at: readUntil },
+    after: { ...positionOf(nextPosition), at: readUntil },
     before,
   };
 }
 
-const placeOf = ({ position, id }: Place): Place => ({ position, id });
+const positionOf = ({ position, id }: EventPosition): EventPosition => ({ position, id });
 
 /** A page, newest first, before a cursor or from the newest event. */
 export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | undefined) {
@@ -168,7 +168,7 @@ export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | 
   const read = await walk(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
   const [firstEvent] = read.rows;
   const newest =
-    before && firstEvent ? { ...placeOf(firstEvent), at: timeOfId(firstEvent.id) } : from;
+    before && firstEvent ? { ...positionOf(firstEvent), at: timeOfId(firstEvent.id) } : from;
   return {
     rows: read.rows,
     hasMore: read.hasMore,
@@ -177,7 +177,7 @@ export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | 
   };
 }
 
-/** Reads until there is an event, the time is over, or the client or the process ends the wait. */
+/** Reads until there is an event, the wait has timed out, the client disconnects, or the process stops. */
 async function follow(
   ctx: Ctx,
   { followers }: EventDeps,

@@ -104,7 +104,7 @@ it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', 
   expect(ids).toHaveLength(Math.ceil(EVENTS / 20_000));
 });
 
-it('reads the events of all platforms after a place', async () => {
+it('reads the events of all platforms after a position', async () => {
   for (const position of [MIDDLE, HIGH]) {
     const platformIds = [app.platform.id, app.other.id, app.unregulated.id, app.production.id];
     await checkFlat({ text: HEADS, values: [platformIds, position, '', HIGH, 21] }, 2 * FEW);

@@ -1,7 +1,7 @@
 // Events of a time range for other features: their number, and their ids in the order of the list.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import type { Place } from './cursor.ts';
+import type { EventPosition } from './cursor.ts';
 import { boundsOf, countIn, type EventFilter, horizonOf, LOWEST } from './store.ts';
 import { walk } from './walk.ts';
 
@@ -21,7 +21,7 @@ export async function countEvents(db: Database, range: EventRange, maximum: numb
 
 const FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
 
-function placeOf(text: string | null): Place {
+function positionOf(text: string | null): EventPosition {
   const [, position, id] = FORM.exec(text ?? '') ?? [];
   return position === undefined || id === undefined
     ? { position: LOWEST, id: '' }
@@ -30,12 +30,12 @@ function placeOf(text: string | null): Place {
 
 export interface EventStep {
   events: { id: string; type: string }[];
-  /** The place from which to continue; null at the end of the range. */
+  /** The position from which to continue; null at the end of the range. */
   cursor: string | null;
 }
 
 /**
- * The next events of a range after a place, oldest first. A step may have fewer than `limit`, or
+ * The next events of a range after a position, oldest first. A step may have fewer than `limit`, or
  * none.
  */
 export async function eventsAfter(
@@ -46,7 +46,7 @@ export async function eventsAfter(
 ): Promise<EventStep> {
   const filter: EventFilter = range;
   const bounds = await boundsOf(db, filter, await horizonOf(db));
-  const from = placeOf(position);
+  const from = positionOf(position);
   const { rows, end, hasMore } = await walk(db, filter, { order: 'asc', ...bounds, from, limit });
   return {
     events: rows.map(({ id, type }) => ({ id, type })),

@@ -5,7 +5,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { wholeEventData } from '../../../runtime/operation/event-data.ts';
 import type { StoredEvent } from '../webhooks/index.ts';
-import type { Place } from './cursor.ts';
+import type { EventPosition } from './cursor.ts';
 
 export interface EventRow extends StoredEvent {
   platform_id: string;
@@ -35,8 +35,8 @@ export interface Range {
   /** Positions from `low` to below `high`. */
   low: bigint;
   high: bigint;
-  /** Continue from this place. */
-  from: Place;
+  /** Continue from this position. */
+  from: EventPosition;
   limit: number;
 }
 
@@ -98,12 +98,12 @@ export interface Counted {
 }
 
 /** SQL that counts the times `created_at` that another statement selects in their order. */
-export const countedSql = (times: string, most: string) => `
+export const countedSql = (times: string, maximum: string) => `
   with counted as materialized (select created_at, row_number() over () as n
-    from (${times} limit ${most}::int + 1) f)
+    from (${times} limit ${maximum}::int + 1) f)
   select count(*)::int4 as count, min(created_at) as oldest,
     max(created_at) filter (where created_at < coalesce(
-      (select created_at from counted where n = ${most}::int + 1), 'infinity')) as newest
+      (select created_at from counted where n = ${maximum}::int + 1), 'infinity')) as newest
   from counted`;
 
 /** The statement that counts events, exported to test its plan. */
@@ -177,18 +177,18 @@ const SUBJECTS = `select e.position, e.id, e.subject from events e
     and (e.position, e.id) > ($2::bigint, $4::text) and ${typesCondition('$5')}
   order by e.position, e.id limit $6::int`;
 
-interface SubjectStep extends Place {
+interface SubjectStep extends EventPosition {
   platformId: string;
   types: readonly string[];
   horizon: bigint;
   limit: number;
 }
 
-/** The resources of the events after a place and below the horizon, in their order. */
+/** The resources of the events after a position and below the horizon, in their order. */
 export const subjectsAfter = (
   db: Database,
   { platformId, types, position, id, horizon, limit }: SubjectStep,
-): Promise<(Place & { subject: string })[]> =>
+): Promise<(EventPosition & { subject: string })[]> =>
   db.query(SUBJECTS, [platformId, position, horizon, id, types, limit]);
 
 /**
@@ -245,8 +245,8 @@ export async function firstPositionOf(db: Database, platformId: string) {
   return row?.position;
 }
 
-/** A waiting request: the platform, and the place after which it waits for an event. */
-export interface Waiting extends Place {
+/** A waiting request: the platform, and the position after which it waits for an event. */
+export interface Waiting extends EventPosition {
   platformId: string;
 }
 
@@ -291,6 +291,6 @@ const DELETE = `with old as (
   )
   delete from events e using old o where e.id = o.id returning 1`;
 
-/** Deletes events with a lower id, and their delivery attempts; returns how many. */
+/** Deletes events with a lower id, and their delivery attempts; returns their number. */
 export const deleteOlder = async (db: Database, id: string, limit: number): Promise<number> =>
   (await db.query(DELETE, [id, limit])).length;

@@ -1,8 +1,8 @@
 // One page of the list of events. A filter by type, customer or resource may match few of very many
-// events, so the order is read in steps of positions and each page ends after a bounded time; it is
-// then shorter than requested and says that there is more.
+// events, so the order is read in steps of positions and each page ends after a bounded time; it can
+// then be shorter than requested although `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
-import type { Place } from './cursor.ts';
+import type { EventPosition } from './cursor.ts';
 import {
   type EventFilter,
   type EventRow,
@@ -21,7 +21,7 @@ const PAGE_MS = 100;
 export interface Walk {
   rows: EventRow[];
   /** End of the walk: everything before it, in its order, is in `rows` or does not match. */
-  end: Place;
+  end: EventPosition;
   hasMore: boolean;
 }
 
@@ -53,16 +53,16 @@ function split({ order, low, high, ...rest }: Range, length: bigint | undefined)
   };
 }
 
-const placeOf = ({ position, id }: Place): Place => ({ position, id });
+const positionOf = ({ position, id }: EventPosition): EventPosition => ({ position, id });
 
-/** Up to `limit` events of a range that begins at its place. */
+/** Up to `limit` events of a range that begins at its position. */
 export async function walk(db: Database, filter: EventFilter, fullRange: Range): Promise<Walk> {
   const { order, from, limit } = fullRange;
   const started = performance.now();
   // Steps begin at the oldest event and not at the lowest number.
   const first = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
   const range = { ...fullRange, low: greaterOf(fullRange.low, first ?? fullRange.high) };
-  // Steps begin at the place; the positions before it are not read.
+  // Steps begin at the position; the positions before it are not read.
   let remaining: Range | undefined =
     order === 'asc'
       ? { ...range, low: greaterOf(range.low, from.position) }
@@ -75,7 +75,7 @@ export async function walk(db: Database, filter: EventFilter, fullRange: Range):
     rows.push(...(await eventsIn(db, filter, { ...part, limit: limit + 1 - rows.length })));
     if (rows.length > limit) {
       const pageEvents = rows.slice(0, limit);
-      return { rows: pageEvents, end: placeOf(pageEvents.at(-1) as EventRow), hasMore: true };
+      return { rows: pageEvents, end: positionOf(pageEvents.at(-1) as EventRow), hasMore: true };
     }
     remaining = next;
     if (length !== undefined && performance.now() - startedAt < SHORT_STEP_MS) length *= 2n;

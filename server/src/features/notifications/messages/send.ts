@@ -119,7 +119,7 @@ async function submit(
   return (await port.send(message)) === 'sent' ? { event: 'send' } : failWith('REFUSED');
 }
 
-/** Stages the final status. Only a message kept in the sandbox keeps its content. */
+/** Stages the final status. Only messages of the sandbox, which are not sent, retain their content. */
 function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: number): void {
   ctx.update(messages, row, {
     status: messageStates.next(row.status, outcome.event),

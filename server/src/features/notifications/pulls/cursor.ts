@@ -1,20 +1,20 @@
-// Cursors of pulled deliveries: a place in the order of one endpoint. A cursor of another endpoint is
+// Cursors of pulled deliveries: a position in the order of one endpoint. A cursor of another endpoint is
 // rejected, because it would acknowledge deliveries that were never read.
 import { invalidField } from '../../../kernel/fault.ts';
 
-/** A place behind the delivery of this event. */
-export interface PullPlace {
+/** A position behind the delivery of this event. */
+export interface PullPosition {
   position: bigint;
   eventId: string;
 }
 
 const FORM = /^(\d{1,9}) (-?\d{1,19}) ([\x21-\x7e]{1,200})$/;
 
-export const pullCursorOf = (endpoint: number, { position, eventId }: PullPlace): string =>
+export const pullCursorOf = (endpoint: number, { position, eventId }: PullPosition): string =>
   Buffer.from(`${endpoint} ${position} ${eventId}`).toString('base64url');
 
 /** Throws a fault on `field` for a text that is no cursor of this endpoint. */
-export function readPullCursor(field: string, endpoint: number, text: string): PullPlace {
+export function readPullCursor(field: string, endpoint: number, text: string): PullPosition {
   const [, number, position = '', eventId = ''] =
     FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (Number(number) === endpoint && eventId !== '') {

@@ -1,5 +1,5 @@
 // The operations of pulled deliveries. Acknowledging is one statement for each batch of rows and no change
-// set: it is idempotent, and a place can be behind very many deliveries.
+// set: it is idempotent, and a position can be behind very many deliveries.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -17,9 +17,9 @@ import {
   type WebhookDeps,
 } from '../webhooks/index.ts';
 import { acknowledgeWebhookDeliveries, pullWebhookDeliveries } from './contract.ts';
-import { type PullPlace, pullCursorOf, readPullCursor } from './cursor.ts';
+import { type PullPosition, pullCursorOf, readPullCursor } from './cursor.ts';
 import {
-  acknowledgeThese,
+  acknowledgeEvents,
   acknowledgeUpTo,
   type PulledEndpoint,
   type PullRow,
@@ -52,7 +52,7 @@ async function read(
   ctx: Ctx,
   log: Log,
   lane: PulledEndpoint,
-  after: PullPlace | undefined,
+  after: PullPosition | undefined,
   limit: number,
 ): Promise<Page> {
   for (;;) {
@@ -65,7 +65,7 @@ async function read(
   }
 }
 
-/** Reads until there is a delivery, the time is over, or the client or the process ends it. */
+/** Reads until there is a delivery, the wait has timed out, the client disconnects, or the process stops. */
 async function pull(
   ctx: Ctx,
   { followers, log }: PullDeps,
@@ -93,7 +93,7 @@ async function pull(
   return { page, idleMs };
 }
 
-/** The endpoint as a place of deliveries. Throws CONFLICT if its deliveries are sent. */
+/** The endpoint as a target of deliveries. Throws CONFLICT if its deliveries are sent. */
 async function laneOf(ctx: Ctx, endpointId: string): Promise<PulledEndpoint> {
   const row = await pulledEndpointOf(ctx, endpointId);
   if (row) return { platformId: row.platform_id, endpoint: row.number };
@@ -102,7 +102,7 @@ async function laneOf(ctx: Ctx, endpointId: string): Promise<PulledEndpoint> {
 
 async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
   const cursor = readPullCursor('cursor', lane.endpoint, text);
-  // Below the horizon every delivery up to the place could be read.
+  // Below the horizon every delivery up to the position could be read.
   if (cursor.position >= (await horizonOf(ctx.db))) {
     throw invalidField('cursor', 'is not a cursor of this service');
   }
@@ -147,7 +147,7 @@ export function pullOperations(deps: PullDeps): readonly Operation[] {
       const lane = await laneOf(ctx, params.endpointId);
       const { cursor, eventIds = [] } = body;
       if (cursor !== undefined) return { status: 200, body: await acknowledge(ctx, lane, cursor) };
-      const acknowledged = await acknowledgeThese(ctx.db, lane, ctx.now, eventIds);
+      const acknowledged = await acknowledgeEvents(ctx.db, lane, ctx.now, eventIds);
       return { status: 200, body: { acknowledged, hasMore: false } };
     }),
   ];

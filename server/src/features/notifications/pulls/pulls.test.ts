@@ -96,7 +96,7 @@ describe('an endpoint whose deliveries are pulled', () => {
     }
   });
 
-  it('gets bodies and headers that verify', async () => {
+  it('receives bodies and headers that verify', async () => {
     await emitEvents();
     const { data } = await pull();
     expect(data.length).toBeGreaterThan(0);
@@ -117,7 +117,7 @@ describe('an endpoint whose deliveries are pulled', () => {
     );
   });
 
-  it('gets thin bodies if it wants them', async () => {
+  it('receives thin bodies if configured', async () => {
     ok(await change({ format: 'THIN' }), 200);
     const customer = await emitEvents();
     const bodies = (await pull()).data.map(({ body }) => JSON.parse(body));
@@ -144,7 +144,7 @@ describe('an endpoint whose deliveries are pulled', () => {
     expect(await findAttempts(id)).toEqual([{ attempt: 1, result: 'dropped', status: null }]);
   });
 
-  it('gets the types of its filter', async () => {
+  it('receives the types of its filter', async () => {
     const filter = { eventTypes: ['CUSTOMER.KYC_APPROVED'] };
     const { id } = await create(filter);
     await emitEvents();
@@ -154,7 +154,7 @@ describe('an endpoint whose deliveries are pulled', () => {
     await app.call('DELETE', `/webhook-endpoints/${id}`);
   });
 
-  it('returns nothing while it is paused, and everything afterwards', async () => {
+  it('returns no deliveries while paused, and all of them afterwards', async () => {
     ok(await change({ status: 'PAUSED' }), 200);
     await emitEvents();
     expect(await pull()).toEqual({ data: [], hasMore: false });
@@ -238,7 +238,7 @@ describe('pullWebhookDeliveries', () => {
 });
 
 describe('acknowledgeWebhookDeliveries', () => {
-  it('ends deliveries up to a place', async () => {
+  it('ends deliveries up to a position', async () => {
     await emitEvents();
     const first = await pull('?limit=1');
     await emitEvents();
@@ -274,7 +274,7 @@ describe('acknowledgeWebhookDeliveries', () => {
     }
   });
 
-  it('rejects a place that no reply can have had', async () => {
+  it('rejects a cursor that no reply contained', async () => {
     const [, number, , eventId] = ['', '1', '', 'Webhook:1'];
     const forged = Buffer.from(`${number} ${2n ** 62n} ${eventId}`).toString('base64url');
     expect((await acknowledge({ cursor: forged })).status).toBe(400);

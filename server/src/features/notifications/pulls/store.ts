@@ -5,7 +5,7 @@ import type { Database } from '../../../runtime/db/database.ts';
 import { wholeEventData } from '../../../runtime/operation/event-data.ts';
 import type { EndpointKey, EventFormat } from '../endpoints/index.ts';
 import type { StoredEvent } from '../webhooks/index.ts';
-import type { PullPlace } from './cursor.ts';
+import type { PullPosition } from './cursor.ts';
 
 /** An endpoint whose deliveries are pulled, by its number. */
 export interface PulledEndpoint {
@@ -49,14 +49,14 @@ const PULL = `
   where w.platform_id = $1 and w.number = $2 and w.status = 'ENABLED' and w.deleted_at is null
   order by d.position, e.id`;
 
-const LOWEST: PullPlace = { position: -(2n ** 62n), eventId: '' };
+const LOWEST: PullPosition = { position: -(2n ** 62n), eventId: '' };
 
-/** The oldest deliveries below `horizon` and after a place; none while the endpoint is paused. */
+/** The oldest deliveries below `horizon` and after a position; none while the endpoint is paused. */
 export async function pullable(
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
   horizon: bigint,
-  { position, eventId }: PullPlace = LOWEST,
+  { position, eventId }: PullPosition = LOWEST,
   limit: number,
 ): Promise<PullRow[]> {
   const values = [platformId, endpoint, horizon, position, eventId, limit];
@@ -82,20 +82,20 @@ const UP_TO = acknowledge(`(position, event_id) <= ($4::bigint, $5::text)
       order by position, event_id limit $6`);
 const THESE = acknowledge('event_id = any($4::text[])');
 
-/** Ends up to `limit` deliveries up to a place; returns how many. */
+/** Ends up to `limit` deliveries up to a position; returns their number. */
 export async function acknowledgeUpTo(
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
   now: Time,
-  { position, eventId }: PullPlace,
+  { position, eventId }: PullPosition,
   limit: number,
 ): Promise<number> {
   const values = [platformId, endpoint, new Date(now), position, eventId, limit];
   return (await db.query(UP_TO, values)).length;
 }
 
-/** Ends the deliveries of these events; returns how many there were. */
-export const acknowledgeThese = async (
+/** Ends the deliveries of these events; returns their number. */
+export const acknowledgeEvents = async (
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
   now: Time,

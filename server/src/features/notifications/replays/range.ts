@@ -1,4 +1,4 @@
-// The events of a replay: their number, and the next ones after a place.
+// The events of a replay: their number, and the next ones after a position.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { countUndelivered, eventIdsOf, pageOfDeliveries } from '../deliveries/index.ts';
@@ -40,7 +40,7 @@ export const countReplay = (db: Database, range: ReplayRange): Promise<Counted> 
 
 interface ReplayStep {
   eventIds: string[];
-  /** The place from which to continue; null at the end. */
+  /** The position from which to continue; null at the end. */
   place: string | null;
 }
 

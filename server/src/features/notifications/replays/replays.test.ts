@@ -73,7 +73,7 @@ describe('createWebhookReplay', () => {
     expect(ok(await app.call('GET', `${failed}FAILED`), 200).data).toEqual([]);
   });
 
-  it('sends all events of the types of the endpoint, also those before it existed', async () => {
+  it('sends all events of the types of the endpoint, including those before its creation', async () => {
     const from = formatTime(app.effects.now());
     await emit(2);
     const other = await startReceiver();

@@ -98,13 +98,13 @@ const DUE = `select count(*)::int4 as count from (
   select from webhook_queue where platform_id = $2 and endpoint = $3 and due_at <= coalesce(
     (select ${CLOCK} from sandbox_clocks c where c.id = $2), $1) limit $4::int) due`;
 
-/** Number of deliveries of an endpoint that are due, counted up to `most`. */
+/** Number of deliveries of an endpoint that are due, counted up to `maximum`. */
 export async function countDue(
   db: Database,
   { platformId, endpoint }: LaneId,
   now: Time,
-  most: number,
+  maximum: number,
 ): Promise<number> {
-  const values = [dateOf(now), platformId, endpoint, most];
+  const values = [dateOf(now), platformId, endpoint, maximum];
   return (await db.query<{ count: number }>(DUE, values))[0]?.count ?? 0;
 }

@@ -17,7 +17,7 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { createEndpointSigner } from '../endpoints/index.ts';
 import { createSignatures } from './envelope.ts';
 import { createLanes, LIMITS, type Limits } from './lanes.ts';
-import { createReader, LEASE_MS, type Stride } from './reader.ts';
+import { createReader, LEASE_MS, type ReadBatch } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
 import { excerptOf, headOf, type Sent, send } from './send.ts';
@@ -44,7 +44,7 @@ interface DelivererOptions {
   metrics: Metrics;
   limits?: Partial<Limits>;
   /** Whether the server is under load; deliveries, which can take half of the CPU, are throttled. */
-  pressed?: () => boolean;
+  isUnderLoad?: () => boolean;
   /** Shortened by tests. */
   answerTimeoutMs?: number;
 }
@@ -66,7 +66,7 @@ const POLL_INTERVAL_MS = 1_000;
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 /** Deliveries per round under load: a few hundred per second, so that the outbox still drains. */
-const PRESSED_AT_ONCE = 8;
+const MAX_PER_ROUND_UNDER_LOAD = 8;
 /** Less than the usual grace period of process supervisors. */
 const STOP_WAIT_MS = 5_000;
 
@@ -103,9 +103,9 @@ interface Scope {
   only?: string;
 }
 
-/** Reads, sends and records; the loop around it decides when. */
+/** Reads, sends and records deliveries; the caller decides when. */
 function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
-  const { effects, db, clocks, vault, log, metrics, pressed = () => false } = options;
+  const { effects, db, clocks, vault, log, metrics, isUnderLoad = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const lanes = createLanes(limits);
   const sending = {
@@ -113,7 +113,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     signatures: createSignatures(),
     signWithKeys: createEndpointSigner(vault),
   };
-  /** Platforms with a clock of their own, as far as seen. */
+  /** Platforms with their own clock, as far as known. */
   const clocked = new Set<string>();
   const recorder = createRecorder({
     db,
@@ -161,18 +161,18 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       recorder.add(event, outcome);
       lanes.done(event, { delivered: outcome.result === 'delivered', ms: sent.ms });
     }
-    if (!pressed()) pump(after, Infinity);
+    if (!isUnderLoad()) startDeliveries(after, Infinity);
     after();
   }
 
-  function pump(after: () => void, most: number): void {
-    for (const event of lanes.next(most)) {
+  function startDeliveries(after: () => void, maximum: number): void {
+    for (const event of lanes.next(maximum)) {
       const task = deliver(event, after).finally(() => tasks.delete(task));
       tasks.add(task);
     }
   }
 
-  /** Strides and renewals of one process never overlap. */
+  /** Reads and lease renewals of one process never overlap. */
   function runInTurn<R>(work: () => Promise<R>): Promise<R> {
     const next = leaseWork.then(work);
     leaseWork = next.catch(() => undefined);
@@ -203,7 +203,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     });
   }
 
-  /** Leaves platforms to the processes that hold their clocks. */
+  /** Releases platforms whose clocks are held by other processes. */
   async function releaseHeldPlatforms(): Promise<void> {
     const now = effects.now();
     if (only !== undefined || !lanes.leased(now).length) return;
@@ -217,13 +217,13 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     releasePlatform,
     restart: reader.restart,
     attempts: () => attempts,
-    /** Calls `after` as each delivery ends. A `throttled` stride sends fewer events under load. */
-    stride: (now: Time, after: () => void, throttled: boolean): Promise<Stride> =>
+    /** Reads a batch and starts its deliveries; `after` runs after each. If `throttled`, fewer under load. */
+    deliverBatch: (now: Time, after: () => void, throttled: boolean): Promise<ReadBatch> =>
       runInTurn(async () => {
-        const stride = await reader.stride(now, limits.buffered - lanes.total);
-        const isPressed = throttled && pressed();
-        pump(after, isPressed ? PRESSED_AT_ONCE : Infinity);
-        return { ...stride, more: stride.hasMore || (isPressed && lanes.queued > 0) };
+        const batch = await reader.readBatch(now, limits.buffered - lanes.total);
+        const isThrottled = throttled && isUnderLoad();
+        startDeliveries(after, isThrottled ? MAX_PER_ROUND_UNDER_LOAD : Infinity);
+        return { ...batch, hasMore: batch.hasMore || (isThrottled && lanes.queued > 0) };
       }),
     /** Renews leases and retries results that could not be recorded. */
     tick(): void {
@@ -236,7 +236,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       });
     },
     /** Waits until nothing is in flight and all results are recorded; returns the number of deliveries. */
-    async quiet(): Promise<number> {
+    async waitUntilIdle(): Promise<number> {
       let waited = 0;
       while (tasks.size) {
         waited += tasks.size;
@@ -258,11 +258,11 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   };
 }
 
-/** How often it is checked whether requests in flight have ended. */
+/** Interval of checks whether requests in flight have ended. */
 const RECHECK_MS = 5;
 
-const clamp = (least: number, value: number, most: number) =>
-  Math.min(most, Math.max(least, value));
+const clamp = (minimum: number, value: number, maximum: number) =>
+  Math.min(maximum, Math.max(minimum, value));
 
 const doNothing = () => undefined;
 
@@ -280,7 +280,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const started = effects.now();
     pollRequested = false;
     try {
-      const { eventCount, hasMore } = await pipeline.stride(started, poll, true);
+      const { eventCount, hasMore } = await pipeline.deliverBatch(started, poll, true);
       if (eventCount > 0 || hasMore) pollRequested = true;
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
@@ -303,14 +303,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const attemptsBefore = pipeline.attempts();
     for (;;) {
       pipeline.restart();
-      let did = 0;
-      for (let more = true; more; ) {
-        const stride = await pipeline.stride(now, doNothing, false);
-        did += stride.eventCount;
-        more = stride.hasMore;
+      let readCount = 0;
+      for (let hasMore = true; hasMore; ) {
+        const batch = await pipeline.deliverBatch(now, doNothing, false);
+        readCount += batch.eventCount;
+        hasMore = batch.hasMore;
       }
-      const waited = await pipeline.quiet();
-      if (did + waited === 0) return pipeline.attempts() - attemptsBefore;
+      const waited = await pipeline.waitUntilIdle();
+      if (readCount + waited === 0) return pipeline.attempts() - attemptsBefore;
     }
   }
 
@@ -335,7 +335,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       await pipeline.release();
       try {
         // Requests that are not answered in time are sent again later.
-        await Promise.race([pipeline.quiet(), sleep(STOP_WAIT_MS, undefined, { ref: false })]);
+        await Promise.race([
+          pipeline.waitUntilIdle(),
+          sleep(STOP_WAIT_MS, undefined, { ref: false }),
+        ]);
         await pipeline.flush();
         await pipeline.releaseLeases();
       } catch (error) {
@@ -353,11 +356,11 @@ export interface PlatformDeliveries {
    * the endpoint did not respond soon; the rest is then left to the regular deliverer.
    */
   run(): Promise<{ attempts: number; answered: boolean }>;
-  /** Leaves the platform to the regular deliverer when the last response has arrived. */
+  /** Releases the platform to the regular deliverer after the last response. */
   end(): void;
 }
 
-/** How long to wait for a response while a clock is held. */
+/** Maximum wait for a response while a clock is held. */
 const PROMPT_MS = 2_000;
 
 function deliveriesOf(
@@ -369,11 +372,11 @@ function deliveriesOf(
   const { db, effects, log } = options;
   const limits = { ...options.limits, perPlatform: 1 };
   const pipeline = createPipeline({ ...options, limits }, { holder, only: platformId });
-  /** The deliverer of this process leaves the platform; others do so within a second. */
+  /** Resolves when this process has released the platform; other processes do so within a second. */
   let regularReleased: Promise<void> | undefined;
 
-  /** Whether this ends soon. */
-  async function endsSoon(work: Promise<unknown>): Promise<boolean> {
+  /** Whether the work ends within PROMPT_MS. */
+  async function endsPromptly(work: Promise<unknown>): Promise<boolean> {
     const cancellation = new AbortController();
     const timeout = sleep(PROMPT_MS, false, { signal: cancellation.signal }).catch(() => false);
     const hasEnded = await Promise.race([work.then(() => true), timeout]);
@@ -385,7 +388,7 @@ function deliveriesOf(
     await pipeline.release();
     const ticker = setInterval(() => pipeline.tick(), POLL_INTERVAL_MS);
     try {
-      await pipeline.quiet();
+      await pipeline.waitUntilIdle();
     } finally {
       clearInterval(ticker);
     }
@@ -396,17 +399,17 @@ function deliveriesOf(
     async run() {
       const attemptsBefore = pipeline.attempts();
       regularReleased ??= releaseFromRegular();
-      if (!(await endsSoon(regularReleased))) return { attempts: 0, answered: false };
+      if (!(await endsPromptly(regularReleased))) return { attempts: 0, answered: false };
       // A process that ended without releasing its lease has it until then.
       const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
-        const { eventCount } = await pipeline.stride(effects.now(), doNothing, false);
-        const answered = await endsSoon(pipeline.quiet());
+        const { eventCount } = await pipeline.deliverBatch(effects.now(), doNothing, false);
+        const answered = await endsPromptly(pipeline.waitUntilIdle());
         const attempts = pipeline.attempts() - attemptsBefore;
         if (!answered || attempts > 0) return { attempts, answered };
         // Nothing was left to send, or another process has not released its lease yet.
-        const isLeft = eventCount === 0 && performance.now() < leasedUntil;
-        if (!isLeft) return { attempts, answered: eventCount > 0 };
+        const isLeaseAwaited = eventCount === 0 && performance.now() < leasedUntil;
+        if (!isLeaseAwaited) return { attempts, answered: eventCount > 0 };
         const now = await options.clocks.nowOf({ platformId });
         if ((await firstQueued(db, platformId, now)) === undefined) return { attempts, answered };
         await sleep(MIN_PAUSE_MS);

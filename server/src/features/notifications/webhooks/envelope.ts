@@ -24,7 +24,7 @@ export interface StoredEvent {
   created_at: Time;
 }
 
-/** The stored data of an event and what opens it. */
+/** The stored data of an event and its key. */
 interface SealedData {
   id: string;
   data: string;
@@ -121,24 +121,24 @@ export interface Signatures {
   of(eventId: string, format: EventFormat, body: string, key: SigningKey): string;
 }
 
-/** Events whose signature is kept: those that several endpoints get at about the same time. */
-const KEPT_SIGNATURES = 512;
+/** Maximum number of cached signatures: several endpoints receive an event at about the same time. */
+const MAX_CACHED_SIGNATURES = 512;
 
 /** The service's own signature of a body. */
 export const signatureOf = (body: string, key: SigningKey) =>
   toBase64(sign('sha256', Buffer.from(body), key.privateKey));
 
 export function createSignatures(): Signatures {
-  const kept = new Map<string, { key: KeyObject; signature: string }>();
+  const cache = new Map<string, { key: KeyObject; signature: string }>();
   return {
     of(eventId, format, body, key) {
       const name = format === 'FULL' ? eventId : `${eventId} ${format}`;
-      const cached = kept.get(name);
+      const cached = cache.get(name);
       if (cached?.key === key.privateKey) return cached.signature;
-      const [oldest] = kept.keys();
-      if (kept.size >= KEPT_SIGNATURES && oldest !== undefined) kept.delete(oldest);
+      const [oldest] = cache.keys();
+      if (cache.size >= MAX_CACHED_SIGNATURES && oldest !== undefined) cache.delete(oldest);
       const signature = signatureOf(body, key);
-      kept.set(name, { key: key.privateKey, signature });
+      cache.set(name, { key: key.privateKey, signature });
       return signature;
     },
   };

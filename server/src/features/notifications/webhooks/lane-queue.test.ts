@@ -46,7 +46,7 @@ const step = fc.oneof(
 );
 
 describe('queue of a lane', () => {
-  it('takes the events that a search of the whole queue would take', () => {
+  it('takes the same events as a search of the whole queue', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const [queue, expected] = [createLaneQueue(), createSearchedQueue()];

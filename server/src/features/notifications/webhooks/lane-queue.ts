@@ -18,16 +18,16 @@ export interface LaneQueue {
   push(event: DueEvent): void;
   /** Takes the earliest event whose resource has none in flight. */
   take(): DueEvent | undefined;
-  /** A taken event has ended: the next one of its resource may be taken. */
+  /** Ends a taken event; the next event of its resource can then be taken. */
   end(event: DueEvent): void;
-  /** Removes and returns all but the first `most` events. */
-  shorten(most: number): DueEvent[];
+  /** Removes and returns all events after the first `maximum`. */
+  shorten(maximum: number): DueEvent[];
 }
 
 interface Fifo {
   readonly head: Item | undefined;
   push(item: Item): void;
-  /** Adds an item at its place in the order of arrival, which is near the end. */
+  /** Inserts an item in the order of arrival, usually near the end. */
   insert(item: Item): void;
   shift(): Item | undefined;
   items(): Item[];
@@ -118,14 +118,14 @@ export function createLaneQueue(): LaneQueue {
       if (next) resumed.insert(next);
       else chains.delete(event.subject);
     },
-    shorten(most) {
-      if (size <= most) return [];
+    shorten(maximum) {
+      if (size <= maximum) return [];
       const chained = [...chains.values()].flatMap((chain) => chain?.items() ?? []);
       const all = [...fresh.items(), ...resumed.items(), ...chained].sort((a, b) => a.at - b.at);
       [fresh, resumed, size] = [createFifo(), createFifo(), 0];
       chains = new Map([...inFlight].map((subject) => [subject, null]));
-      all.slice(0, most).forEach(insertOrdered);
-      return all.slice(most).map((item) => item.event);
+      all.slice(0, maximum).forEach(insertOrdered);
+      return all.slice(maximum).map((item) => item.event);
     },
   };
 }

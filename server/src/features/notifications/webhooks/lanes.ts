@@ -56,14 +56,14 @@ interface DeliveryOutcome {
 }
 
 export interface Lanes {
-  /** How many more events of an endpoint to read now. */
+  /** Number of further events of an endpoint to read now. */
   room(lane: LaneId): number;
   /** Ids of an endpoint's buffered events. */
   buffered(lane: LaneId): ReadonlySet<string>;
   /** Adds an event to the queue of its lane. */
   add(event: DueEvent): void;
-  /** Removes up to `most` sendable events from the queues; they count as in flight. */
-  next(most?: number): DueEvent[];
+  /** Removes up to `maximum` sendable events from the queues; they count as in flight. */
+  next(maximum?: number): DueEvent[];
   /** Ends an event that `next` returned; the outcome is null if it was not sent. */
   done(event: DueEvent, outcome: DeliveryOutcome | null): void;
   /** The result of an event is recorded. */
@@ -71,7 +71,7 @@ export interface Lanes {
   /** End of this process's lease on a platform. */
   leaseOf(platformId: string): Time;
   setLease(platformId: string, until: Time): void;
-  /** Another process has the platform: clears its queues. */
+  /** Clears the queues of a platform that another process has leased. */
   dropLease(platformId: string): void;
   /** Whether no event of a platform is buffered. */
   isIdle(platformId: string): boolean;
@@ -86,8 +86,8 @@ export interface Lanes {
   readonly queued: number;
 }
 
-const clamp = (least: number, value: number, most: number) =>
-  Math.min(most, Math.max(least, value));
+const clamp = (minimum: number, value: number, maximum: number) =>
+  Math.min(maximum, Math.max(minimum, value));
 
 const createPlatform = (id: string): Platform => ({
   id,
@@ -171,9 +171,9 @@ export function createLanes(limits: Limits): Lanes {
     if (!lane.buffered.size) active.delete(lane);
   }
 
-  /** Drops all but the first `most` of a queue; they are still due in the database. */
-  function shorten(lane: Lane, most: number): void {
-    const dropped = lane.queue.shorten(most);
+  /** Drops all events of a queue after the first `maximum`; they remain due in the database. */
+  function shorten(lane: Lane, maximum: number): void {
+    const dropped = lane.queue.shorten(maximum);
     queued -= dropped.length;
     for (const event of dropped) release(lane, event.id);
   }
@@ -202,11 +202,11 @@ export function createLanes(limits: Limits): Lanes {
     return event;
   }
 
-  function next(most = Number.POSITIVE_INFINITY): DueEvent[] {
+  function next(maximum = Number.POSITIVE_INFINITY): DueEvent[] {
     const out: DueEvent[] = [];
     // Round robin: a lane that was served moves to the end.
     for (const lane of sendable) {
-      if (inFlight >= limits.inFlightTotal || out.length >= most) break;
+      if (inFlight >= limits.inFlightTotal || out.length >= maximum) break;
       const event = take(lane);
       if (event) out.push(event);
     }

@@ -1,6 +1,6 @@
 // Reads due events into the lanes: iterates over the endpoints, leases the platforms that no other process
-// delivers, and reads as many events of each endpoint as its lane has room for. Each stride continues where
-// the previous one stopped, so every endpoint is reached, however many there are.
+// delivers, and reads as many events of each endpoint as its lane has room for. Each batch continues
+// where the previous one ended, so every endpoint is reached, regardless of their number.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -22,12 +22,12 @@ import {
   waitingLanes,
 } from './store.ts';
 
-/** How long a crashed process blocks its platforms. A running one renews every few seconds. */
+/** Time for which a crashed process blocks its platforms. A running process renews every few seconds. */
 export const LEASE_MS = 10_000;
-/** Endpoints per stride. */
-const LANES_PER_STRIDE = 500;
-/** New leases per stride, so that several processes share the platforms. */
-const NEW_LEASES_PER_STRIDE = 256;
+/** Endpoints per batch. */
+const LANES_PER_BATCH = 500;
+/** New leases per batch, so that several processes share the platforms. */
+const NEW_LEASES_PER_BATCH = 256;
 /**
  * An endpoint with a backlog is read from where the previous read ended. An event that was committed behind
  * that position is found by the next read from the start, which comes after this time at the latest.
@@ -36,10 +36,10 @@ const CONTINUE_MS = 1_000;
 /** Events without an endpoint that are discarded in one statement. */
 const DISCARD_BATCH = 5_000;
 
-export interface Stride {
+export interface ReadBatch {
   /** Number of events that were read or discarded. */
   eventCount: number;
-  /** Whether this pass has platforms left. */
+  /** Whether this pass has further platforms. */
   hasMore: boolean;
 }
 
@@ -132,13 +132,13 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   function planReads(due: readonly Waiting[], now: Time, total: number) {
     const requests: ReadRequest[] = [];
     const unleased = new Set<string>();
-    let left = total;
+    let remaining = total;
     for (const lane of due) {
-      const take = Math.min(left, lanes.room(lane));
+      const take = Math.min(remaining, lanes.room(lane));
       if (take > 0) requests.push(requestOf(lane, take, now));
-      left -= take;
+      remaining -= take;
       if (lanes.leaseOf(lane.platformId) <= now) unleased.add(lane.platformId);
-      if (left <= 0 || unleased.size >= NEW_LEASES_PER_STRIDE) return { requests, cutAt: lane };
+      if (remaining <= 0 || unleased.size >= NEW_LEASES_PER_BATCH) return { requests, cutAt: lane };
     }
     return { requests, cutAt: null };
   }
@@ -175,7 +175,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   /** Endpoints with undelivered events, from the position of this pass. */
   async function findWaiting(now: Time): Promise<Waiting[]> {
     const position = only === undefined ? after : { platformId: only, endpoint: -1 };
-    const next = await waitingLanes(db, now, holder, position ?? FIRST, LANES_PER_STRIDE);
+    const next = await waitingLanes(db, now, holder, position ?? FIRST, LANES_PER_BATCH);
     return only === undefined ? next : next.filter(({ platformId }) => platformId === only);
   }
 
@@ -190,22 +190,22 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
         now,
       ),
     /** Reads up to about `total` events. */
-    async stride(now: Time, total: number): Promise<Stride> {
+    async readBatch(now: Time, total: number): Promise<ReadBatch> {
       if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
       const due = waitingEndpoints.filter((each) => each.due && !each.taken);
       // The deliveries of a deleted endpoint end at once.
-      const without = waitingEndpoints.filter(
+      const undeliverable = waitingEndpoints.filter(
         ({ target, endpoint, due, taken }) =>
           target === 'none' && !taken && (due || endpoint !== CONFIGURED),
       );
-      const discarded = without.length
-        ? await discardUndeliverable(db, now, without, DISCARD_BATCH)
+      const discarded = undeliverable.length
+        ? await discardUndeliverable(db, now, undeliverable, DISCARD_BATCH)
         : 0;
       const deliverable = due.filter((each) => each.target === 'url');
       const { requests, cutAt } = planReads(deliverable, now, total);
       const last =
-        waitingEndpoints.length === LANES_PER_STRIDE ? (waitingEndpoints.at(-1) ?? null) : null;
+        waitingEndpoints.length === LANES_PER_BATCH ? (waitingEndpoints.at(-1) ?? null) : null;
       after = cutAt ?? last;
       return { eventCount: discarded + (await read(requests, now)), hasMore: after !== null };
     },

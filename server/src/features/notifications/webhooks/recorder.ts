@@ -93,9 +93,9 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
   }
 
   function runInTurn(): Promise<void> {
-    const turn = writer.then(writeAll);
-    writer = turn.catch(() => undefined);
-    return turn;
+    const write = writer.then(writeAll);
+    writer = write.catch(() => undefined);
+    return write;
   }
 
   function runInBackground(): void {

@@ -209,7 +209,7 @@ describe('server under load', () => {
     const receiver = await startReceiverWith();
     await outbox.events(await outbox.platform(receiver.url), emptyBodies(1_000));
     let waiting = 1;
-    const deliverer = outbox.deliverer({ pressed: () => waiting > 0 });
+    const deliverer = outbox.deliverer({ isUnderLoad: () => waiting > 0 });
     const before = performance.now();
     deliverer.start();
     await sleep(400);

@@ -41,7 +41,7 @@ export interface SendDeps {
   signatures?: Signatures;
 }
 
-/** Where and how an event is sent. */
+/** Target and format of a delivery. */
 export interface Target {
   url: string;
   environment: Mode;

@@ -53,7 +53,7 @@ export interface Waiting extends LaneId {
   due: boolean;
   /** Whether another process holds the lease of the platform. */
   taken: boolean;
-  /** What to do with its events: send them, keep them (paused or pulled), or discard them. */
+  /** How its events are handled: sent, retained (paused or pulled), or discarded. */
   target: 'url' | 'kept' | 'none';
 }
 
@@ -186,7 +186,7 @@ const FIRST = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
   where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'kept'
   order by q.due_at limit 1`;
 
-/** When the first delivery of a platform is due, if by `until`. */
+/** Due time of the first delivery of a platform; undefined if it is after `until`. */
 export async function firstQueued(
   db: Pick<Database, 'query'>,
   platformId: string,
@@ -198,7 +198,7 @@ export async function firstQueued(
 
 const RELEASE = 'delete from webhook_lanes where platform_id = any($1::text[]) and holder = $2';
 
-/** Releases leases, so that other processes can take them at once. */
+/** Releases leases, so that other processes can take them immediately. */
 export async function releasePlatforms(
   db: Database,
   holder: string,
@@ -214,7 +214,7 @@ export interface ReadRequest extends LaneId {
   after: QueuePosition | null;
 }
 
-/** Place in an endpoint's queue, which is ordered by due time and id. */
+/** Position in an endpoint's queue, which is ordered by due time and id. */
 export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
 
 // Events are looked up one by one in subqueries that the planner cannot join: it expects many more
@@ -332,7 +332,7 @@ export interface Failing extends LaneId {
   since: Time | null;
 }
 
-/** Notes on the endpoints whether they fail. An earlier time of the first failure remains. */
+/** Records on the endpoints whether they fail. An earlier time of the first failure remains. */
 export async function noteFailing(db: Database, failing: readonly Failing[]): Promise<void> {
   await db.query(NOTE_FAILING, [
     failing.map((each) => each.platformId),
@@ -362,7 +362,7 @@ const DISCARD = `
 
 /**
  * Removes the events of deleted endpoints, and the due events of those that the configuration no
- * longer has; returns how many.
+ * longer has; returns their number.
  */
 export async function discardUndeliverable(
   db: Database,

@@ -172,7 +172,7 @@ describe('getExchangeRates compared with createQuote', () => {
     ]);
   });
 
-  it('lists nothing from a currency that is disabled for sending', async () => {
+  it('omits currencies that are disabled for sending', async () => {
     const platform = await app.newPlatform('Receives only');
     const usd = {
       currencyCode: 'USD',

@@ -196,7 +196,7 @@ describe('createCustomerExternalAccount', () => {
     expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
-  it('validates check digits and makes no name check in production', async () => {
+  it('validates check digits and performs no name check in production', async () => {
     const platform = app.production;
     const { accountInfo, currency } = usdAccountBody();
     const invalidBody = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
@@ -211,7 +211,7 @@ describe('createCustomerExternalAccount', () => {
     expect(validResponse.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
 
-  it('makes no name check for a wallet and drops fields that wallets do not have', async () => {
+  it('performs no name check for a wallet and drops fields that wallets do not have', async () => {
     const { status, body } = await add(walletBody({ customerId: ada }, { paymentRails: ['ACH'] }));
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');

@@ -170,7 +170,7 @@ describe('lookupUma', () => {
     expect(codeOf(response)).toEqual([424, 'LNURLP_REQUEST_FAILED']);
   });
 
-  it('makes no request from production', async () => {
+  it('sends no request from production', async () => {
     const response = await discoverUma(`$success.usd@${HOST}`, { as: app.production });
     expect(codeOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
   });

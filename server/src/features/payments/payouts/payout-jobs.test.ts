@@ -140,7 +140,7 @@ describe('rail', () => {
     expect(row?.suspense).toBe('10000');
   });
 
-  it('posts nothing twice for repeated and contradictory results', async () => {
+  it('posts only once for repeated and contradictory results', async () => {
     const { id, account } = await createPayout();
     await follow(id, [
       { state: 'accepted', checkAfterMs: 1 },

@@ -33,8 +33,8 @@ const processPastDeadline = (): Runtime => ({
 beforeAll(async () => {
   fixture = cardFixture(app);
   const network = cardNetwork(app);
-  const holder = await fixture.holder({ funds: 100_00 });
-  const { id } = await fixture.card(holder);
+  const holder = await fixture.createCardholder({ funds: 100_00 });
+  const { id } = await fixture.createCard(holder);
   const paidRequest = network.message(id, 30_00);
   await network.send(paidRequest);
   await app.settle();

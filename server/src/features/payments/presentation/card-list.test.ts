@@ -19,10 +19,10 @@ let allTransactions: any[];
 beforeAll(async () => {
   cards = cardFixture(app);
   network = cardNetwork(app);
-  const holder = await cards.holder({ funds: 100_00 });
+  const holder = await cards.createCardholder({ funds: 100_00 });
   person = holder.customer as typeof person;
   accountId = holder.accountId;
-  const { id } = await cards.card(holder);
+  const { id } = await cards.createCard(holder);
   for (const kind of [
     'AUTHORIZATION',
     'FINANCIAL_AUTHORIZATION',
@@ -32,7 +32,7 @@ beforeAll(async () => {
     expect(await network.request(id, 10_00, kind)).toMatchObject({ approved: true });
   }
   await app.settle();
-  await cards.card(await cards.holder());
+  await cards.createCard(await cards.createCardholder());
   allTransactions = await list(`customerId=${person.id}&sortOrder=asc`);
 });
 
@@ -75,7 +75,7 @@ describe('listTransactions', () => {
     expect(ids(listedTransactions)).toEqual(places.map((index) => allTransactions[index].id));
   });
 
-  it('pages through them', async () => {
+  it('lists all pages', async () => {
     const listedIds: string[] = [];
     let cursor = '';
     do {
@@ -121,7 +121,7 @@ describe('operations on transactions', () => {
 describe('agent of the customer', () => {
   it('lists its card payments and none of other customers', async () => {
     const fixture = agentFixture(app);
-    const agent = await fixture.agentOf(person.id);
+    const agent = await fixture.connectAgent(person.id);
     const observedTransactions = ok(
       await agent.call('GET', '/agents/me/transactions?sortOrder=asc'),
       200,
@@ -129,9 +129,9 @@ describe('agent of the customer', () => {
     expect(observedTransactions.data).toEqual(allTransactions);
     const path = `/agents/me/transactions/${allTransactions[1].id}`;
     expect(ok(await agent.call('GET', path), 200)).toEqual(allTransactions[1]);
-    const otherAgent = await fixture.agentOf((await cards.holder()).customer.id);
+    const otherAgent = await fixture.connectAgent((await cards.createCardholder()).customer.id);
     expect((await otherAgent.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
-    const blind = await fixture.agentOf(person.id, { permissions: [] });
+    const blind = await fixture.connectAgent(person.id, { permissions: [] });
     expect((await blind.call('GET', path)).status).toBe(403);
   });
 });

@@ -79,7 +79,7 @@ beforeAll(async () => {
 const parseTime = (text: string) => Date.parse(text);
 
 describe('listTransactions', () => {
-  it('returns everything, newest first by default', async () => {
+  it('returns all transactions, newest first by default', async () => {
     expect(shownTransactions.map((each) => `${each.type} ${each.status}`)).toEqual([
       'INCOMING COMPLETED',
       'INCOMING COMPLETED',
@@ -223,7 +223,7 @@ describe('listTransactions', () => {
     expect(secondPage.totalCount).toBe(shownTransactions.length + 1);
   });
 
-  it('returns nothing of another platform for any filter', async () => {
+  it('omits other platforms for every filter', async () => {
     const platform = app.other;
     expect((await list('', { as: platform })).data).toEqual([]);
     const transaction = shownTransactions[3] as Shown;

@@ -171,7 +171,7 @@ describe('priceOf', () => {
     );
   });
 
-  it('charges what delivers the amount, plus fees, rounded up once', () => {
+  it('charges the cost of the delivered amount plus fees, rounded up once', () => {
     fc.assert(
       fc.property(terms, ({ service, platform, ...input }) => {
         const price = priceOf({ ...input, service, platform, lock: 'RECEIVING' });

@@ -36,7 +36,7 @@ const getTransaction = async (id: string) => ok(await app.call('GET', `/transact
 
 describe('payments from an embedded wallet', () => {
   it('credit another internal account to the micro-unit, and a wallet', async () => {
-    const { accountId, session } = await payer.fundedWallet();
+    const { accountId, session } = await payer.createFundedWallet();
     const person = await createCustomer(app);
     const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
     const { data } = ok(await app.call('GET', path), 200);
@@ -51,10 +51,10 @@ describe('payments from an embedded wallet', () => {
   });
 
   it('pay another currency, a rail, a UMA address and a Spark wallet', async () => {
-    const { accountId, customer: person, session } = await payer.fundedWallet();
+    const { accountId, customer: person, session } = await payer.createFundedWallet();
     const usd = await findInternalAccount(app, person.id, 'USD');
     const eur = await createExternalAccount(app, person.id, 'EUR');
-    const spark = await payer.sparkAccount(person.id);
+    const spark = await payer.createSparkAccount(person.id);
     const umaAddress = '$success.eur@sandbox.uma.money';
     const discovery = await app.call('GET', `/receiver/uma/${umaAddress}?customerId=${person.id}`);
     const { lookupId } = ok(discovery, 200);
@@ -78,14 +78,14 @@ describe('payments from an embedded wallet', () => {
       const remaining = HUNDRED_USDB - (index + 1) * TEN_USDB;
       expect(await readBalances(app, accountId)).toEqual({ balance: remaining, total: remaining });
     }
-    expect(await payer.recordedStamps(accountId)).toHaveLength(4);
+    expect(await payer.readStamps(accountId)).toHaveLength(4);
     expect((await readBalances(app, usd.id)).balance).toBeGreaterThan(9_00);
   });
 
   it('cannot start without a signature', async () => {
-    const { accountId, customer: person } = await payer.fundedWallet();
+    const { accountId, customer: person } = await payer.createFundedWallet();
     const target = await createExternalAccount(app, person.id, 'EUR');
-    const quote = ok(await payer.create(quoteBody(accountId, target.id, TEN_USDB)), 201);
+    const quote = ok(await payer.createQuote(quoteBody(accountId, target.id, TEN_USDB)), 201);
     const send = { quoteId: quote.id, currencyCode: 'USDB' };
     const response = await app.call('POST', '/sandbox/send', send);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -97,7 +97,7 @@ describe('payments from an embedded wallet', () => {
   });
 
   it('are refunded to the wallet after a failure, with events', async () => {
-    const { accountId, customer: person, session } = await payer.fundedWallet();
+    const { accountId, customer: person, session } = await payer.createFundedWallet();
     const target = await createExternalAccount(app, person.id, 'EUR', '004');
     const quote = await payer.pay(session, quoteBody(accountId, target.id, TEN_USDB));
     expect(await readBalances(app, accountId)).toEqual({
@@ -159,8 +159,8 @@ async function createProductionWallet() {
 describe('wallet in production', () => {
   it('pays with a signature of its session, and rejects sandbox signatures', async () => {
     const { accountId, targetId, keys } = await createProductionWallet();
-    const { create, execute } = walletPaymentFixture(app, app.production);
-    const quote = ok(await create(quoteBody(accountId, targetId, TEN_USDB)), 201);
+    const { createQuote, execute } = walletPaymentFixture(app, app.production);
+    const quote = ok(await createQuote(quoteBody(accountId, targetId, TEN_USDB)), 201);
     const expectError = async (stamp: string, code: string) => {
       const { status, body } = await execute(quote.id, stampHeaders(stamp));
       expect([status, body.code]).toEqual([401, code]);

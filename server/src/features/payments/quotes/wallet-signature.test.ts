@@ -24,17 +24,17 @@ const AMOUNT = 10_000_000;
 const app = testApp();
 const payer = walletPaymentFixture(app);
 
-const create = (body: object) => payer.create(body);
+const create = (body: object) => payer.createQuote(body);
 const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
   payer.execute(id, headers, body);
-const readStamps = (accountId: string) => payer.recordedStamps(accountId);
+const readStamps = (accountId: string) => payer.readStamps(accountId);
 const readQuote = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
 const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A quote over 10 USDB, and the stamp that executes it. */
 async function createQuote() {
-  const wallet = await payer.fundedWallet();
+  const wallet = await payer.createFundedWallet();
   const target = await createExternalAccount(app, wallet.customer.id, 'EUR');
   const body = quoteBody(wallet.accountId, target.id, AMOUNT);
   const quote = ok(await create(body), 201);
@@ -92,14 +92,14 @@ describe('createQuote from an embedded wallet', () => {
   });
 
   it('rejects immediate execution and transfers without a quote', async () => {
-    const { accountId, customer: person } = await payer.fundedWallet();
+    const { accountId, customer: person } = await payer.createFundedWallet();
     const eur = await createExternalAccount(app, person.id, 'EUR');
     const immediate = await create(
       quoteBody(accountId, eur.id, AMOUNT, { immediatelyExecute: true }),
     );
     expect(immediate.status).toBe(400);
     expect(immediate.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
-    const spark = await payer.sparkAccount(person.id);
+    const spark = await payer.createSparkAccount(person.id);
     const transferOut = await app.call('POST', '/transfer-out', {
       source: { accountId },
       destination: { accountId: spark.id },
@@ -111,7 +111,7 @@ describe('createQuote from an embedded wallet', () => {
   });
 
   it('rejects wallets that are not provisioned, frozen, or of another platform', async () => {
-    const { accountId, customer: person } = await payer.fundedWallet();
+    const { accountId, customer: person } = await payer.createFundedWallet();
     const target = await createExternalAccount(app, person.id, 'EUR');
     const body = quoteBody(accountId, target.id, AMOUNT);
     const setStatus = (status: string) =>
@@ -136,7 +136,7 @@ describe('createQuote from an embedded wallet', () => {
   });
 
   it('rejects the wallet of a deleted customer like a balance', async () => {
-    const { accountId, customer: person } = await payer.fixture.customerWithWallet();
+    const { accountId, customer: person } = await payer.fixture.createWalletCustomer();
     const payee = await createExternalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     const rejectedResponse = await create(quoteBody(accountId, payee.id, AMOUNT));
@@ -263,7 +263,7 @@ describe('executeQuote from an embedded wallet', () => {
     const revoke = 'update wallet_sessions set status = $2 where id = $1';
     await app.runtime.db.query(revoke, [session.session.id, 'REVOKED']);
     expect(codeOf(await execute(quote.id, stampHeaders(stamp)))).toEqual([401, 'UNAUTHORIZED']);
-    const newSession = await payer.fixture.emailSession(accountId);
+    const newSession = await payer.fixture.openEmailSession(accountId);
     const freshStamp = await stampWith(newSession.privateKey, payloadOf(quote));
     const endedSql = 'update wallet_sessions set expires_at = created_at where id = $1';
     await app.runtime.db.query(endedSql, [newSession.session.id]);
@@ -290,7 +290,7 @@ describe('executeQuote from an embedded wallet', () => {
   it('keeps the quote if the wallet has insufficient funds', async () => {
     const { quote, stamp, accountId, target } = await createQuote();
     const bodies = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
-    const { privateKey } = await payer.fixture.emailSession(accountId);
+    const { privateKey } = await payer.fixture.openEmailSession(accountId);
     ok(await execute(bodies.id, stampHeaders(await stampWith(privateKey, payloadOf(bodies)))), 200);
     await app.settle();
     const underfundedResponse = await execute(quote.id, stampHeaders(stamp));
@@ -334,7 +334,7 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('replays an error for a first request that follows it', async () => {
-    const { accountId, session } = await payer.fundedWallet();
+    const { accountId, session } = await payer.createFundedWallet();
     const payee = await createExternalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, payee.id, 90_000_000);
     const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { person, account } = await createFundedCustomer(app);
   const target = await createExternalAccount(app, person.id, 'EUR');
   ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)), 201);
-  const { id } = await cards.card(await cards.holder({ funds: 100_00 }));
+  const { id } = await cards.createCard(await cards.createCardholder({ funds: 100_00 }));
   await cardNetwork(app).request(id, 10_00, 'AUTHORIZATION');
   const ids = await app.runtime.db.query<{ id: string }>(
     'select distinct on (type) id from transactions order by type, id',

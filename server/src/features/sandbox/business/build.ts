@@ -1,6 +1,6 @@
 // Builds the world `business` through the operations of the API. The clock of the platform starts 60
-// days ago and moves to the present with the payments, so everything has the time at which it would
-// have happened. Payments of different customers within a few hours run at once, in one minute of the
+// days ago and moves to the present with the payments, so all resources have
+// realistic times. Payments of different customers within a few hours run at once, in one minute of the
 // clock; the work that they cause follows when the clock moves on.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -29,7 +29,7 @@ export interface BusinessInput {
   payments: number;
 }
 
-/** Actions of one batch; more would only wait for each other. */
+/** Maximum actions per batch; larger batches are not faster. */
 const BATCH = 40;
 /** A batch is shorter than any delay before an action that needs the jobs of another. */
 const SPAN_MS = 2 * 3_600_000;
@@ -139,7 +139,7 @@ async function performAll(build: Build, actions: readonly Action[]): Promise<voi
   if (failed) throw failed.reason;
 }
 
-/** Moves the clock; executes everything that is due by then. */
+/** Advances the clock and executes all work that is due by then. */
 async function moveTo(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Time) {
   let moved = await advanceTo(runtime, work, clock, at);
   while (!moved.reached) moved = await advanceTo(runtime, work, moved.clock, at);
@@ -170,7 +170,7 @@ export async function buildBusiness(
     for (const batch of batchesOf(businessPlan({ from, until, payments }))) {
       const actions = gather(batch);
       const [first] = actions as [Action];
-      // What earlier actions caused happens first.
+      // Work that earlier actions caused is executed first.
       clock = await moveTo(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));
       await performAll(build, actions);
     }

@@ -1,4 +1,4 @@
-// What the world `business` has besides regular payments: identity checks in review with documents,
+// Contents of the world `business` other than regular payments: identity checks in review with documents,
 // agents with approvals, a stablecoin, webhook endpoints, and payments that are in progress at the end.
 import type { Time } from '../../../kernel/effects.ts';
 import { fund, setStatus, usAccount } from '../world/builders.ts';
@@ -177,7 +177,7 @@ const agentOf = (name: string, customer: string, limit: number): PlannedStep => 
   },
 });
 
-/** Agents of the first customers: small transfers are made at once, larger ones wait. */
+/** Agents of the first customers: small transfers are executed immediately, larger ones require approval. */
 function agents({ keys, from, until }: Extras, chance: Chance): Action[] {
   const names = ['Accounts payable', 'Travel booking', 'Subscriptions'];
   return names.flatMap((name, index) => {
@@ -366,7 +366,7 @@ function webhooks({ until }: Extras): Action {
   return { at: until - 30 * MINUTE, owner: 'webhooks', steps };
 }
 
-/** All of them; times before the start are omitted. */
+/** All extras; times before the start are omitted. */
 export function extrasOf(input: Extras, chance: Chance): Action[] {
   const { until } = input;
   return [

@@ -3,7 +3,7 @@
 import type { Chance } from './chance.ts';
 import { payeeName } from './people.ts';
 
-/** Where payouts go to, by currency. */
+/** Destinations of payouts by currency. */
 const COUNTRY_OF: Readonly<Record<string, string>> = {
   USD: 'US',
   EUR: 'DE',

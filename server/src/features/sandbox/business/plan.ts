@@ -1,5 +1,5 @@
-// The plan of the world `business`: what each customer does at which time, as steps. It depends on its
-// input only. Volume grows, follows the hours of a day, and is lower at weekends.
+// The plan of the world `business`: the actions of each customer with their times, as steps. It depends only
+// on its input. Volume grows, follows the hours of a day, and is lower at weekends.
 import type { Time } from '../../../kernel/effects.ts';
 import { accountOf, setStatus } from '../world/builders.ts';
 import { cardPayment, newCard } from './card-steps.ts';
@@ -201,7 +201,7 @@ function timesOf({ from, until, payments }: PlanInput, chance: Chance): Time[] {
   const times = days.flatMap(({ start, weight }) => {
     const midnight = Math.floor(start / DAY) * DAY;
     return Array.from({ length: Math.round((payments * weight) / total) }, () => {
-      // Most at the middle of the day in America.
+      // Highest at midday in America.
       const hour = 8 + 5 * (chance.next() + chance.next() + chance.next());
       return midnight + Math.floor(hour * HOUR);
     });
@@ -225,7 +225,7 @@ function joining(input: PlanInput, chance: Chance): { at: Time; holder: Holder }
   });
 }
 
-/** One payment of a random customer, with what follows from it. */
+/** One payment of a random customer, with the actions that follow from it. */
 function activity(holder: Holder, at: Time, until: Time): Action[] {
   const { chance, customer } = holder;
   const owner = customer.key;

@@ -64,8 +64,8 @@ describe('on the clock of a platform', () => {
   it('a session of a wallet ends', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Sessions', async (as) => {
       const wallets = walletFixture(app, { as });
-      const { accountId } = await wallets.customerWithWallet();
-      await wallets.emailSession(accountId);
+      const { accountId } = await wallets.createWalletCustomer();
+      await wallets.openEmailSession(accountId);
       return { wallets, accountId };
     });
     const listSessions = ({ wallets, accountId }: typeof onOwnClock) =>
@@ -139,7 +139,7 @@ describe('on the clock of a platform', () => {
   it('a card expires after its last month, but still accepts refunds', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Cards', async (as) => {
       const cards = cardFixture(app, { as });
-      const card = await cards.card(await cards.holder({ funds: 100_00 }));
+      const card = await cards.createCard(await cards.createCardholder({ funds: 100_00 }));
       return { cards, card };
     });
     /** `approved`, or the decline reason in the decision log. */

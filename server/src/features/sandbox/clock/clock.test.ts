@@ -119,7 +119,7 @@ describe('updateSandboxClock', () => {
     expect(createdCustomer.createdAt).toBe((await getClock(firstPayingPlatform.as)).currentTime);
   });
 
-  it('lets nothing become due while frozen', async () => {
+  it('prevents work from becoming due while frozen', async () => {
     const payingPlatform = await createPayingPlatform('Frozen');
     ok(await change({ freeze: true }, payingPlatform.as), 200);
     const id = await pay(payingPlatform, '003');
@@ -148,7 +148,7 @@ describe('updateSandboxClock', () => {
     expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
   });
 
-  it('expires quotes, also those from before the first change', async () => {
+  it('expires quotes, including those created before the first change', async () => {
     const payingPlatform = await createPayingPlatform('Quotes');
     const payee = await createExternalAccount(app, payingPlatform.person.id, 'EUR', '000', {
       as: payingPlatform.as,

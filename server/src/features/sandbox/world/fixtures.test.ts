@@ -30,7 +30,7 @@ describe('createSandboxFixtures', () => {
     expect(Object.keys(resources).length).toBeGreaterThan(3);
   });
 
-  it('builds every scenario with its result, also again', async () => {
+  it('builds every scenario repeatedly with its result', async () => {
     await reset();
     const built = [];
     for (const world of [...Object.keys(SCENARIOS), 'card.authorized', 'payout.returned']) {
@@ -212,7 +212,7 @@ describe('createSandboxFixtures', () => {
     expect(resources.funded.customerId).toBe(resources.ada.id);
   });
 
-  it('gives the same IDs for the same seed, on each platform its own', async () => {
+  it('returns the same IDs for the same seed, different on each platform', async () => {
     const idsOf = async (seed: string, options: CallOptions = {}) => {
       const { resources } = ok(await build({ world: 'starter', seed }, options), 201);
       return ['amara', 'amaraCard', 'payoutToLukasQuote'].map((name) => resources[name].id);
@@ -236,7 +236,7 @@ describe('createSandboxFixtures', () => {
     expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  it('names everything that is wrong with the steps before it makes a call', async () => {
+  it('reports every error of the steps before the first call', async () => {
     await reset();
     const rejected = await build({
       steps: [
@@ -307,7 +307,7 @@ describe('createSandboxFixtures', () => {
     expect(fieldsOf(rejected)).toEqual(['steps.1.params.customerId']);
   });
 
-  it('names bad fields and references of all steps before it makes a call', async () => {
+  it('reports invalid fields and references of all steps before the first call', async () => {
     await reset();
     const quote = { source: { accountId: '$later.id' }, destination: 5 };
     const steps = [

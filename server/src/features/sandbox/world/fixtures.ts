@@ -14,7 +14,7 @@ import type { Step } from './step.ts';
 
 type Operation = Bound<Ctx>;
 
-/** The parts of a request that a step has. */
+/** Parts of a request that a step can contain. */
 interface StepRequest {
   params: Record<string, string>;
   query: Record<string, unknown>;

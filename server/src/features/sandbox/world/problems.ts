@@ -1,6 +1,6 @@
-// What is wrong with the steps of a fixture, found before the first call: unknown operations,
-// parameters and names, references to what no earlier step has, and fields that do not match the
-// schema of an operation.
+// Validates the steps of a fixture before the first call: unknown operations, parameters and names,
+// references to fields that no earlier step returns, and fields that do not match the schema of an
+// operation.
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../../../kernel/contract/validate.ts';
 import { type FieldError, invalid } from '../../../kernel/fault.ts';
@@ -92,7 +92,7 @@ function errorsOf(
   ];
 }
 
-/** Throws INVALID_INPUT that names every bad field of the steps. */
+/** Throws INVALID_INPUT with every invalid field of the steps. */
 export function checkSteps(
   steps: readonly Step[],
   operations: ReadonlyMap<string, Operation>,

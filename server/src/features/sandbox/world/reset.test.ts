@@ -53,7 +53,7 @@ async function rowsOf(platformId: string): Promise<Record<string, number>> {
 }
 
 describe('resetSandbox', () => {
-  it('removes everything but the configuration, tokens and accounts of the platform', async () => {
+  it('removes all data except configuration, tokens and accounts of the platform', async () => {
     await createOneOfEach(app, app.platform);
     await pay();
     await pay({}, '003');
@@ -73,7 +73,7 @@ describe('resetSandbox', () => {
     await expectBalancedBooks(app);
   });
 
-  it('leaves the own accounts of the platform at zero, ready for use', async () => {
+  it('resets the accounts of the platform to zero', async () => {
     const platformAccount = await findInternalAccount(app, null, 'USD');
     await fundAccount(app, platformAccount.id, 500_00);
     await pay();
@@ -84,7 +84,7 @@ describe('resetSandbox', () => {
     await pay();
   });
 
-  it('leaves other platforms as they are', async () => {
+  it('does not affect other platforms', async () => {
     const theirs = await pay({ as: app.other });
     await app.settle();
     const before = await rowsOf(app.other.id);
@@ -238,7 +238,7 @@ describe('resetSandbox', () => {
     expect(fields.sort()).toEqual(['everything', 'including.0']);
   });
 
-  it('during payments loses none of another platform and leaves balanced books', async () => {
+  it('during payments affects no other platform and keeps the books balanced', async () => {
     const payments = Array.from({ length: 6 }, (_, n) => pay(n % 2 ? { as: app.other } : {}));
     const resets = [reset(), reset(), reset()];
     const outcomes = await Promise.allSettled(payments);

@@ -1,5 +1,5 @@
-// Gives a resource of a sandbox platform a status that otherwise only the operator can give it, by the
-// transitions of the operator, so that their conditions and events are the same.
+// Sets a status of a sandbox resource that otherwise only an operator can set. It uses the transitions of the
+// operator, so that conditions and events are the same.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -199,7 +199,7 @@ export function stepsOf(name: WorldName): readonly Step[] {
   return name === BUSINESS ? [] : WORLDS[name];
 }
 
-/** What a person who selects a world reads. A scenario shows one result, a world many. */
+/** Descriptions for users who select a world. A scenario shows one result, a world shows many. */
 export const WORLD_LIST = WORLD_NAMES.map((name) => ({
   name,
   kind: isScenario(name) ? ('SCENARIO' as const) : ('WORLD' as const),

@@ -36,7 +36,7 @@ const codeOf = ({ status, body }: { status: number; body: { code?: string } }) =
 ];
 
 describe('registerStablecoin', () => {
-  it('takes the description of the token from the provider', async () => {
+  it('reads the description of the token from the provider', async () => {
     const fixture = await linkedFixture(app);
     const body = {
       providerTokenIdentifier: 'acme-usd',
@@ -85,18 +85,18 @@ describe('registerStablecoin', () => {
     ],
   ])('rejects %s', async (_, suffix, more) => {
     const fixture = await linkedFixture(app);
-    const response = await fixture.register(suffix, more);
+    const response = await fixture.registerCoin(suffix, more);
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
     expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
 
   it('returns SERVICE_UNAVAILABLE if the provider does not respond', async () => {
     const fixture = await linkedFixture(app);
-    expect(codeOf(await fixture.register('007'))).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(codeOf(await fixture.registerCoin('007'))).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
 
-  it('replays the first reply under its key, also concurrently', async () => {
+  it('replays the first reply under its key, including concurrently', async () => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
     const responses = await Promise.all(
@@ -113,10 +113,10 @@ describe('the provider account of a token', () => {
   it('must exist', async () => {
     const fixture = await freshFixture(app);
     const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
-    expect(codeOf(await fixture.register())).toEqual(NOT_FOUND);
+    expect(codeOf(await fixture.registerCoin())).toEqual(NOT_FOUND);
     const { id } = await stablecoinFixture(app).createLinkedAccount();
     const registerWith = (stablecoinProviderAccountId: string) =>
-      fixture.register('000', { stablecoinProviderAccountId });
+      fixture.registerCoin('000', { stablecoinProviderAccountId });
     expect(codeOf(await registerWith(id))).toEqual(NOT_FOUND);
     expect(codeOf(await registerWith('StablecoinProviderAccount:none'))).toEqual(NOT_FOUND);
   });
@@ -124,15 +124,15 @@ describe('the provider account of a token', () => {
   it('must be specified if two are active', async () => {
     const fixture = await linkedFixture(app);
     const invalidAccount = await fixture.createLinkedAccount('003');
-    expect(codeOf(await fixture.register())).toEqual([
+    expect(codeOf(await fixture.registerCoin())).toEqual([
       400,
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     ]);
     const accountField = { stablecoinProviderAccountId: invalidAccount.id };
-    expect((await fixture.register('000', accountField)).body.code).toBe(
+    expect((await fixture.registerCoin('000', accountField)).body.code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
     );
-    const coin = ok(await fixture.register(), 201);
+    const coin = ok(await fixture.registerCoin(), 201);
     expect(coin.stablecoinProviderAccountId).toBe(fixture.account.id);
   });
 });
@@ -182,7 +182,7 @@ describe('issuance', () => {
       ['003', 'FAILED'],
     ])('returns a token that ends in %s as %s permanently', async (suffix, issuanceStatus) => {
       const fixture = await linkedFixture(app);
-      const coin = ok(await fixture.register(suffix), 201);
+      const coin = ok(await fixture.registerCoin(suffix), 201);
       expect(coin.issuanceStatus).toBe(issuanceStatus);
       await app.advance(3_600 * SECOND);
       expect(ok(await fixture.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
@@ -191,7 +191,7 @@ describe('issuance', () => {
 
   it('continues automatically, without an event', async () => {
     const fixture = await linkedFixture(app);
-    const coin = ok(await fixture.register('005'), 201);
+    const coin = ok(await fixture.registerCoin('005'), 201);
     const statuses: string[] = [];
     const readCoin = async () => {
       const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${coin.id}`), 200);
@@ -252,9 +252,9 @@ describe('listStablecoins', () => {
     const ids: string[] = [];
     for (const suffix of ['000', '001', '000']) {
       app.effects.set(app.effects.now() + SECOND);
-      ids.unshift(ok(await fixture.register(suffix), 201).id);
+      ids.unshift(ok(await fixture.registerCoin(suffix), 201).id);
     }
-    ok(await fixture.request(ids[2] as string), 200);
+    ok(await fixture.requestEnablement(ids[2] as string), 200);
     const list = async (query = '') => {
       const { data } = ok(await fixture.read(`/stablecoins${query}`), 200);
       return data.map((each: { id: string }) => each.id);
@@ -304,7 +304,7 @@ describe('supply accounts of a token', () => {
   /** A token with three concurrent polls, whose provider reports this supply when provisioned. */
   async function createProvisioned(supply: bigint) {
     const fixture = await linkedFixture(app);
-    const { id } = ok(await fixture.register('001'), 201);
+    const { id } = ok(await fixture.registerCoin('001'), 201);
     const { mint } = app.connectorsOf('sandbox');
     const token: MintPort['token'] = async (link, name, time) => {
       const response = await (mint as MintPort).token(link, name, time);

@@ -24,7 +24,7 @@ const rowsOf = (platform: TestPlatform) =>
 
 describe('linkStablecoinProviderAccount', () => {
   it('links the only account of the credentials', async () => {
-    const linkedLink = ok(await fixture.link(), 201);
+    const linkedLink = ok(await fixture.linkAccount(), 201);
     expect(linkedLink).toEqual({
       id: expect.stringMatching(/^StablecoinProviderAccount:[0-9a-f-]{36}$/),
       provider: 'BRALE',
@@ -39,7 +39,7 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('rejects credentials that the provider rejects', async () => {
-    const response = await fixture.link({ apiClientSecret: 'x-002' });
+    const response = await fixture.linkAccount({ apiClientSecret: 'x-002' });
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
@@ -58,13 +58,13 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('rejects an account that the credentials do not give access to', async () => {
-    const response = await fixture.link({ providerAccountId: 'account_other' });
+    const response = await fixture.linkAccount({ providerAccountId: 'account_other' });
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
   it('returns SERVICE_UNAVAILABLE if the provider does not respond, and stores nothing', async () => {
     const platform = await app.newPlatform('Unanswered');
-    const response = await stablecoinFixture(app, { as: platform }).link({
+    const response = await stablecoinFixture(app, { as: platform }).linkAccount({
       apiClientSecret: 'x-008',
     });
     expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
@@ -115,8 +115,8 @@ describe('linkStablecoinProviderAccount', () => {
 
   it('is not implemented without a provider', async () => {
     const production = stablecoinFixture(app, { as: app.production });
-    expect(codeOf(await production.link())).toEqual([501, 'NOT_IMPLEMENTED']);
-    expect(codeOf(await production.register())).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await production.linkAccount())).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await production.registerCoin())).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('requires MANAGE', async () => {
@@ -133,8 +133,8 @@ describe('the client secret', () => {
     const secret = 'a-secret-that-is-found-nowhere-000';
     const separateFixture = stablecoinFixture(app, { as: platform });
     const link = { apiClientSecret: secret, apiClientId: 'client-of-the-sealed' };
-    const { id } = ok(await separateFixture.link(link), 201);
-    const coin = await separateFixture.register();
+    const { id } = ok(await separateFixture.linkAccount(link), 201);
+    const coin = await separateFixture.registerCoin();
     expect(JSON.stringify(coin.body)).not.toContain(secret);
     expect(coin.status).toBe(201);
     const tables = await app.runtime.db.query<{ name: string }>(
@@ -163,7 +163,7 @@ describe('the client secret', () => {
 
   it('is not part of replies or events', async () => {
     const secret = 'another-secret-of-mine-000';
-    const { id } = ok(await fixture.link({ apiClientSecret: secret }), 201);
+    const { id } = ok(await fixture.linkAccount({ apiClientSecret: secret }), 201);
     const replies = [await fixture.read(`${PATH}/${id}`), await fixture.read(PATH)];
     expect(JSON.stringify(replies.map((each) => each.body))).not.toContain('secret');
     expect((await app.events()).filter(({ subject }) => subject === id)).toEqual([]);
@@ -183,13 +183,13 @@ describe('an account that the provider no longer accepts', () => {
     app.effects.set(app.effects.now() + 1_000);
     const accountField = { stablecoinProviderAccountId: linkedBody.id };
     const code = `STABLECOIN_PROVIDER_ACCOUNT_${status}`;
-    expect(codeOf(await separateFixture.register('000', accountField))).toEqual([400, code]);
+    expect(codeOf(await separateFixture.registerCoin('000', accountField))).toEqual([400, code]);
     const account = ok(await separateFixture.read(`${PATH}/${linkedBody.id}`), 200);
     expect(account.status).toBe(status);
     expect(account.updatedAt > linkedBody.updatedAt).toBe(true);
-    expect(codeOf(await separateFixture.register('000', accountField))).toEqual([400, code]);
+    expect(codeOf(await separateFixture.registerCoin('000', accountField))).toEqual([400, code]);
     // Without an id there is no active account to select.
-    expect(codeOf(await separateFixture.register())).toEqual([
+    expect(codeOf(await separateFixture.registerCoin())).toEqual([
       404,
       'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
     ]);
@@ -200,7 +200,7 @@ describe('an account that the provider no longer accepts', () => {
     const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody({ apiClientSecret: 'x-004' });
     const firstBody = ok(await separateFixture.write(PATH, body), 201);
-    await separateFixture.register();
+    await separateFixture.registerCoin();
     app.effects.set(app.effects.now() + 1_000);
     const repeatedBody = { ...body, apiClientSecret: 'y-000' };
     const responses = await Promise.all([
@@ -214,7 +214,7 @@ describe('an account that the provider no longer accepts', () => {
     const account = ok(await separateFixture.read(`${PATH}/${firstBody.id}`), 200);
     expect(account).toMatchObject({ status: 'ACTIVE', createdAt: firstBody.createdAt });
     expect(account.lastVerifiedAt > firstBody.lastVerifiedAt).toBe(true);
-    ok(await separateFixture.register(), 201);
+    ok(await separateFixture.registerCoin(), 201);
   });
 
   it('is rejected consistently under ten concurrent requests', async () => {
@@ -222,7 +222,7 @@ describe('an account that the provider no longer accepts', () => {
     const separateFixture = stablecoinFixture(app, { as: platform });
     await separateFixture.createLinkedAccount('003');
     const responses = await Promise.all(
-      Array.from({ length: 10 }, () => separateFixture.register()),
+      Array.from({ length: 10 }, () => separateFixture.registerCoin()),
     );
     const codes = new Set(responses.map(({ body }) => body.code));
     // A later request finds no active account.
@@ -319,7 +319,7 @@ describe('listStablecoinProviderAccounts', () => {
       app.effects.set(app.effects.now() + 1_000);
       ids.unshift((await separateFixture.createLinkedAccount(suffix)).id);
     }
-    await separateFixture.register('000', { stablecoinProviderAccountId: ids[1] });
+    await separateFixture.registerCoin('000', { stablecoinProviderAccountId: ids[1] });
     const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map((e) => e.id);
     expect(idsOf(await separateFixture.read(PATH))).toEqual(ids);
     const firstResponse = await separateFixture.read(`${PATH}?limit=2`);

@@ -14,7 +14,7 @@ const app = testApp();
 describe('issuance', () => {
   it('is polled at most once per second', async () => {
     const fixture = await linkedFixture(app);
-    const { id } = ok(await fixture.register('001'), 201);
+    const { id } = ok(await fixture.registerCoin('001'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
       if (row) schedulePoll(ctx, row, 0);
@@ -33,7 +33,7 @@ describe('issuance', () => {
 
   it('is polled after a minute if the provider does not name a time', async () => {
     const fixture = await linkedFixture(app);
-    const { id } = ok(await fixture.register('001'), 201);
+    const { id } = ok(await fixture.registerCoin('001'), 201);
     expect(await pollsOf(id)).toEqual([]);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
@@ -49,7 +49,7 @@ describe('issuance', () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
-    const { id } = ok(await fixture.register('005'), 201);
+    const { id } = ok(await fixture.registerCoin('005'), 201);
     for (let times = 0; times < 3; times++) {
       await app.operate(async (ctx) => {
         const row = await ctx.read(providerAccounts, account.id);
@@ -70,7 +70,7 @@ describe('issuance', () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
-    const coin = ok(await fixture.register('005'), 201);
+    const coin = ok(await fixture.registerCoin('005'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, account.id);
       if (row) ctx.update(providerAccounts, row, { status: 'REVOKED' });
@@ -88,7 +88,7 @@ describe('issuance', () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
-    ok(await fixture.register('005'), 201);
+    ok(await fixture.registerCoin('005'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, account.id);
       const revokedJson = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });

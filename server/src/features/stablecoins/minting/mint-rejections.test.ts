@@ -16,11 +16,11 @@ let bank: { id: string };
 beforeAll(async () => {
   fixture = mintFixture(app);
   coin = await fixture.createCirculatingCoin(1_000);
-  wallet = await fixture.wallet();
-  bank = await fixture.bank();
+  wallet = await fixture.createWallet();
+  bank = await fixture.createBankAccount();
 });
 afterAll(async () => {
-  expect(await fixture.problems()).toEqual([]);
+  expect(await fixture.findSupplyProblems()).toEqual([]);
 });
 
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
@@ -81,7 +81,7 @@ describe('the idempotency key', () => {
     expect([...ids]).toEqual([secondBurn.id]);
     expect(secondBurn.status).toBe('CREATED');
     const remaining = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.supply(id)).toEqual(remaining);
+    expect(await fixture.readSupply(id)).toEqual(remaining);
     const otherBurnBody = fixture.burnBody(bank.id, { amount: '20000' });
     expect(codeOf(await fixture.burn(id, otherBurnBody, 'once'))).toEqual([409, 'CONFLICT']);
     ok(await fixture.mint(id, fixture.mintBody(wallet.id), 'once'), 201);
@@ -126,7 +126,7 @@ describe('the amount', () => {
   });
 
   it('can exceed a JSON number, up to the maximum of the ledger', async () => {
-    const { id } = await fixture.coin();
+    const { id } = await fixture.createCoin();
     const amount = '3999999999999999990000';
     expect(codeOf(await requestMint({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
     const max = String(MAX_UNITS);
@@ -137,19 +137,19 @@ describe('the amount', () => {
     expect(secondResponse.body.details.errors[0].field).toBe('amount');
     expect(codeOf(await requestMint({ amount: max }, id))).toEqual([400, 'INVALID_INPUT']);
     await app.advance(5_000);
-    expect(await fixture.supply(id)).toMatchObject({ circulating: MAX_UNITS });
+    expect(await fixture.readSupply(id)).toMatchObject({ circulating: MAX_UNITS });
     // Together these burns would exceed a balance.
     const requests = Array.from({ length: 3 }, () => requestBurn({ amount: max }, id));
     const codes = (await Promise.all(requests)).map(({ status }) => status);
     expect(codes.sort()).toEqual([201, 400, 400]);
     await app.advance(5_000);
-    expect(await fixture.supply(id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
+    expect(await fixture.readSupply(id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 });
 
 describe('the coin', () => {
   it.each(['001', '002', '003', '005'])('with identifier …%s is not provisioned', async (token) => {
-    const { id } = await fixture.coin({ token });
+    const { id } = await fixture.createCoin({ token });
     const code = 'STABLECOIN_NOT_PROVISIONED';
     expect(codeOf(await requestMint({}, id))).toEqual([400, code]);
     expect(codeOf(await requestBurn({ amount: '1' }, id))).toEqual([400, code]);
@@ -174,7 +174,7 @@ describe('the coin', () => {
     ['004', 'REVOKED'],
   ])('whose secret ends in %s is unlinked at its next use: %s', async (suffix, as) => {
     // Valid when it is linked and registered, and invalid afterwards.
-    const { id, stablecoinProviderAccountId: accountId } = await fixture.coin();
+    const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin();
     await fixture.replaceSecret(accountId, `secret-${suffix}`);
     const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
     expect(codeOf(await requestMint({}, id))).toEqual(code);
@@ -205,7 +205,7 @@ describe('an account with the service', () => {
   });
 
   it('is reserved once it does', async () => {
-    const { id } = await fixture.enabledCoin();
+    const { id } = await fixture.createEnabledCoin();
     const code = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
     expect(codeOf(await requestMint({ fundingSource: serviceAccount }, id))).toEqual(code);
     expect(
@@ -227,7 +227,7 @@ describe('a balance at the provider', () => {
   });
 
   it('must exist', async () => {
-    const { id } = await fixture.coin({ secret: '006' });
+    const { id } = await fixture.createCoin({ secret: '006' });
     const code = [400, 'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
     expect(codeOf(await requestMint(mintFromBalance, id))).toEqual(code);
     expect(codeOf(await requestBurn(fromBalance, id))).toEqual(code);
@@ -239,13 +239,13 @@ describe('an external account', () => {
     const otherPlatformFixture = mintFixture(app, { as: app.other });
     const code = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
     const [theirWallet, theirBank] = [
-      await otherPlatformFixture.wallet(),
-      await otherPlatformFixture.bank(),
+      await otherPlatformFixture.createWallet(),
+      await otherPlatformFixture.createBankAccount(),
     ];
-    const deletedWallet = await fixture.wallet('platform');
+    const deletedWallet = await fixture.createWallet('platform');
     const path = `/platform/external-accounts/${deletedWallet.id}`;
     expect((await app.call('DELETE', path)).status).toBe(204);
-    const orphan = await fixture.wallet();
+    const orphan = await fixture.createWallet();
     expect((await app.call('DELETE', `/customers/${orphan.customerId}`)).status).toBe(200);
     for (const accountId of ['x', theirWallet.id, deletedWallet.id, coin.id, orphan.id]) {
       expect(codeOf(await requestMint({ destination: { accountId } }))).toEqual(code);
@@ -257,12 +257,12 @@ describe('an external account', () => {
   });
 
   it('can belong to the platform itself', async () => {
-    const { id: accountId } = await fixture.wallet('platform');
+    const { id: accountId } = await fixture.createWallet('platform');
     ok(await requestMint({ destination: { accountId } }), 201);
   });
 
   it('is debited only by a debit funding source', async () => {
-    const { id } = await fixture.bank();
+    const { id } = await fixture.createBankAccount();
     for (const externalAccountId of [id, 'x']) {
       const createdMint = ok(await requestMint(debitSource(externalAccountId, 'WIRE')), 201);
       expect(createdMint.source).toEqual({ type: 'WIRE' });
@@ -272,7 +272,7 @@ describe('an external account', () => {
   });
 
   it('must support the use and be active', async () => {
-    const euros = await fixture.bank('000', 'EUR');
+    const euros = await fixture.createBankAccount('000', 'EUR');
     const rejections = [
       requestMint({ destination: { accountId: bank.id } }),
       requestMint(debitSource(wallet.id)),
@@ -280,9 +280,9 @@ describe('an external account', () => {
       requestBurn(payoutTo(wallet.id)),
       requestBurn(payoutTo(euros.id, 'ACH_CREDIT')),
     ];
-    const disabled = await fixture.bank();
+    const disabled = await fixture.createBankAccount();
     await fixture.setAccountStatus(disabled.id, 'INACTIVE');
-    const idle = await fixture.wallet();
+    const idle = await fixture.createWallet();
     await fixture.setAccountStatus(idle.id, 'INACTIVE');
     rejections.push(
       requestBurn(payoutTo(disabled.id)),
@@ -301,7 +301,7 @@ describe('an external account', () => {
     ['204', 'PROVIDER_LINK_REQUIRED'],
     ['205', 'PROVIDER_LINK_FAILED'],
   ])('whose number ends in %s is rejected: %s', async (suffix, problem) => {
-    const { id } = await fixture.bank(suffix);
+    const { id } = await fixture.createBankAccount(suffix);
     const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
     expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(code);
     const response = await requestMint(debitSource(id));
@@ -309,8 +309,8 @@ describe('an external account', () => {
     expect(response.body.details).toEqual({ externalAccountId: id });
   });
 
-  it('is registered with the provider once per use, also concurrently', async () => {
-    const { id } = await fixture.bank();
+  it('is registered with the provider once per use, including concurrently', async () => {
+    const { id } = await fixture.createBankAccount();
     const requests = [1, 2, 3].map(() => requestBurn(payoutTo(id)));
     for (const response of await Promise.all([...requests, requestMint(debitSource(id))]))
       ok(response, 201);
@@ -325,7 +325,7 @@ describe('an external account', () => {
 
 describe('the provider', () => {
   it('can reject the order', async () => {
-    const { id } = await fixture.bank('206');
+    const { id } = await fixture.createBankAccount('206');
     const response = await requestBurn(payoutTo(id));
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
     expect(response.body.reason).toContain('sandbox');
@@ -344,7 +344,9 @@ describe('the provider', () => {
   });
 
   it('may not respond, and the key can be retried', async () => {
-    const { id, stablecoinProviderAccountId: accountId } = await fixture.coin({ secret: '007' });
+    const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin({
+      secret: '007',
+    });
     const body = fixture.mintBody(wallet.id);
     const response = await fixture.mint(id, body, 'down');
     expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
@@ -364,7 +366,7 @@ describe('the provider', () => {
 
 describe('precedence of errors', () => {
   it('is coin, amount, source, external accounts, provider', async () => {
-    const { id } = await fixture.coin({ token: '001' });
+    const { id } = await fixture.createCoin({ token: '001' });
     const invalidBody = {
       amount: '1',
       fundingSource: serviceAccount,
@@ -377,9 +379,9 @@ describe('precedence of errors', () => {
       await requestMint({
         ...invalidBody,
         amount: '10000',
-        ...debitSource((await fixture.bank('201')).id),
+        ...debitSource((await fixture.createBankAccount('201')).id),
       }),
-      await requestMint(debitSource((await fixture.bank('201')).id)),
+      await requestMint(debitSource((await fixture.createBankAccount('201')).id)),
     ].map((response) => response.body.code);
     expect(codes).toEqual([
       'STABLECOIN_NOT_PROVISIONED',

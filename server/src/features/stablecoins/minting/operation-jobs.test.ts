@@ -27,18 +27,18 @@ let bank: { id: string };
 
 beforeAll(async () => {
   fixture = mintFixture(app);
-  wallet = await fixture.wallet();
-  bank = await fixture.bank();
+  wallet = await fixture.createWallet();
+  bank = await fixture.createBankAccount();
 });
 afterAll(async () => {
-  expect(await fixture.problems()).toEqual([]);
+  expect(await fixture.findSupplyProblems()).toEqual([]);
 });
 
 const createWorker = (...responses: readonly ScriptedReply[]) => workerOn(app, ...responses);
 const unlinkedReply = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({ state: 'unlinked', as });
 const DOWN = new Error('no response');
 
-const burnOrdered = () => fixture.burnOrdered(bank.id);
+const burnOrdered = () => fixture.orderBurn(bank.id);
 
 const transfersOf = async (id: string) => {
   const text = 'select phase from ledger_transfers where transaction_id = $1 order by step';
@@ -63,7 +63,7 @@ describe('a repeated job', () => {
     await app.advance(60_000);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
-    expect(await fixture.supply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
     expect(
       await app.runtime.db.query("select 1 from jobs where kind like 'stablecoins.%'"),
     ).toEqual([]);
@@ -81,7 +81,7 @@ describe('a repeated job', () => {
     while ((await Promise.all(workers.map((each) => each.runDue()))).some((count) => count > 0));
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
-    expect(await fixture.supply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
   });
 
   it('submits the same order after a lost response', async () => {
@@ -98,7 +98,7 @@ describe('a repeated job', () => {
     expect(calls.map(({ type }) => type)).toEqual(['submit', 'submit', 'submit', 'check']);
     expect(new Set(calls.map((each) => each.id))).toEqual(new Set([id]));
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-    expect(await fixture.supply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
   });
 });
 
@@ -126,7 +126,7 @@ it('does not submit an operation that another run has ended in the meantime', as
     status: 'FAILED',
     failureReason: 'PROVIDER_ACCOUNT_REVOKED',
   });
-  expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
+  expect(await fixture.readSupply(coin.id)).toEqual(BEFORE_BURN);
 });
 
 describe('a provider that does not respond', () => {
@@ -142,7 +142,7 @@ describe('a provider that does not respond', () => {
     expect(calls.length).toBeGreaterThan(10);
     await runFor(12 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-    expect(await fixture.supply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
   });
 
   it('keeps an operation beyond its deadline until it reports the result', async () => {
@@ -152,7 +152,7 @@ describe('a provider that does not respond', () => {
     const { runFor } = createWorker(lateReplies, ...unansweredPolls, progressReply('completed'));
     await runFor(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
-    expect(await fixture.supply(coin.id)).toEqual(PENDING);
+    expect(await fixture.readSupply(coin.id)).toEqual(PENDING);
     await runFor(20 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
@@ -163,7 +163,7 @@ describe('a provider that does not respond', () => {
     await runFor(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     expect(await transfersOf(id)).toEqual(['pending', 'void']);
-    expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
+    expect(await fixture.readSupply(coin.id)).toEqual(BEFORE_BURN);
     await createWorker(FINAL).runFor(HOUR);
   });
 });
@@ -178,7 +178,7 @@ describe('a provider that no longer accepts the account', () => {
       expect(calls).toHaveLength(1);
       const failureReason = `PROVIDER_ACCOUNT_${as}`;
       expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
-      expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
+      expect(await fixture.readSupply(coin.id)).toEqual(BEFORE_BURN);
       const path = `/stablecoin-provider-accounts/${coin.stablecoinProviderAccountId}`;
       expect(ok(await fixture.read(path), 200).status).toBe(as);
     },
@@ -193,7 +193,7 @@ describe('a provider that no longer accepts the account', () => {
     await app.settle();
     const failureReason = 'PROVIDER_ACCOUNT_REVOKED';
     expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
-    expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
+    expect(await fixture.readSupply(coin.id)).toEqual(BEFORE_BURN);
   });
 
   it.each([
@@ -203,8 +203,8 @@ describe('a provider that no longer accepts the account', () => {
     'keeps an operation that %s until the account is linked again',
     async (_, status, responses) => {
       const client = { apiClientId: `relinked-${status}`, apiClientSecret: 'secret-000' };
-      const { id: stablecoinProviderAccountId } = ok(await fixture.link(client), 201);
-      const coin = ok(await fixture.register('000', { stablecoinProviderAccountId }), 201);
+      const { id: stablecoinProviderAccountId } = ok(await fixture.linkAccount(client), 201);
+      const coin = ok(await fixture.registerCoin('000', { stablecoinProviderAccountId }), 201);
       ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id, { amount: '20000000' })), 201);
       await app.advance(5_000);
       const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
@@ -212,27 +212,27 @@ describe('a provider that no longer accepts the account', () => {
       await runFor(24 * HOUR);
       expect(calls).toHaveLength(2);
       expect(await fixture.readOperation(id)).toMatchObject({ status });
-      expect(await fixture.supply(coin.id)).toEqual(PENDING);
-      expect(ok(await fixture.link(client), 201).id).toBe(stablecoinProviderAccountId);
+      expect(await fixture.readSupply(coin.id)).toEqual(PENDING);
+      expect(ok(await fixture.linkAccount(client), 201).id).toBe(stablecoinProviderAccountId);
       await runFor(HOUR);
       expect(calls).toHaveLength(3);
       expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-      expect(await fixture.supply(coin.id)).toEqual(BURNT);
+      expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
     },
   );
 });
 
 it('submits again if the account was linked again during the call', async () => {
   const client = { apiClientId: 'twice-linked', apiClientSecret: 'secret-000' };
-  const { id: stablecoinProviderAccountId } = ok(await fixture.link(client), 201);
-  const coin = ok(await fixture.register('000', { stablecoinProviderAccountId }), 201);
+  const { id: stablecoinProviderAccountId } = ok(await fixture.linkAccount(client), 201);
+  const coin = ok(await fixture.registerCoin('000', { stablecoinProviderAccountId }), 201);
   const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
   const relink = async () => {
     await app.operate(async (ctx) => {
       const account = await ctx.read(providerAccounts, stablecoinProviderAccountId);
       if (account) ctx.update(providerAccounts, account, { status: 'INVALID' });
     });
-    ok(await fixture.link(client), 201);
+    ok(await fixture.linkAccount(client), 201);
     return unlinkedReply('INVALID');
   };
   const { runFor, calls } = createWorker(relink, progressReply('completed'));
@@ -276,7 +276,7 @@ describe('provider responses', () => {
     const operation = await fixture.readOperation(id);
     expect([operation.status, operation.failureReason]).toEqual([status, failureReason]);
     expect(calls).toHaveLength(responses.length);
-    expect(await fixture.supply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : BEFORE_BURN);
+    expect(await fixture.readSupply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : BEFORE_BURN);
   });
 
   it('are shown as providerStatus, and a step back changes only that', async () => {
@@ -317,7 +317,7 @@ describe('provider responses', () => {
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     await runFor(HOUR);
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
-    expect(await fixture.supply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
   });
 
   it('cannot shorten the interval below the minimum', async () => {
@@ -354,8 +354,8 @@ it('keeps the same order after the customer of its account was erased', async ()
 });
 
 it('completes an operation whose account is deleted in the meantime', async () => {
-  const coin = await fixture.coin();
-  const ownWallet = await fixture.wallet('platform');
+  const coin = await fixture.createCoin();
+  const ownWallet = await fixture.createWallet('platform');
   const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(ownWallet.id)), 201);
   expect((await app.call('DELETE', `/platform/external-accounts/${ownWallet.id}`)).status).toBe(
     204,

@@ -15,7 +15,7 @@ let coinId: string;
 
 beforeAll(async () => {
   fixture = mintFixture(app);
-  coinId = (await fixture.coin()).id;
+  coinId = (await fixture.createCoin()).id;
 });
 
 /** Orders a mint for a wallet; `before` runs before the provider validates the order. */
@@ -46,7 +46,7 @@ function mintWith(accountId: string, before: () => Promise<unknown>) {
 const findOrders = () => app.runtime.db.find(mintsAndBurns, { stablecoin_id: coinId });
 
 it('rejects a mint for a customer that is deleted concurrently', async () => {
-  const wallet = await fixture.wallet();
+  const wallet = await fixture.createWallet();
   let calls = 0;
   const deleteCustomerOnce = async () => {
     if (calls++) return;
@@ -71,7 +71,7 @@ describe('an error during a call of the provider', () => {
     ['an internal error', new TypeError('undefined is not a function'), undefined],
     ['another internal error', new RangeError('no such time'), undefined],
   ])('%s', async (_, thrown, code) => {
-    const order = mintWith((await fixture.wallet()).id, () => Promise.reject(thrown));
+    const order = mintWith((await fixture.createWallet()).id, () => Promise.reject(thrown));
     const thrownError: unknown = await order.catch((error: unknown) => error);
     if (code === 'SERVICE_UNAVAILABLE') expect(thrownError).toMatchObject({ code, cause: thrown });
     else expect(thrownError).toBe(thrown);

@@ -19,8 +19,8 @@ let bank: { id: string };
 
 beforeAll(async () => {
   fixture = mintFixture(app);
-  wallet = await fixture.wallet();
-  bank = await fixture.bank();
+  wallet = await fixture.createWallet();
+  bank = await fixture.createBankAccount();
 });
 
 const STATES = ['funding', 'submitted', 'processing', 'completed', 'failed', 'expired'] as const;
@@ -71,7 +71,7 @@ async function placeOrder(coinId: string, type: 'mint' | 'burn', dollars: number
     return ok(await fixture.mint(coinId, fixture.mintBody(wallet.id, { amount })), 201)
       .id as string;
   }
-  const { circulating = 0n, burning = 0n } = await fixture.supply(coinId);
+  const { circulating = 0n, burning = 0n } = await fixture.readSupply(coinId);
   const response = await fixture.burn(coinId, fixture.burnBody(bank.id, { amount }));
   expect(response.status).toBe(BigInt(amount) <= circulating - burning ? 201 : 400);
   return response.status === 201 ? (response.body.id as string) : undefined;
@@ -80,7 +80,7 @@ async function placeOrder(coinId: string, type: 'mint' | 'burn', dollars: number
 it('keeps statuses in their lifecycle and the ledger equal to the operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
-      const coin = await fixture.coin();
+      const coin = await fixture.createCoin();
       const orderIds: string[] = [];
       for (const each of steps) {
         if ('dollars' in each) {
@@ -91,9 +91,9 @@ it('keeps statuses in their lifecycle and the ledger equal to the operations', a
           if (each.late) app.effects.set(app.effects.now() + 8 * 86_400_000);
           await applyResponses(id, each.states);
         }
-        expect(await fixture.problems()).toEqual([]);
+        expect(await fixture.findSupplyProblems()).toEqual([]);
       }
-      const remainingSupply = await fixture.supply(coin.id);
+      const remainingSupply = await fixture.readSupply(coin.id);
       expect((remainingSupply.circulating ?? 0n) >= (remainingSupply.burning ?? 0n)).toBe(true);
     }),
     { numRuns: 25 },

@@ -2,7 +2,7 @@
 // buffer. Beyond them a reset requests the client to load everything again.
 import { Readable } from 'node:stream';
 import type { Operator } from '../../../kernel/caller.ts';
-import { type ChangePlace, cursorText, laterOf } from './cursor.ts';
+import { type ChangePosition, cursorText, laterOf } from './cursor.ts';
 import { type Batch, lastOfEach, type Message, messagesFor } from './messages.ts';
 
 /** Messages per second, and in one burst. */
@@ -20,7 +20,7 @@ type EndReason = 'SESSION_ENDED' | 'ACCESS_CHANGED' | 'SERVER_STOPPING';
 
 /** Changes that a client has missed since a position. */
 export interface Resumption {
-  from: ChangePlace;
+  from: ChangePosition;
   missed: Batch;
 }
 
@@ -31,14 +31,14 @@ export interface Connection {
   begin(resume?: Resumption | 'reset'): void;
   receive(batch: Batch): void;
   /** Skips changes that are too numerous to be read. */
-  reset(place: ChangePlace): void;
+  reset(position: ChangePosition): void;
   /** Sends all messages that are due by time. */
   tick(): void;
   end(reason: EndReason): void;
 }
 
-const eventText = (name: string, place: ChangePlace, data: object): string =>
-  `event: ${name}\nid: ${cursorText(place)}\ndata: ${JSON.stringify(data)}\n\n`;
+const eventText = (name: string, position: ChangePosition, data: object): string =>
+  `event: ${name}\nid: ${cursorText(position)}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** Token bucket for `MAX_RATE` messages per second. */
 function createBudget(now: () => number) {
@@ -88,16 +88,21 @@ function createOutput(onClose: () => void) {
 
 interface ConnectionOptions {
   operator: Operator;
-  place: ChangePlace;
+  position: ChangePosition;
   now(): number;
   onClose(): void;
 }
 
-export function createConnection({ operator, place, now, onClose }: ConnectionOptions): Connection {
+export function createConnection({
+  operator,
+  position,
+  now,
+  onClose,
+}: ConnectionOptions): Connection {
   const output = createOutput(onClose);
   const budget = createBudget(now);
   /** Position up to which all changes were sent or are covered by the pending reset. */
-  let current = place;
+  let current = position;
   /** Batches that arrive before `begin`; undefined afterwards. */
   let bufferedBatches: Batch[] | undefined = [];
   let isResetDue = false;
@@ -113,7 +118,7 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
   function sendAll(messages: readonly Message[]): boolean {
     const fits = output.pending() + messages.length <= MAX_PENDING;
     if (!fits || !budget.take(messages.length)) return false;
-    for (const each of messages) send(eventText('change', each.place, each.data));
+    for (const each of messages) send(eventText('change', each.position, each.data));
     return true;
   }
 
@@ -137,11 +142,11 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
       const messages = messagesFor(operator, current, batch);
       isResetDue = !sendAll(messages) && !sendAll(lastOfEach(messages));
     }
-    current = laterOf(current, batch.place);
+    current = laterOf(current, batch.position);
     tick();
   }
 
-  function reset(to: ChangePlace): void {
+  function reset(to: ChangePosition): void {
     isResetDue = true;
     if (bufferedBatches) bufferedBatches = [];
     current = laterOf(current, to);

@@ -13,7 +13,7 @@ import { allPlatformIds } from '../../tenancy/operator-lists/index.ts';
 import { recordHeads } from '../audit/index.ts';
 import { sessions } from '../users/index.ts';
 import { type Connection, createConnection, type Resumption } from './connection.ts';
-import { type ChangePlace, placeOfCursor } from './cursor.ts';
+import { type ChangePosition, positionOfCursor } from './cursor.ts';
 
 /** Maximum number of connections in one process, per operator and in total. */
 const MAX_OF_OPERATOR = 10;
@@ -48,7 +48,7 @@ interface FeedOptions {
 type Db = FeedOptions['runtime']['db'];
 
 /** The changes after a position; undefined if there are too many. */
-async function readAfter(db: Db, from: ChangePlace, platformIds: readonly string[] | null) {
+async function readAfter(db: Db, from: ChangePosition, platformIds: readonly string[] | null) {
   const horizon = await horizonOf(db);
   // After the horizon, so that no platform is missing that has an event below it.
   const ids = platformIds ?? (await allPlatformIds(db));
@@ -58,12 +58,12 @@ async function readAfter(db: Db, from: ChangePlace, platformIds: readonly string
   ]);
   const isComplete = events.length <= MAX_BATCH && records.length <= MAX_BATCH;
   const record = isComplete ? records.at(-1)?.number : await recordHeads.last(db);
-  const place: ChangePlace = {
+  const position: ChangePosition = {
     // Below the position only after a crash of the database.
     ...(horizon > from.position ? { position: horizon, id: '' } : from),
     record: record ?? from.record,
   };
-  return { place, batch: isComplete ? { events, records, place } : undefined };
+  return { position, batch: isComplete ? { events, records, position } : undefined };
 }
 
 /** Changes that a client has missed since its cursor; a reset if they are unknown or too many. */
@@ -72,7 +72,7 @@ async function missedSince(
   cursor: string,
   { platformIds }: Operator,
 ): Promise<Resumption | 'reset'> {
-  const from = placeOfCursor(cursor);
+  const from = positionOfCursor(cursor);
   if (!from) return 'reset';
   const [horizon, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
   // A cursor of another installation.
@@ -137,7 +137,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   const pause = createPause();
   const now = () => performance.now();
   /** Position up to which changes were passed to the connections; undefined while there is no connection. */
-  let place: ChangePlace | undefined;
+  let current: ChangePosition | undefined;
   let finding: Promise<void> | undefined;
   let isRunning = false;
   let isStopping = false;
@@ -145,12 +145,12 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   metrics.watch('railhead_operator_streams', 'Streams of changes.', () => connections.size);
 
   /** Returns whether there were too many changes. */
-  async function poll(from: ChangePlace): Promise<boolean> {
-    const { place: next, batch } = await readAfter(db, from, null);
-    place = next;
+  async function poll(from: ChangePosition): Promise<boolean> {
+    const { position, batch } = await readAfter(db, from, null);
+    current = position;
     for (const each of connections) {
       if (batch) each.receive(batch);
-      else each.reset(next);
+      else each.reset(position);
     }
     return batch === undefined;
   }
@@ -162,37 +162,37 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   }
 
   async function run(): Promise<void> {
-    while (connections.size && place) {
+    while (connections.size && current) {
       const started = now();
       let isOverflow = false;
       try {
-        [isOverflow] = await Promise.all([poll(place), check()]);
+        [isOverflow] = await Promise.all([poll(current), check()]);
       } catch (error) {
         log.error({ err: error }, 'changes could not be read for operators');
       }
       for (const each of connections) each.tick();
-      const leastMs = Math.max(MIN_PAUSE_MS, (now() - started) * PAUSE_SHARE);
-      await pause.until(isOverflow ? OVERFLOW_MS : leastMs);
+      const minimumMs = Math.max(MIN_PAUSE_MS, (now() - started) * PAUSE_SHARE);
+      await pause.until(isOverflow ? OVERFLOW_MS : minimumMs);
     }
-    place = undefined;
+    current = undefined;
     isRunning = false;
   }
 
-  async function findPlace(): Promise<void> {
-    const [position, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
-    place ??= { position, id: '', record };
+  async function findPosition(): Promise<void> {
+    const [horizon, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
+    current ??= { position: horizon, id: '', record };
   }
 
   async function connect(operator: Operator): Promise<Connection> {
-    while (!place) {
-      finding ??= findPlace().finally(() => {
+    while (!current) {
+      finding ??= findPosition().finally(() => {
         finding = undefined;
       });
       await finding;
     }
     assertRoom(connections, operator);
     const onClose = () => void connections.delete(connection);
-    const connection = createConnection({ operator, place, now, onClose });
+    const connection = createConnection({ operator, position: current, now, onClose });
     connections.add(connection);
     if (isRunning) return connection;
     isRunning = true;

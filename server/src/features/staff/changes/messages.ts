@@ -3,20 +3,20 @@ import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { EventHead } from '../../notifications/events/index.ts';
 import type { RecordHead } from '../audit/index.ts';
-import { type ChangePlace, isEventAfter, laterOf } from './cursor.ts';
+import { type ChangePosition, isEventAfter, laterOf } from './cursor.ts';
 
 /** Changes between two positions. */
 export interface Batch {
   events: readonly EventHead[];
   records: readonly RecordHead[];
   /** The position after them. */
-  place: ChangePlace;
+  position: ChangePosition;
 }
 
 export interface Message {
   /** Of messages with the same key, the last one is sufficient. */
   key: string;
-  place: ChangePlace;
+  position: ChangePosition;
   data: Record<string, unknown>;
 }
 
@@ -41,7 +41,7 @@ function recordData(operator: Operator, record: RecordHead): Record<string, unkn
 }
 
 /** The messages of a batch for an operator who has received everything until `from`. */
-export function messagesFor(operator: Operator, from: ChangePlace, batch: Batch): Message[] {
+export function messagesFor(operator: Operator, from: ChangePosition, batch: Batch): Message[] {
   const { platformIds } = operator;
   const events = batch.events.filter(
     (each) =>
@@ -51,7 +51,7 @@ export function messagesFor(operator: Operator, from: ChangePlace, batch: Batch)
     const { position, id, type, resourceId, platformId, customerId, createdAt } = each;
     return {
       key: resourceId,
-      place: { position, id, record: from.record },
+      position: { position, id, record: from.record },
       data: {
         ...{ type, resourceId, platformId },
         ...(customerId === undefined ? {} : { customerId }),
@@ -59,12 +59,12 @@ export function messagesFor(operator: Operator, from: ChangePlace, batch: Batch)
       },
     };
   });
-  const { position, id } = laterOf(from, batch.place);
+  const { position, id } = laterOf(from, batch.position);
   const ofRecords = batch.records.flatMap((record): Message[] => {
     const data = record.number > from.record ? recordData(operator, record) : undefined;
     if (!data) return [];
     const key = `${OPERATOR_CHANGE} ${data.operationId ?? ''} ${data.subject ?? ''}`;
-    return [{ key, place: { position, id, record: record.number }, data }];
+    return [{ key, position: { position, id, record: record.number }, data }];
   });
   return [...ofEvents, ...ofRecords];
 }

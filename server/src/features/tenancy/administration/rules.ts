@@ -37,7 +37,7 @@ function originProblemOf(origin: string, rpId: string, environment: Mode): strin
   return isHost(new URL(origin).hostname, environment) ? undefined : 'has an invalid host name';
 }
 
-/** What browsers or apps would reject in a passkey site; undefined if it is valid. */
+/** Error of a passkey site that browsers or apps would reject; undefined if it is valid. */
 export function passkeySiteProblem(
   { rpId, origins }: PasskeySite,
   environment: Mode,
@@ -61,8 +61,8 @@ interface TermsSettings {
 }
 
 /**
- * Why a change that turns one of both settings on has no effect: customers of a regulated platform
- * accept its own terms. Undefined if it has one.
+ * Error of a change that enables a setting without effect: customers of a regulated platform accept the terms
+ * of that platform. Undefined if the change is valid.
  */
 export function termsProblem(
   change: { regulated?: boolean | undefined; terms?: boolean | undefined },

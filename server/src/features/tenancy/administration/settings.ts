@@ -92,7 +92,7 @@ interface SettingsChange {
   terms?: boolean | undefined;
   invitations?: boolean | undefined;
   standardWebhooks?: boolean | undefined;
-  /** The whole list; currencies that the platform has already keep their limits. */
+  /** The complete list; currencies that the platform already has keep their limits. */
   currencies?: readonly string[] | undefined;
   /** Null: unlimited. */
   hourlyPayments?: number | null | undefined;

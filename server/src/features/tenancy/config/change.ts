@@ -45,8 +45,8 @@ export async function changeConfig(
 }
 
 /**
- * Stages the configuration that a platform has after its creation. Its currencies are kept, with the
- * default limits of each, and so does what only an operator can set.
+ * Stages the configuration that a platform has after its creation. Its currencies are kept with the
+ * default limits of each, as are settings that only an operator can change.
  */
 export async function resetConfig(ctx: Ctx): Promise<void> {
   const row = await readOwnPlatform(ctx);

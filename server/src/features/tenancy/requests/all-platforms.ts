@@ -8,7 +8,7 @@ import { cursorOf, positionOf } from '../../../runtime/db/paging.ts';
 import { pageInSteps, type StepQuery } from '../../../runtime/db/steps.ts';
 import { includesReads, periodOf } from './pages.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
-import { comparePlaces, type Place } from './read-pages.ts';
+import { comparePositions, type RequestPosition } from './read-pages.ts';
 import { MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
 import { apiRequests, hashOf, type RequestRow } from './store.ts';
 
@@ -19,7 +19,7 @@ interface PageOptions {
   cursor?: string | undefined;
 }
 
-const newestFirst = (one: Place, other: Place) => comparePlaces(other, one);
+const newestFirst = (one: RequestPosition, other: RequestPosition) => comparePositions(other, one);
 
 /** The steps through requests with rows of their own, exported to test their plans. */
 export function ownSteps(selection: RequestSelection): Omit<StepQuery, 'limit'> {
@@ -38,7 +38,7 @@ async function ownPart(
   db: Reader,
   selection: RequestSelection,
   page: PageOptions,
-): Promise<Part<RequestRow, Place>> {
+): Promise<Part<RequestRow, RequestPosition>> {
   const query = { ...ownSteps(selection), ...page };
   const { rows, nextCursor } = await pageInSteps(db, apiRequests, query);
   return { items: rows, end: nextCursor === undefined ? undefined : positionOf(nextCursor) };
@@ -101,7 +101,7 @@ async function readsPart(
   db: Reader,
   selection: RequestSelection,
   { limit, cursor }: PageOptions,
-): Promise<Part<RequestRow, Place>> {
+): Promise<Part<RequestRow, RequestPosition>> {
   const { operationId, tokenId, status } = selection;
   const position = cursor === undefined ? undefined : positionOf(cursor);
   const { from, until: last } = periodOf(selection);
@@ -155,7 +155,7 @@ export async function pageOfAllRequests(
     ...(includesReads(selection) ? [readsPart(db, selection, page)] : []),
   ]);
   const order = { limit: page.limit, positionOf: (row: RequestRow) => row, compare: newestFirst };
-  const { items, end } = mergeParts<RequestRow, Place>(parts, order);
+  const { items, end } = mergeParts<RequestRow, RequestPosition>(parts, order);
   return {
     rows: items,
     hasMore: end !== undefined,

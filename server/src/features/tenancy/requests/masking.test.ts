@@ -86,7 +86,7 @@ describe('maskedBody', () => {
     }
   });
 
-  it('keeps what explains a request', () => {
+  it('keeps values that explain a request', () => {
     const contract = app.operations.find((each) => each.contract.operationId === 'createQuote');
     const id = 'InternalAccount:0193d0e4-7c1f-7000-8000-000000000000';
     const body = {
@@ -151,7 +151,7 @@ describe('maskedBody', () => {
     errors: [],
   });
 
-  it('is at most 16 KiB of valid JSON, and says what is absent', () => {
+  it('is at most 16 KiB of valid JSON, and reports omissions', () => {
     const node = fc.letrec<{ node: unknown }>((tie) => ({
       node: fc.oneof(
         { maxDepth: 6 },
@@ -203,7 +203,7 @@ describe('maskedError', () => {
     );
   });
 
-  it('keeps what explains the error of a called operation', () => {
+  it('keeps values that explain the error of a called operation', () => {
     const all = app.operations.map(({ contract }) => contract);
     const fixtures = all.find(({ operationId }) => operationId === 'createSandboxFixtures');
     const field = { field: 'address.postalCode', message: 'Quorbat is too long' };

@@ -27,7 +27,7 @@ const CURRENCY_NAME = /currenc/i;
 const CONSTANT = /^[A-Z]+(_[A-Z0-9]+)+$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** What the schemas of a contract list. */
+/** Names and values that the schemas of a contract list. */
 interface Listed {
   names: Set<string>;
   numeric: Set<string>;
@@ -40,7 +40,7 @@ interface Listed {
   rules: Map<string, FieldRule>;
 }
 
-/** What is kept of the values of a field. */
+/** Which values of a field are kept. */
 interface FieldRule {
   /** The name in a stored body; undefined if no schema lists it. */
   head: string | undefined;
@@ -57,7 +57,7 @@ interface FieldRule {
 
 type Schema = Record<string | symbol, unknown>;
 
-/** Adds what a schema lists; `name` is the field that the schema is of. */
+/** Adds the names and values that a schema lists; `name` is the field of the schema. */
 function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknown>): void {
   if (typeof schema !== 'object' || schema === null) return;
   if (Array.isArray(schema)) {
@@ -78,7 +78,7 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
     }
     listed.values.set(name, values);
   }
-  // A named schema may stand below several fields; its own fields are collected once.
+  // Several fields can use a named schema; its own fields are collected once.
   const isSeen = seen.has(properties);
   if (properties && !isSeen) seen.add(properties);
   for (const [field, each] of isSeen ? [] : Object.entries((properties ?? {}) as Schema)) {
@@ -115,8 +115,8 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
 const listedByContract = new WeakMap<Contract, Listed>();
 
 /**
- * What a contract lists. One that calls operations lists what `all` contracts do, and their ids as
- * values of `operationId`.
+ * Names and values that a contract lists. A contract that calls operations also lists those of `all` contracts,
+ * and their ids as values of `operationId`.
  */
 function listedIn(contract: Contract, all: readonly Contract[]): Listed {
   const cached = listedByContract.get(contract);

@@ -20,11 +20,11 @@ export interface RequestPorts {
   isOperation(operationId: string): boolean;
 }
 
-/** In this time a record of another process is written. */
+/** Time within which another process writes its records. */
 const RECORDED_MS = 1_000;
 const RECHECK_MS = 100;
 
-/** A request by its id. One that another process may be about to record is waited for. */
+/** A request by its id; waits for a request that another process may be about to record. */
 async function awaitRequest(
   ctx: Ctx,
   id: string,

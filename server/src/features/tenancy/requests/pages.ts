@@ -1,11 +1,11 @@
 // Pages of the list of requests. A filter by operation, token or a successful status may match few of
 // very many requests, so the order is read in periods of time and a page ends after a bounded time;
-// it is then shorter than requested and says that there is more.
+// it can then be shorter than requested although `hasMore` is true.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
-import { beforeReads, comparePlaces, firstReads } from './read-pages.ts';
+import { beforeReads, comparePositions, firstReads } from './read-pages.ts';
 import { apiRequests, type RequestRow } from './store.ts';
 
 type RequestPage = Page<typeof apiRequests>;
@@ -14,7 +14,7 @@ type PageOptions = Omit<PageQuery, 'filters' | 'count'>;
 /** Length of the first period; it doubles while periods are short to read. */
 const FIRST_PERIOD_MS = 24 * 3_600_000;
 const SHORT_MS = 50;
-/** A page ends when it has taken this long. */
+/** Maximum duration of a page. */
 const PAGE_MS = 500;
 /** Before and after the ids of one time. */
 const FIRST_ID = ' ';
@@ -80,14 +80,14 @@ async function pageIn(
   if (reads.length === 0) return recordedPage;
   const sign = sort === 'asc' ? 1 : -1;
   const all = [...recordedPage.rows, ...reads].sort(
-    (one, other) => sign * comparePlaces(one, other),
+    (one, other) => sign * comparePositions(one, other),
   );
   const rows = all.slice(0, limit);
   const hasMore = recordedPage.hasMore || all.length > limit;
   return { rows, hasMore, ...(hasMore ? { nextCursor: cursorOf(rows.at(-1) as RequestRow) } : {}) };
 }
 
-/** The first period in the order of a list, and what is left after it. */
+/** The first period in the order of a list, and the rest of the range. */
 function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) {
   if (sort === 'asc') {
     const end = Math.min(from + lengthMs, until);
@@ -97,7 +97,7 @@ function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) 
   return { part: { from: end, until }, left: { from, until: end - 1 }, end };
 }
 
-/** What is left of a period behind a cursor. */
+/** The rest of a period after a cursor. */
 function periodAfterCursor(period: Period, { sort, cursor }: PageOptions): Period {
   if (cursor === undefined) return period;
   const { created_at: createdAt } = positionOf(cursor);
@@ -147,7 +147,7 @@ async function walk(
   return { rows, hasMore: false };
 }
 
-/** A page of the requests of a platform. A bad cursor throws INVALID_INPUT. */
+/** A page of the requests of a platform. An invalid cursor throws INVALID_INPUT. */
 export async function pageOfRequests(
   db: Database,
   platformId: string,

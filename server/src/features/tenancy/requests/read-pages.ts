@@ -33,10 +33,10 @@ const ROWS_SQL = (sort: Sort) => `select platform_id, last_at, last_id, shapes, 
 
 const TEXTS = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
 
-export type Place = Pick<RequestRow, 'created_at' | 'id'>;
+export type RequestPosition = Pick<RequestRow, 'created_at' | 'id'>;
 
 /** Negative if the first is earlier. */
-export const comparePlaces = (one: Place, other: Place): number =>
+export const comparePositions = (one: RequestPosition, other: RequestPosition): number =>
   one.created_at - other.created_at || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 
 /** The first requests of a period in the order, up to one more than the limit. */
@@ -52,7 +52,7 @@ export async function firstReads(
     (operationId === undefined || row.operation_id === operationId) &&
     (tokenId === undefined || row.token_id === tokenId) &&
     (status === undefined || row.status === status) &&
-    (position === undefined || sign * comparePlaces(row, position) > 0);
+    (position === undefined || sign * comparePositions(row, position) > 0);
   const hashIf = (text: string | undefined) => (text === undefined ? null : hashOf(text));
   const bounds = [new Date(from), new Date(until + MAX_SPAN_MS), new Date(until)];
   const values = [platformId, ...bounds, hashIf(operationId), hashIf(tokenId)];
@@ -63,7 +63,7 @@ export async function firstReads(
     const rows = await db.query<ReadsRow>(TEXTS[sort], [...values, ...after]);
     for (const row of rows) foundRows.push(...requestsOf(row, isWanted));
     last = rows.at(-1);
-    foundRows.sort((one, other) => sign * comparePlaces(one, other));
+    foundRows.sort((one, other) => sign * comparePositions(one, other));
     if (!last || rows.length < ROWS) break;
     // No further row has a request beyond this time.
     const bound = sort === 'asc' ? last.last_at - MAX_SPAN_MS : last.last_at;

@@ -1,4 +1,4 @@
-// Successful reads, which most requests are: the reads of a platform in a batch are one row. Requests that
+// Successful reads, which are most of the requests: the reads of a platform in a batch share one row. Requests that
 // differ only in id and duration share a shape, and the time of a request is encoded in its id.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
@@ -26,7 +26,7 @@ export const apiRequestReads = table('api_request_reads', {
 
 export type ReadsRow = RowOf<typeof apiRequestReads>;
 
-/** What several reads have in common. */
+/** Common properties of several reads. */
 type Shape = Pick<
   RequestRecord,
   | 'operationId'
@@ -44,7 +44,7 @@ export const MAX_SPAN_MS = 10_000;
 /** A read that takes longer has a row of its own, so that it does not extend the time of others. */
 const MAX_DURATION_MS = 5_000;
 
-/** Whether the request can share a row: a successful read, of which nothing else is known. */
+/** Whether the request can share a row: a successful read without further details. */
 export const isPlainRead = ({ record, contract }: CompletedRequest): boolean =>
   contract.method === 'GET' &&
   record.status < 400 &&
@@ -53,7 +53,7 @@ export const isPlainRead = ({ record, contract }: CompletedRequest): boolean =>
   record.idempotencyKeyHash === undefined &&
   record.resourceId === undefined;
 
-/** Reads of a platform that wait to be written. */
+/** Reads of a platform that are not written yet. */
 export interface Reads {
   readonly platformId: string;
   firstAt: Time;

@@ -52,7 +52,7 @@ async function countRows(platformId: string): Promise<number> {
   return rows[0].count as number;
 }
 
-it('writes what was added within the period, and the rest when it closes', async () => {
+it('writes the records of each period, and the rest when it closes', async () => {
   const recorder = createRecorder();
   for (let index = 0; index < 1_234; index++) recorder.add(completedRequest('p-1'));
   await expect.poll(() => countRows('p-1'), { timeout: 3_000 }).toBe(1_234);

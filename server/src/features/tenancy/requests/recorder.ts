@@ -45,7 +45,7 @@ interface RecorderOptions {
   maxBuffered?: number;
 }
 
-/** A record is written after this period at most. */
+/** Maximum delay before a record is written. */
 const GATHER_MS = 250;
 /** A batch is full with this many rows, or this many records, of which reads share rows. */
 const MAX_ROWS = 500;
@@ -67,7 +67,7 @@ interface Batch {
   bodies: Columns;
   /** Successful reads, of which a row has many. */
   reads: Reads[];
-  /** Those of a platform that others join. */
+  /** The current reads of a platform, to which others are added. */
   readsOf: Map<string, Reads>;
 }
 
@@ -258,7 +258,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     return true;
   }
 
-  /** Writes what is buffered now; what is added in the meantime is gathered for the next time. */
+  /** Writes the buffered records; records that are added in the meantime are written next time. */
   async function write(): Promise<void> {
     await within(RETRY_MS, whenUp ?? Promise.resolve());
     let delayMs = GATHER_MS;
@@ -288,7 +288,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     timer ??= setTimeout(() => void start(), delayMs).unref();
   }
 
-  /** Writes everything that was added before; resolves even if the database cannot be reached. */
+  /** Writes all records that were added before; resolves even if the database cannot be reached. */
   async function flush(): Promise<void> {
     await writing;
     if (buffered) await start();

@@ -192,7 +192,7 @@ describe('getRequestById', () => {
 
   it('names agents, without their address; they cannot read requests', async () => {
     const fixture = agentFixture(app);
-    const agent = await fixture.agent();
+    const agent = await fixture.createAgent();
     const authorization = `Bearer ${agent.accessToken}`;
     const response = await agent.call('GET', '/agents/me');
     ok(response, 200);

@@ -61,7 +61,7 @@ const KEEP_MS = 30 * 24 * 3_600_000;
 const BATCH_SIZE = 5_000;
 const EVERY_MS = 10 * 60_000;
 
-/** Rows never change, so they are deleted by their place; an index by time finds the oldest. */
+/** Rows never change, so they are deleted by physical position; an index by time finds the oldest. */
 const OLD_REQUESTS = `delete from api_requests where ctid = any(array(
   select ctid from api_requests where created_at < $1
   order by created_at limit ${BATCH_SIZE})) returning 1`;

@@ -187,7 +187,7 @@ describe('createToken during a deletion', () => {
 });
 
 describe('listTokens', () => {
-  it('accepts any name, also repeatedly, and filters by the exact name', async () => {
+  it('accepts any name repeatedly, and filters by the exact name', async () => {
     const platform = await app.newPlatform('Names');
     const longest = 'n'.repeat(255);
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
@@ -335,7 +335,7 @@ describe('deleteTokenById', () => {
 });
 
 describe('authentication', () => {
-  it('rejects everything else with the same error', async () => {
+  it('rejects all other input with the same error', async () => {
     const { clientId, clientSecret } = app.platform;
     const headers = [
       '',

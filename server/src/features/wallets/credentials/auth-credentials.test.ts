@@ -15,7 +15,7 @@ import {
   type WalletFixture,
   walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { errorOf, phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { errorOf, newPhoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 
 const MINUTE = 60_000;
@@ -33,7 +33,7 @@ const codeOf = (response: ApiResponse) => errorOf(response).slice(0, 2);
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
 /** A customer who can also receive codes by SMS. */
-const createReachableWallet = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+const createReachableWallet = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
 const create = (body: unknown, headers?: Record<string, string>) =>
   fixture.call('POST', '/auth/credentials', body, headers);
@@ -44,7 +44,7 @@ const idsOf = async (accountId: string) =>
 
 describe('listAuthCredentials', () => {
   it('lists all credentials of a wallet, oldest first', async () => {
-    const { accountId, customer, email, sms } = await fixture.walletWithEmailAndSms();
+    const { accountId, customer, email, sms } = await fixture.createEmailAndSmsWallet();
     const { otpEncryptionTargetBundle: _, ...view } = sms;
     const [firstCredential, secondCredential, ...rest] = await fixture.credentialsOf(accountId);
     expect(firstCredential).toEqual({ ...email, updatedAt: expect.any(String) });
@@ -86,7 +86,7 @@ describe('listAuthCredentials', () => {
 
 describe('createAuthCredential', () => {
   it('adds the first credential immediately, and every other one with a signature', async () => {
-    const { accountId } = await fixture.customerWithWallet({ email: undefined });
+    const { accountId } = await fixture.createWalletCustomer({ email: undefined });
     expect(await fixture.credentialsOf(accountId)).toEqual([]);
     const firstBody = ok(await create(passkeyBody(accountId, '  My phone ')), 201);
     expect(firstBody).toMatchObject({ accountId, type: 'PASSKEY', nickname: 'My phone' });
@@ -101,7 +101,7 @@ describe('createAuthCredential', () => {
   });
 
   it('adds one of several concurrent first credentials', async () => {
-    const { accountId } = await fixture.customerWithWallet({ email: undefined });
+    const { accountId } = await fixture.createWalletCustomer({ email: undefined });
     const responses = await Promise.all([1, 2, 3, 4].map(() => create(passkeyBody(accountId))));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 202, 202, 202]);
     expect(await idsOf(accountId)).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('createAuthCredential', () => {
 
   it('sends the code of a new credential with the signed request and not before', async () => {
     const { accountId, customer } = await createReachableWallet();
-    const signer = await fixture.emailSession(accountId);
+    const signer = await fixture.openEmailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
     const { first, second } = await fixture.signedRetry('POST', '/auth/credentials', body, signer);
     expect(first.body).not.toHaveProperty('otpEncryptionTargetBundle');
@@ -140,7 +140,7 @@ describe('createAuthCredential', () => {
   it('validates the account', async () => {
     const { accountId, customer } = await createReachableWallet();
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
-    const foreignWallet = await otherPlatformFixture.customerWithWallet();
+    const foreignWallet = await otherPlatformFixture.createWalletCustomer();
     const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
     for (const id of [
       `InternalAccount:${UNKNOWN_UUID}`,
@@ -175,7 +175,7 @@ describe('createAuthCredential', () => {
     await app.runtime.db.query("update internal_accounts set status = 'ACTIVE' where id = $1", [
       accountId,
     ]);
-    const session = await fixture.emailSession(accountId);
+    const session = await fixture.openEmailSession(accountId);
     await app.runtime.db.query("update internal_accounts set status = 'PENDING' where id = $1", [
       accountId,
     ]);
@@ -187,7 +187,7 @@ describe('createAuthCredential', () => {
   });
 
   it('rejects known conflicts on both requests', async () => {
-    const { accountId, byEmail, bySms } = await fixture.walletWithEmailAndSms();
+    const { accountId, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const exists = [400, 'SMS_OTP_CREDENTIAL_ALREADY_EXISTS'];
     expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(exists);
 
@@ -210,17 +210,17 @@ describe('createAuthCredential', () => {
 
   it('is signed by a session of the same wallet', async () => {
     const { accountId } = await createReachableWallet();
-    const otherWallet = await fixture.walletWithEmailAndSms();
+    const otherWallet = await fixture.createEmailAndSmsWallet();
     const body = passkeyBody(accountId);
     expect(errorOf(await add(body, otherWallet.byEmail))).toEqual(NO_ACTIVE_SESSION);
-    const otherSession = await fixture.emailSession(accountId);
+    const otherSession = await fixture.openEmailSession(accountId);
     await app.advance(15 * MINUTE);
     expect(errorOf(await add(body, otherSession))).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toHaveLength(1);
   });
 
   it('adds exactly what was signed', async () => {
-    const { accountId, byEmail } = await fixture.walletWithEmailAndSms();
+    const { accountId, byEmail } = await fixture.createEmailAndSmsWallet();
     const body = passkeyBody(accountId);
     const change = { ...body, nickname: 'Another' };
     const path = '/auth/credentials';
@@ -239,7 +239,7 @@ describe('createAuthCredential', () => {
   });
 
   it('ignores an Idempotency-Key', async () => {
-    const { accountId, byEmail } = await fixture.walletWithEmailAndSms();
+    const { accountId, byEmail } = await fixture.createEmailAndSmsWallet();
     const headers = { 'idempotency-key': 'one' };
     const body = passkeyBody(accountId);
     const firstBody = ok(await create(body, headers), 202);
@@ -252,7 +252,7 @@ describe('createAuthCredential', () => {
 
 describe('verifyAuthCredential', () => {
   it('return existing credentials only', async () => {
-    const foreignWallet = await otherPlatformFixture.customerWithWallet();
+    const foreignWallet = await otherPlatformFixture.createWalletCustomer();
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
     for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreignWallet.credential.id, 'x']) {
       const path = `/auth/credentials/${id}`;

@@ -6,7 +6,7 @@ import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { signedHeaders, walletFixture } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { newPhoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import type { Input } from '../../../kernel/contract/operation.ts';
 import type { updateCustomerById } from '../../customers/registration/contract.ts';
@@ -56,24 +56,24 @@ async function expectRequested(
 
 describe('a contact that changes while a credential is linked to it', () => {
   it('needs a signature after a session has added the credential', async () => {
-    const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
-    const session = await fixture.emailSession(wallet.accountId);
-    await expectRequested(wallet.customer, { phoneNumber: phoneNumber() }, async () => {
+    const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+    const session = await fixture.openEmailSession(wallet.accountId);
+    await expectRequested(wallet.customer, { phoneNumber: newPhoneNumber() }, async () => {
       const body = { type: 'SMS_OTP', accountId: wallet.accountId };
       ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
     });
   });
 
   it('needs a signature after the first credential of a wallet', async () => {
-    const person = await createCustomer(app, {}, { phoneNumber: phoneNumber() });
+    const person = await createCustomer(app, {}, { phoneNumber: newPhoneNumber() });
     const { id: accountId } = await fixture.walletOf(person.id);
-    await expectRequested(person, { phoneNumber: phoneNumber() }, async () => {
+    await expectRequested(person, { phoneNumber: newPhoneNumber() }, async () => {
       ok(await app.call('POST', '/auth/credentials', { type: 'SMS_OTP', accountId }), 201);
     });
   });
 
   it('needs a signature after a recovery has ended', async () => {
-    const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+    const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const { accountId } = wallet;
     const recoveryRequest = {
       accountId,
@@ -86,7 +86,7 @@ describe('a contact that changes while a credential is linked to it', () => {
       startRecovery(ctx, recoveryRequest as Parameters<typeof startRecovery>[1]),
     );
     await app.settle();
-    await expectRequested(wallet.customer, { phoneNumber: phoneNumber() }, () =>
+    await expectRequested(wallet.customer, { phoneNumber: newPhoneNumber() }, () =>
       app.advance(DELAY),
     );
     const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
@@ -99,9 +99,9 @@ it('is assigned to one of two customers that request it concurrently', async () 
   const body = { customerType: 'INDIVIDUAL', email };
   const requestedCustomer = await Promise.all(
     [1, 2].map(async () => {
-      const { customer: person, accountId } = await fixture.customerWithWallet();
+      const { customer: person, accountId } = await fixture.createWalletCustomer();
       const path = `/customers/${person.id}`;
-      const session = await fixture.emailSession(accountId);
+      const session = await fixture.openEmailSession(accountId);
       const headers = await signedHeaders(ok(await app.call('PATCH', path, body), 202), session);
       return () => app.call('PATCH', path, body, { headers });
     }),

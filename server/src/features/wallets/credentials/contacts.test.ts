@@ -30,11 +30,11 @@ const fieldsOf = ({ body }: ApiResponse) =>
 
 /** A customer with a wallet and a session of it. */
 async function createHolder(body: object = {}) {
-  const heldWallet = await fixture.customerWithWallet(body);
+  const heldWallet = await fixture.createWalletCustomer(body);
   return {
     ...heldWallet,
     id: heldWallet.customer.id as string,
-    session: await fixture.emailSession(heldWallet.accountId),
+    session: await fixture.openEmailSession(heldWallet.accountId),
   };
 }
 type Holder = Awaited<ReturnType<typeof createHolder>>;
@@ -169,7 +169,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   it('invalidates the code that was sent to the previous address', async () => {
     const { id, credential, session } = await createHolder();
     app.effects.set(app.effects.now() + 60_000);
-    const bundle = await fixture.otpBundle(credential.id);
+    const bundle = await fixture.requestOtpBundle(credential.id);
     const keys = generateKeys();
     const otp = {
       type: 'EMAIL_OTP',
@@ -192,7 +192,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     ]);
     expect(remaining).toEqual([]);
     app.effects.set(app.effects.now() + 60_000);
-    expect((await fixture.otpSession(credential)).session.id).toMatch(/^Session:/);
+    expect((await fixture.openOtpSession(credential)).session.id).toMatch(/^Session:/);
   });
 
   it('is signed by a session of any wallet that uses the contact, and changes all of them', async () => {
@@ -278,13 +278,13 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     await app.runtime.db.query(endedSql, [secondHolder.id, 'REVOKED']);
     ok(await change(firstHolder.id, { email }, signedRequest), 200);
     const otherPlatformFixture = walletFixture(app, { as: app.other });
-    const foreignWallet = await otherPlatformFixture.customerWithWallet();
+    const foreignWallet = await otherPlatformFixture.createWalletCustomer();
     ok(await change(firstHolder.id, { email: foreignWallet.customer.email }), 202);
   });
 
   it('can be set for a new customer even if another one receives codes at it', async () => {
     const { customer: previous } = await createHolder();
-    const sameContact = await fixture.customerWithWallet({ email: previous.email });
+    const sameContact = await fixture.createWalletCustomer({ email: previous.email });
     expect(sameContact.credential.nickname).toBe(previous.email);
   });
 

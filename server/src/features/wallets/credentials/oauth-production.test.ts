@@ -52,7 +52,7 @@ async function create(accountId: string, claims: object, signer = key) {
 
 async function createWalletOfIdentity() {
   const claims = createClaims();
-  const { accountId } = await fixture.customerWithWallet({ email: undefined });
+  const { accountId } = await fixture.createWalletCustomer({ email: undefined });
   const { response } = await create(accountId, claims);
   return { accountId, claims, id: ok(response, 201).id as string };
 }
@@ -159,7 +159,7 @@ describe('a token in production', () => {
   });
 
   it('of an unconfigured provider is rejected', async () => {
-    const { accountId } = await fixture.customerWithWallet({ email: undefined });
+    const { accountId } = await fixture.createWalletCustomer({ email: undefined });
     const { response } = await create(accountId, {
       ...createClaims(),
       iss: `${provider.issuer}/`,

@@ -46,7 +46,7 @@ const create = (accountId: string, claims: object) =>
 
 /** A wallet whose owner has no e-mail address, so that the identity is its first credential. */
 async function createWalletOfIdentity(claims: object = createClaims()) {
-  const { accountId } = await fixture.customerWithWallet({ email: undefined });
+  const { accountId } = await fixture.createWalletCustomer({ email: undefined });
   const credential = ok(await create(accountId, claims), 201);
   return { accountId, claims, credential, id: credential.id as string };
 }
@@ -67,8 +67,8 @@ function expectRejection({ status, body }: ApiResponse, ...expected: [number, st
 describe('createAuthCredential', () => {
   describe('adding an identity', () => {
     it('requires the signature of a session and returns the identity', async () => {
-      const { accountId } = await fixture.customerWithWallet();
-      const session = await fixture.emailSession(accountId);
+      const { accountId } = await fixture.createWalletCustomer();
+      const session = await fixture.openEmailSession(accountId);
       const claims = createClaims();
       const body = credentialBody(accountId, claims);
       const firstResponse = await fixture.call('POST', '/auth/credentials', body);
@@ -128,8 +128,8 @@ describe('createAuthCredential', () => {
     });
 
     it('requested twice for one identity succeeds once', async () => {
-      const { accountId } = await fixture.customerWithWallet();
-      const session = await fixture.emailSession(accountId);
+      const { accountId } = await fixture.createWalletCustomer();
+      const session = await fixture.openEmailSession(accountId);
       const body = credentialBody(accountId, createClaims());
       const requestedCredential = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
       const legs = (await Promise.all(requestedCredential)).map((each) => ok(each, 202));
@@ -144,7 +144,7 @@ describe('createAuthCredential', () => {
     });
 
     it('requested twice concurrently for the first identity succeeds once', async () => {
-      const { accountId } = await fixture.customerWithWallet({ email: undefined });
+      const { accountId } = await fixture.createWalletCustomer({ email: undefined });
       const claims = createClaims();
       const responses = await Promise.all([1, 2].map(() => create(accountId, claims)));
       expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -193,7 +193,7 @@ describe('createAuthCredential', () => {
           each instanceof Function ? each() : each,
         ]),
       );
-      const { accountId } = await fixture.customerWithWallet();
+      const { accountId } = await fixture.createWalletCustomer();
       const [status, code, reason] = expected;
       expectRejection(await create(accountId, createClaims(claims)), status, code, reason);
     });
@@ -201,7 +201,7 @@ describe('createAuthCredential', () => {
     it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
       'is rejected for the text "%s"',
       async (oidcToken) => {
-        const { accountId } = await fixture.customerWithWallet();
+        const { accountId } = await fixture.createWalletCustomer();
         const response = await fixture.call('POST', '/auth/credentials', {
           ...credentialBody(accountId, createClaims()),
           oidcToken,
@@ -384,8 +384,8 @@ describe('verifyAuthCredential', () => {
 describe('revokeAuthCredential', () => {
   describe('removing an identity', () => {
     it('is signed by another session; the identity can be added again', async () => {
-      const { accountId } = await fixture.customerWithWallet();
-      const email = await fixture.emailSession(accountId);
+      const { accountId } = await fixture.createWalletCustomer();
+      const email = await fixture.openEmailSession(accountId);
       const claims = createClaims();
       const body = credentialBody(accountId, claims);
       const { id } = ok(await fixture.callSigned('POST', '/auth/credentials', body, email), 201);

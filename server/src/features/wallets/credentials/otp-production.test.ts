@@ -17,8 +17,8 @@ import {
   errorFieldsOf,
   errorOf,
   NONE_PENDING,
+  newPhoneNumber,
   otpFixture,
-  phoneNumber,
   WRONG_CODE,
 } from '../../../../test/kit/wallets/one-time-codes.ts';
 
@@ -46,7 +46,7 @@ const readMailedCode = (): string =>
 
 /** The bundle of a new code, and the code as received. */
 async function sendOtp(id: string) {
-  const bundle = await fixture.otpBundle(id);
+  const bundle = await fixture.requestOtpBundle(id);
   await app.settle();
   return { bundle, code: readMailedCode() };
 }
@@ -56,7 +56,7 @@ const configureWallets = async (embeddedWalletConfig: object) =>
 
 describe('a code in production', () => {
   it('opens a session; the sandbox code does not', async () => {
-    const { credential, customer: person } = await fixture.customerWithWallet();
+    const { credential, customer: person } = await fixture.createWalletCustomer();
     const { bundle, code } = await sendOtp(credential.id);
     expect(mail.received).toHaveLength(1);
     expect(mail.received[0]).toMatchObject({ from: 'codes@pay.example.com', to: [person.email] });
@@ -85,8 +85,8 @@ describe('a code in production', () => {
       accountId,
       credential,
       customer: person,
-    } = await fixture.customerWithWallet({
-      phoneNumber: phoneNumber(),
+    } = await fixture.createWalletCustomer({
+      phoneNumber: newPhoneNumber(),
     });
     const { bundle, code } = await sendOtp(credential.id);
     const firstCode = await otp.submitCode(credential, bundle, { code });
@@ -109,7 +109,10 @@ describe('a code in production', () => {
     );
     ok(fetchedCode.response, 202);
     // The code sent with the credential counts toward the limit.
-    expect(errorFieldsOf(await otp.challenge(addedCredential.id))).toEqual([429, 'RATE_LIMITED']);
+    expect(errorFieldsOf(await otp.requestChallenge(addedCredential.id))).toEqual([
+      429,
+      'RATE_LIMITED',
+    ]);
   });
 
   it('is created and sent with the settings of the platform', async () => {
@@ -121,7 +124,7 @@ describe('a code in production', () => {
       sendFromEmailSenderName: 'Our "Bank"\r\nBcc: eve@example.org',
       replyToEmailAddress: 'help@bank.example.com',
     });
-    const { credential } = await fixture.customerWithWallet();
+    const { credential } = await fixture.createWalletCustomer();
     const { bundle, code } = await sendOtp(credential.id);
     expect(code).toMatch(/^[2-9A-HJKMNP-Z]{12}$/);
     const raw = mail.received[0]?.raw ?? '';
@@ -147,9 +150,9 @@ describe('a code in production', () => {
   });
 
   it('is sent at most every half minute, and five times in a quarter of an hour', async () => {
-    const { credential, customer: person } = await fixture.customerWithWallet();
+    const { credential, customer: person } = await fixture.createWalletCustomer();
     const requestedResponses = await Promise.all(
-      Array.from({ length: 8 }, () => otp.challenge(credential.id)),
+      Array.from({ length: 8 }, () => otp.requestChallenge(credential.id)),
     );
     expect(requestedResponses.map(({ status }) => status).sort()).toEqual([
       200,
@@ -157,22 +160,22 @@ describe('a code in production', () => {
     ]);
     for (let index = 1; index < 5; index++) {
       otp.advance(29_500);
-      const earlyResponse = await otp.challenge(credential.id);
+      const earlyResponse = await otp.requestChallenge(credential.id);
       expect(errorFieldsOf(earlyResponse)).toEqual([429, 'RATE_LIMITED']);
       expect(earlyResponse.headers['retry-after']).toBe('1');
       otp.advance(500);
-      ok(await otp.challenge(credential.id), 200);
+      ok(await otp.requestChallenge(credential.id), 200);
     }
     otp.advance(MINUTE);
-    const rejectedResponse = await otp.challenge(credential.id);
+    const rejectedResponse = await otp.requestChallenge(credential.id);
     expect(rejectedResponse.headers['retry-after']).toBe(String(12 * 60));
     otp.advance(12 * MINUTE);
-    ok(await otp.challenge(credential.id), 200);
+    ok(await otp.requestChallenge(credential.id), 200);
     expect(await messagesTo(app, person.id)).toHaveLength(6);
   });
 
   it('is subject to the same limits after the credential is removed and added again', async () => {
-    const person = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+    const person = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const { accountId, credential } = person;
     const { bundle, code } = await sendOtp(credential.id);
     const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
@@ -197,7 +200,7 @@ describe('a code in production', () => {
       otp.advance(30_000);
       if (index > 0) continue;
       // A signed request is valid as soon as another code may be sent.
-      const secondResponse = await otp.add(
+      const secondResponse = await otp.addCredential(
         accountId,
         'SMS_OTP',
         await signedHeaders(first.body, keys),
@@ -211,7 +214,7 @@ describe('a code in production', () => {
   });
 
   it('is replaced by the next one', async () => {
-    const { credential } = await fixture.customerWithWallet();
+    const { credential } = await fixture.createWalletCustomer();
     const firstOtp = await sendOtp(credential.id);
     otp.advance(30_000);
     const secondOtp = await sendOtp(credential.id);
@@ -229,7 +232,7 @@ describe('a code in production', () => {
 
   it('appears in the e-mail only', async () => {
     await configureWallets({ otpLength: 12, alphanumeric: true });
-    const { credential } = await fixture.customerWithWallet();
+    const { credential } = await fixture.createWalletCustomer();
     const { bundle, code } = await sendOtp(credential.id);
     ok((await otp.submitCode(credential, bundle, { code })).response, 202);
     const { db } = app.runtime;
@@ -252,12 +255,12 @@ describe('a code in production', () => {
       as: appWithoutProviders.production,
     });
     const bareOtp = otpFixture(appWithoutProviders, productionFixture);
-    const { credential, accountId } = await productionFixture.customerWithWallet({
-      phoneNumber: phoneNumber(),
+    const { credential, accountId } = await productionFixture.createWalletCustomer({
+      phoneNumber: newPhoneNumber(),
     });
     for (const response of [
-      await bareOtp.challenge(credential.id),
-      await bareOtp.add(accountId, 'SMS_OTP'),
+      await bareOtp.requestChallenge(credential.id),
+      await bareOtp.addCredential(accountId, 'SMS_OTP'),
     ]) {
       expect(errorFieldsOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
     }

@@ -48,11 +48,11 @@ describe('verifyAuthCredential', () => {
     it.each(TYPES)(
       'returns a token to sign, and a session for the signature: %s',
       async (type, field, verification) => {
-        const wallet = await otp.walletWithBothOtps();
+        const wallet = await otp.createOtpWallet();
         const credential = wallet.otpCredentials[type];
         const { response, keys, sealed } = await otp.submitCode(
           credential,
-          await fixture.otpBundle(credential.id),
+          await fixture.requestOtpBundle(credential.id),
         );
         const { payloadToSign, requestId, expiresAt, ...rest } = ok(response, 202);
         expect(rest).toEqual({ type });
@@ -86,11 +86,11 @@ describe('verifyAuthCredential', () => {
     );
 
     it('accepts a key in either form, also encrypted by the test itself', async () => {
-      const { credential, accountId } = await fixture.customerWithWallet();
+      const { credential, accountId } = await fixture.createWalletCustomer();
       for (const form of ['publicKey', 'uncompressedKey'] as const) {
         const keys = generateKeys();
         const plainJson = JSON.stringify({ otp_code: CODE, public_key: keys[form] });
-        const sealedText = encryptTo(await fixture.otpBundle(credential.id), plainJson);
+        const sealedText = encryptTo(await fixture.requestOtpBundle(credential.id), plainJson);
         const firstBody = ok(await otp.verifyBundle(credential, sealedText), 202);
         ok(
           await otp.verifyBundle(credential, sealedText, await signedHeaders(firstBody, keys)),
@@ -101,9 +101,9 @@ describe('verifyAuthCredential', () => {
     });
 
     it('counts wrong codes: five end the code, and ten are accepted per hour', async () => {
-      const { credential } = await fixture.customerWithWallet();
+      const { credential } = await fixture.createWalletCustomer();
       for (let round = 0; round < 2; round++) {
-        const bundle = await fixture.otpBundle(credential.id);
+        const bundle = await fixture.requestOtpBundle(credential.id);
         for (let index = 0; index < 5; index++) {
           const { response } = await otp.submitCode(credential, bundle, {
             code: `99999${index}`,
@@ -115,16 +115,22 @@ describe('verifyAuthCredential', () => {
         else expect(errorFieldsOf(response)).toEqual([429, 'RATE_LIMITED']);
       }
       otp.advance(10 * MINUTE);
-      const { response } = await otp.submitCode(credential, await fixture.otpBundle(credential.id));
+      const { response } = await otp.submitCode(
+        credential,
+        await fixture.requestOtpBundle(credential.id),
+      );
       expect(response.status).toBe(429);
       expect(response.headers['retry-after']).toBe(String(50 * 60));
       otp.advance(50 * MINUTE);
-      ok((await otp.submitCode(credential, await fixture.otpBundle(credential.id))).response, 202);
+      ok(
+        (await otp.submitCode(credential, await fixture.requestOtpBundle(credential.id))).response,
+        202,
+      );
     });
 
     it('accepts the right code once, even for two concurrent requests', async () => {
-      const { credential } = await fixture.customerWithWallet();
-      const bundle = await fixture.otpBundle(credential.id);
+      const { credential } = await fixture.createWalletCustomer();
+      const bundle = await fixture.requestOtpBundle(credential.id);
       const submissions = await Promise.all(
         [1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)),
       );
@@ -137,8 +143,8 @@ describe('verifyAuthCredential', () => {
     });
 
     it('counts concurrent guesses', async () => {
-      const { credential } = await fixture.customerWithWallet();
-      const bundle = await fixture.otpBundle(credential.id);
+      const { credential } = await fixture.createWalletCustomer();
+      const bundle = await fixture.requestOtpBundle(credential.id);
       const sealedBundles = await Promise.all(
         Array.from({ length: 24 }, (_, index) =>
           encryptOtp(`7777${index}`, bundle, generateKeys().publicKey),
@@ -152,14 +158,14 @@ describe('verifyAuthCredential', () => {
     });
 
     it('needs a code that is pending', async () => {
-      const { credential, customer: person } = await fixture.customerWithWallet();
+      const { credential, customer: person } = await fixture.createWalletCustomer();
       const withoutCode = await otp.verifyBundle(
         credential,
         '{"encappedPublic":"04","ciphertext":"00"}',
       );
       expect(errorOf(withoutCode)).toEqual(NONE_PENDING);
-      const firstBundle = await fixture.otpBundle(credential.id);
-      const secondBundle = await fixture.otpBundle(credential.id);
+      const firstBundle = await fixture.requestOtpBundle(credential.id);
+      const secondBundle = await fixture.requestOtpBundle(credential.id);
       // The key of the previous code was deleted with it.
       const { response: oldResponse } = await otp.submitCode(credential, firstBundle);
       expect(errorFieldsOf(oldResponse)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
@@ -167,19 +173,19 @@ describe('verifyAuthCredential', () => {
       expect(errorOf((await otp.submitCode(credential, secondBundle)).response)).toEqual(
         NONE_PENDING,
       );
-      const thirdBundle = await fixture.otpBundle(credential.id);
+      const thirdBundle = await fixture.requestOtpBundle(credential.id);
       otp.advance(5 * MINUTE - 1);
       ok((await otp.submitCode(credential, thirdBundle)).response, 202);
       expect(errorOf((await otp.submitCode(credential, thirdBundle)).response)).toEqual(
         NONE_PENDING,
       );
-      const fourthBundle = await fixture.otpBundle(credential.id);
+      const fourthBundle = await fixture.requestOtpBundle(credential.id);
       await app.operate((ctx) => dropOtp(ctx, credential.id));
       expect(errorOf((await otp.submitCode(credential, fourthBundle)).response)).toEqual(
         NONE_PENDING,
       );
       // The contact changed without removal of the code, which was sent to the previous one.
-      const fifth = await fixture.otpBundle(credential.id);
+      const fifth = await fixture.requestOtpBundle(credential.id);
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
@@ -188,8 +194,8 @@ describe('verifyAuthCredential', () => {
     });
 
     it('rejects an invalid bundle without counting an attempt', async () => {
-      const { credential } = await fixture.customerWithWallet();
-      const bundle = await fixture.otpBundle(credential.id);
+      const { credential } = await fixture.createWalletCustomer();
+      const bundle = await fixture.requestOtpBundle(credential.id);
       const validBundle = JSON.parse(await encryptOtp(CODE, bundle, generateKeys().publicKey));
       const invalidPoint = `02${'f'.repeat(64)}`;
       const invalidSignatures = [
@@ -223,10 +229,10 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is rejected if it states another type', async () => {
-      const { otpCredentials } = await otp.walletWithBothOtps();
+      const { otpCredentials } = await otp.createOtpWallet();
       const sealedBundle = await encryptOtp(
         CODE,
-        await fixture.otpBundle(otpCredentials.SMS_OTP.id),
+        await fixture.requestOtpBundle(otpCredentials.SMS_OTP.id),
         generateKeys().publicKey,
       );
       const rejectedResponse = await otp.verifyBundle(
@@ -240,8 +246,8 @@ describe('verifyAuthCredential', () => {
 
   describe('signing for a session', () => {
     async function submitNewCode() {
-      const wallet = await fixture.customerWithWallet();
-      const bundle = await fixture.otpBundle(wallet.credential.id);
+      const wallet = await fixture.createWalletCustomer();
+      const bundle = await fixture.requestOtpBundle(wallet.credential.id);
       const { response, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
       return { ...wallet, requested: ok(response, 202), keys, sealed };
     }
@@ -312,7 +318,7 @@ describe('verifyAuthCredential', () => {
 
     it('creates one session per key', async () => {
       const { credential, keys, requested, sealed } = await submitNewCode();
-      const bundle = await fixture.otpBundle(credential.id);
+      const bundle = await fixture.requestOtpBundle(credential.id);
       const secondCode = await otp.submitCode(credential, bundle, { keys });
       ok(secondCode.response, 202);
       ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
@@ -324,7 +330,7 @@ describe('verifyAuthCredential', () => {
       const usedError = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
       expect(errorFieldsOf(lateResponse)).toEqual(usedError);
       // On the first request it is reported before the code is used.
-      const nextBundle = await fixture.otpBundle(credential.id);
+      const nextBundle = await fixture.requestOtpBundle(credential.id);
       const { response } = await otp.submitCode(credential, nextBundle, { keys });
       expect(errorFieldsOf(response)).toEqual(usedError);
       ok((await otp.submitCode(credential, nextBundle)).response, 202);

@@ -11,8 +11,8 @@ import {
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   errorFieldsOf,
+  newPhoneNumber,
   otpFixture,
-  phoneNumber,
   readBundle,
 } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { customers } from '../../customers/records/store.ts';
@@ -31,12 +31,12 @@ beforeAll(async () => {
 describe('createAuthCredential', () => {
   describe('adding a credential of one-time codes', () => {
     it('sends the first code after a session has signed', async () => {
-      const { accountId, customer: person } = await fixture.customerWithWallet({
-        phoneNumber: phoneNumber(),
+      const { accountId, customer: person } = await fixture.createWalletCustomer({
+        phoneNumber: newPhoneNumber(),
       });
-      const session = await fixture.emailSession(accountId);
+      const session = await fixture.openEmailSession(accountId);
       const written = (await messagesTo(app, person.id)).length;
-      const firstResponse = await otp.add(accountId, 'SMS_OTP');
+      const firstResponse = await otp.addCredential(accountId, 'SMS_OTP');
       expect(ok(firstResponse, 202).type).toBe('SMS_OTP');
       expect(await messagesTo(app, person.id)).toHaveLength(written);
       expect(JSON.parse(firstResponse.body.payloadToSign)).toMatchObject({
@@ -64,8 +64,8 @@ describe('createAuthCredential', () => {
     });
 
     it('restores e-mail after its removal', async () => {
-      const { otpCredentials, accountId, customer: person } = await otp.walletWithBothOtps();
-      const session = await fixture.otpSession(otpCredentials.SMS_OTP);
+      const { otpCredentials, accountId, customer: person } = await otp.createOtpWallet();
+      const session = await fixture.openOtpSession(otpCredentials.SMS_OTP);
       const path = `/auth/credentials/${otpCredentials.EMAIL_OTP.id}`;
       const { first, second } = await fixture.signedRetry('DELETE', path, undefined, session);
       expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
@@ -99,20 +99,20 @@ describe('createAuthCredential', () => {
     });
 
     it('rejects a second one of each type', async () => {
-      const { accountId } = await otp.walletWithBothOtps();
+      const { accountId } = await otp.createOtpWallet();
       for (const type of TYPES) {
         const code = `${type}_CREDENTIAL_ALREADY_EXISTS`;
-        expect(errorFieldsOf(await otp.add(accountId, type))).toEqual([400, code]);
+        expect(errorFieldsOf(await otp.addCredential(accountId, type))).toEqual([400, code]);
       }
     });
 
     it('is created once for two concurrent signed requests', async () => {
-      const { accountId } = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
-      const session = await fixture.emailSession(accountId);
+      const { accountId } = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+      const session = await fixture.openEmailSession(accountId);
       const body = { type: 'SMS_OTP', accountId };
       const addResponses = await Promise.all([
-        otp.add(accountId, 'SMS_OTP'),
-        otp.add(accountId, 'SMS_OTP'),
+        otp.addCredential(accountId, 'SMS_OTP'),
+        otp.addCredential(accountId, 'SMS_OTP'),
       ]);
       const responses = await Promise.all(
         addResponses.map(async (each) =>
@@ -127,31 +127,31 @@ describe('createAuthCredential', () => {
     });
 
     it.each(TYPES)('requires a contact on file for %s', async (type) => {
-      const body = type === 'EMAIL_OTP' ? { email: undefined, phoneNumber: phoneNumber() } : {};
-      const { accountId } = await fixture.customerWithWallet(body);
-      const rejectedResponse = await otp.add(accountId, type);
+      const body = type === 'EMAIL_OTP' ? { email: undefined, phoneNumber: newPhoneNumber() } : {};
+      const { accountId } = await fixture.createWalletCustomer(body);
+      const rejectedResponse = await otp.addCredential(accountId, type);
       expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
       expect(rejectedResponse.body.reason).toMatch(/no (email address|telephone number) on file/);
     });
 
     it('takes effect immediately, without a code, if it is the first', async () => {
-      const { accountId, customer: person } = await fixture.customerWithWallet({
+      const { accountId, customer: person } = await fixture.createWalletCustomer({
         email: undefined,
-        phoneNumber: phoneNumber(),
+        phoneNumber: newPhoneNumber(),
       });
-      const addedBody = ok(await otp.add(accountId, 'SMS_OTP'), 201);
+      const addedBody = ok(await otp.addCredential(accountId, 'SMS_OTP'), 201);
       expect(addedBody).not.toHaveProperty('otpEncryptionTargetBundle');
       expect(await messagesTo(app, person.id)).toEqual([]);
-      expect((await fixture.otpSession(addedBody)).session.type).toBe('SMS_OTP');
+      expect((await fixture.openOtpSession(addedBody)).session.type).toBe('SMS_OTP');
     });
 
     it('is rejected if the contact is not the signed one', async () => {
-      const { accountId, customer: person } = await fixture.customerWithWallet({
-        phoneNumber: phoneNumber(),
+      const { accountId, customer: person } = await fixture.createWalletCustomer({
+        phoneNumber: newPhoneNumber(),
       });
-      const session = await fixture.emailSession(accountId);
-      const firstBody = ok(await otp.add(accountId, 'SMS_OTP'), 202);
-      const patch = { customerType: 'INDIVIDUAL', phoneNumber: phoneNumber() };
+      const session = await fixture.openEmailSession(accountId);
+      const firstBody = ok(await otp.addCredential(accountId, 'SMS_OTP'), 202);
+      const patch = { customerType: 'INDIVIDUAL', phoneNumber: newPhoneNumber() };
       ok(await fixture.call('PATCH', `/customers/${person.id}`, patch), 200);
       const headers = await signedHeaders(firstBody, session);
       const body = { type: 'SMS_OTP', accountId };
@@ -165,9 +165,9 @@ describe('createAuthCredential', () => {
 describe('challengeAuthCredential', () => {
   describe('requesting a code', () => {
     it.each(TYPES)('returns a new key for %s, and the expiry', async (type) => {
-      const { otpCredentials } = await otp.walletWithBothOtps();
+      const { otpCredentials } = await otp.createOtpWallet();
       otp.advance(MINUTE);
-      const challenge = ok(await otp.challenge(otpCredentials[type].id), 200);
+      const challenge = ok(await otp.requestChallenge(otpCredentials[type].id), 200);
       const { otpEncryptionTargetBundle: bundle, ...rest } = challenge;
       const updatedAt = new Date(app.effects.now()).toISOString();
       expect(rest).toEqual({ ...otpCredentials[type], updatedAt });
@@ -183,29 +183,29 @@ describe('challengeAuthCredential', () => {
     });
 
     it('is limited in the sandbox', async () => {
-      const { credential } = await fixture.customerWithWallet();
-      for (let index = 0; index < 60; index++) ok(await otp.challenge(credential.id), 200);
+      const { credential } = await fixture.createWalletCustomer();
+      for (let index = 0; index < 60; index++) ok(await otp.requestChallenge(credential.id), 200);
       otp.advance(20_000);
-      const rejectedResponse = await otp.challenge(credential.id);
+      const rejectedResponse = await otp.requestChallenge(credential.id);
       expect(errorFieldsOf(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
       expect(rejectedResponse.headers['retry-after']).toBe('40');
       otp.advance(40_000);
-      ok(await otp.challenge(credential.id), 200);
+      ok(await otp.requestChallenge(credential.id), 200);
     });
 
     it('is rejected if the contact was removed', async () => {
-      const { credential, customer: person } = await fixture.customerWithWallet();
+      const { credential, customer: person } = await fixture.createWalletCustomer();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: null });
       });
-      const rejectedResponse = await otp.challenge(credential.id);
+      const rejectedResponse = await otp.requestChallenge(credential.id);
       expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
       expect(rejectedResponse.body.reason).toContain('no email address on file');
     });
 
     it('requires an existing credential of the platform', async () => {
-      const { credential } = await fixture.customerWithWallet();
+      const { credential } = await fixture.createWalletCustomer();
       const otherPlatformFixture = walletFixture(app, { as: app.other });
       for (const path of ['challenge', 'verify']) {
         const body = path === 'verify' ? { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' } : {};

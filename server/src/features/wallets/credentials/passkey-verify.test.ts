@@ -32,7 +32,7 @@ beforeAll(async () => {
 describe('verifyAuthCredential', () => {
   describe('a session is opened', () => {
     it('by the key of the challenge, which can then sign', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.publicKey);
       const session = ok(
@@ -56,7 +56,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('by a key that is sealed to an uncompressed key, with user verification', async () => {
-      const holder = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
+      const holder = await passkeys.createPasskeyHolder(authenticator({ algorithm: 'RS256' }));
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
       const assertion = holder.device.get(challenge, { uv: true, counter: 3 });
@@ -72,7 +72,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('and unknown fields are ignored', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const { userHandle: _none, ...reported } = holder.device.get(challenge);
       const headers = {
@@ -88,7 +88,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('once per challenge, even for two concurrent replies', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge, { counter: 1 });
       const responses = await Promise.all(
@@ -106,7 +106,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('only if the counter increases', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       expect((await passkeys.prove(holder, { counter: 5 })).status).toBe(200);
       for (const counter of [5, 4, 0]) {
         const reason = 'The signature counter of the assertion did not increase.';
@@ -118,7 +118,7 @@ describe('verifyAuthCredential', () => {
 
   describe('a verification is rejected', () => {
     it('without a Request-Id, and with an expired one', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge);
       const missingHeaderMessage = 'The Request-Id header is missing.';
@@ -141,7 +141,10 @@ describe('verifyAuthCredential', () => {
     });
 
     it('with the Request-Id of another credential, operation or platform', async () => {
-      const [holder, otherHolder] = [await passkeys.holder(), await passkeys.holder()];
+      const [holder, otherHolder] = [
+        await passkeys.createPasskeyHolder(),
+        await passkeys.createPasskeyHolder(),
+      ];
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge);
       const otherRequestMessage = 'The Request-Id belongs to another request.';
@@ -173,7 +176,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('with the name of the failed check, and the challenge remains valid', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const { get } = holder.device;
       const foreignAuthenticator = authenticator();
@@ -204,7 +207,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('for malformed fields, which do not count as failures', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge);
       for (let count = 0; count < 12; count++) {
@@ -220,7 +223,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('after ten failures in an hour, unless it is valid', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       for (let count = 0; count < 10; count++) {
         expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
       }
@@ -233,7 +236,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('once the passkey was removed', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const path = `/auth/credentials/${holder.id}`;
       const { first, second } = await fixture.signedRetry(
@@ -269,7 +272,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('requires an unexpired request and the ID of the passkey', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { requestId } = await passkeys.challengeOf(holder);
       const missingHeaderMessage = 'The Request-Id header is missing.';
       expectUnauthorized(
@@ -294,7 +297,7 @@ describe('verifyAuthCredential', () => {
 
     it('is invalid in production', async () => {
       const productionFixture = walletFixture(app, { as: app.production });
-      const { accountId } = await productionFixture.customerWithWallet();
+      const { accountId } = await productionFixture.createWalletCustomer();
       const device = authenticator();
       const parts = { connectors: app.connectorsOf };
       const { id } = await app.operate(async (ctx) => {

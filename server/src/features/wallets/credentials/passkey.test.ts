@@ -28,7 +28,7 @@ beforeAll(async () => {
 describe('createAuthCredential', () => {
   describe('a passkey is added', () => {
     it('with the signature of a session over the registration', async () => {
-      const owner = await passkeys.owner();
+      const owner = await passkeys.createWalletOwner();
       const device = authenticator();
       const body = passkeyRegistration(owner.accountId, device, { nickname: '  Ада (work) 2. ' });
       const { first, second } = await fixture.signedRetry(
@@ -69,7 +69,7 @@ describe('createAuthCredential', () => {
     it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
       'under no name like %j',
       async (nickname) => {
-        const owner = await passkeys.owner();
+        const owner = await passkeys.createWalletOwner();
         const body = passkeyRegistration(owner.accountId, authenticator(), { nickname });
         const rejectedResponse = await fixture.call('POST', '/auth/credentials', body);
         expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
@@ -78,7 +78,7 @@ describe('createAuthCredential', () => {
     );
 
     it('and all of its invalid fields are reported at once', async () => {
-      const owner = await passkeys.owner();
+      const owner = await passkeys.createWalletOwner();
       const body = passkeyRegistration(owner.accountId, authenticator(), { nickname: '/' });
       const invalidBody = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
       const challenge = newChallenge();
@@ -97,25 +97,32 @@ describe('createAuthCredential', () => {
     });
 
     it('once per wallet, and to several wallets', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const secondPasskey = passkeyRegistration(holder.accountId, holder.device);
       const rejectedResponse = await fixture.call('POST', '/auth/credentials', secondPasskey);
       expect(rejectedResponse).toMatchObject({
         status: 400,
         body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
       });
-      const otherOwner = await passkeys.owner();
+      const otherOwner = await passkeys.createWalletOwner();
       expect(
-        (await passkeys.add(otherOwner, passkeyRegistration(otherOwner.accountId, holder.device)))
-          .status,
+        (
+          await passkeys.addCredential(
+            otherOwner,
+            passkeyRegistration(otherOwner.accountId, holder.device),
+          )
+        ).status,
       ).toBe(201);
     });
 
     it('with a challenge that no other passkey of the platform has used', async () => {
-      const [owner, otherOwner] = [await passkeys.owner(), await passkeys.owner()];
+      const [owner, otherOwner] = [
+        await passkeys.createWalletOwner(),
+        await passkeys.createWalletOwner(),
+      ];
       const device = authenticator();
       const body = passkeyRegistration(owner.accountId, device);
-      const { id } = ok(await passkeys.add(owner, body), 201);
+      const { id } = ok(await passkeys.addCredential(owner, body), 201);
       const otherWalletBody = { ...body, accountId: otherOwner.accountId };
       const rejectedResponse = await fixture.call('POST', '/auth/credentials', otherWalletBody);
       expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
@@ -127,17 +134,20 @@ describe('createAuthCredential', () => {
         'challenge',
       ]);
       // The same device may be registered again.
-      expect((await passkeys.add(owner, passkeyRegistration(owner.accountId, device))).status).toBe(
-        201,
-      );
+      expect(
+        (await passkeys.addCredential(owner, passkeyRegistration(owner.accountId, device))).status,
+      ).toBe(201);
     });
 
     it('only once for two concurrent requests with the same challenge', async () => {
-      const owners = [await passkeys.owner(), await passkeys.owner()];
+      const owners = [await passkeys.createWalletOwner(), await passkeys.createWalletOwner()];
       const challenge = newChallenge();
       const responses = await Promise.all(
         owners.map((owner) =>
-          passkeys.add(owner, passkeyRegistration(owner.accountId, authenticator(), { challenge })),
+          passkeys.addCredential(
+            owner,
+            passkeyRegistration(owner.accountId, authenticator(), { challenge }),
+          ),
         ),
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);
@@ -148,7 +158,7 @@ describe('createAuthCredential', () => {
 describe('challengeAuthCredential', () => {
   describe('a challenge', () => {
     it('is the hash of a future session, new for each request', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const [credential] = (await fixture.credentialsOf(holder.accountId)).filter(
         ({ id }) => id === holder.id,
       );
@@ -170,7 +180,7 @@ describe('challengeAuthCredential', () => {
     });
 
     it('requires an unused key that is a point of the curve', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const requestChallenge = (body?: object) =>
         fixture.call('POST', passkeys.pathOf(holder, 'challenge'), body);
       const usedBody = { clientPublicKey: holder.session.publicKey };
@@ -182,7 +192,7 @@ describe('challengeAuthCredential', () => {
     });
 
     it('leaves other challenges and pending signature requests valid', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const path = `/auth/sessions/${holder.session.session.id}/refresh`;
       const body = { clientPublicKey: generateKeys().publicKey };
       const [requestedBody] = await Promise.all(
@@ -203,7 +213,7 @@ describe('challengeAuthCredential', () => {
     });
 
     it('is limited to sixty a minute', async () => {
-      const holder = await passkeys.holder();
+      const holder = await passkeys.createPasskeyHolder();
       const { publicKey: clientPublicKey } = generateKeys();
       for (let count = 0; count < 60; count++) await passkeys.challengeOf(holder, clientPublicKey);
       const rejectedResponse = await fixture.call('POST', passkeys.pathOf(holder, 'challenge'), {

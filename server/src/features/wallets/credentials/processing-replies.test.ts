@@ -13,7 +13,7 @@ import {
   type WalletFixture,
   walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { errorOf, phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { errorOf, newPhoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 
 const app = testApp();
 
@@ -27,8 +27,8 @@ describe('operations in progress', () => {
     const setProcessingReplies = (polls: number) =>
       app.runtime.db.query(POLLS, [platform.id, polls]);
     const delayedFixture = walletFixture(app, { as: platform });
-    const { accountId } = await delayedFixture.customerWithWallet({
-      phoneNumber: phoneNumber(),
+    const { accountId } = await delayedFixture.createWalletCustomer({
+      phoneNumber: newPhoneNumber(),
     });
     return { slow: delayedFixture, setProcessingReplies, accountId };
   }
@@ -55,7 +55,7 @@ describe('operations in progress', () => {
 
   it('is repeated until it completes, for every signed operation', async () => {
     const { slow, setProcessingReplies, accountId } = await createSlowPlatform();
-    const firstSession = await slow.emailSession(accountId);
+    const firstSession = await slow.openEmailSession(accountId);
     await setProcessingReplies(2);
     const sms: SignedCall = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
     const addedReply = await retryUntilDone(slow, sms, firstSession);
@@ -70,7 +70,7 @@ describe('operations in progress', () => {
     const credentialPath = `/auth/credentials/${addedReply.response.body.id}`;
     isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
     isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
-    const bundle = await slow.otpBundle(addedReply.response.body.id);
+    const bundle = await slow.requestOtpBundle(addedReply.response.body.id);
     const newKeys = generateKeys();
     const encryptedOtpBundle = await encryptOtp(CODE, bundle, newKeys.publicKey);
     const proof = { type: 'SMS_OTP', encryptedOtpBundle };
@@ -91,7 +91,7 @@ describe('operations in progress', () => {
 
   it('keeps one credential if both are removed concurrently', async () => {
     const { slow, setProcessingReplies } = await createSlowPlatform();
-    const { accountId, email, sms, byEmail, bySms } = await slow.walletWithEmailAndSms();
+    const { accountId, email, sms, byEmail, bySms } = await slow.createEmailAndSmsWallet();
     await setProcessingReplies(1);
     const removals = [];
     for (const [id, signer] of [
@@ -112,7 +112,7 @@ describe('operations in progress', () => {
 
   it('completes without a retry and is shown in the lists', async () => {
     const { slow, setProcessingReplies, accountId } = await createSlowPlatform();
-    const signer = await slow.emailSession(accountId);
+    const signer = await slow.openEmailSession(accountId);
     await setProcessingReplies(3);
     const body = { type: 'SMS_OTP', accountId };
     isProcessing(await slow.callSigned('POST', '/auth/credentials', body, signer));

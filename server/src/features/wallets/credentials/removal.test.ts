@@ -35,8 +35,8 @@ describe('revokeAuthCredential', () => {
   const pathOf = (id: string) => `/auth/credentials/${id}`;
 
   it('ends a credential and its sessions, and no other', async () => {
-    const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
-    const secondSession = await fixture.emailSession(accountId);
+    const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
+    const secondSession = await fixture.openEmailSession(accountId);
     const { first, second } = await fixture.signedRetry(
       'DELETE',
       pathOf(email.id),
@@ -61,7 +61,7 @@ describe('revokeAuthCredential', () => {
   });
 
   it('keeps the only credential, on both requests', async () => {
-    const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
+    const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const requestedBody = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
     ok(await remove(email.id, bySms), 204);
     expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(ONLY_ONE);
@@ -69,13 +69,13 @@ describe('revokeAuthCredential', () => {
     const lateResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
     expect(errorOf(lateResponse)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
-    const wallet = await fixture.customerWithWallet();
+    const wallet = await fixture.createWalletCustomer();
     expect(errorOf(await fixture.call('DELETE', pathOf(wallet.credential.id)))).toEqual(ONLY_ONE);
   });
 
   it('rejects a signature of a session of the same credential or of another wallet', async () => {
-    const { accountId, email, sms, byEmail } = await fixture.walletWithEmailAndSms();
-    const otherWallet = await fixture.walletWithEmailAndSms();
+    const { accountId, email, sms, byEmail } = await fixture.createEmailAndSmsWallet();
+    const otherWallet = await fixture.createEmailAndSmsWallet();
     const otherSessionError = otherSessionMustSign('a session of another credential');
     expect(errorOf(await remove(email.id, byEmail))).toEqual(otherSessionError);
     expect(errorOf(await remove(email.id, otherWallet.bySms))).toEqual(NO_ACTIVE_SESSION);
@@ -83,7 +83,7 @@ describe('revokeAuthCredential', () => {
   });
 
   it('returns the same reply for an unknown credential and one of another platform', async () => {
-    const foreignWallet = await walletFixture(app, { as: app.other }).customerWithWallet();
+    const foreignWallet = await walletFixture(app, { as: app.other }).createWalletCustomer();
     for (const id of [
       `AuthMethod:${UNKNOWN_UUID}`,
       foreignWallet.credential.id,
@@ -96,7 +96,7 @@ describe('revokeAuthCredential', () => {
 
   it('keeps one if the last two are removed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
-      const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
+      const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
       const [firstBody, secondBody] = [
         ok(await fixture.call('DELETE', pathOf(email.id)), 202),
         ok(await fixture.call('DELETE', pathOf(sms.id)), 202),
@@ -122,7 +122,7 @@ describe('revokeAuthCredential', () => {
   });
 
   it('leaves one when all three are removed concurrently by any session', async () => {
-    const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
+    const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const passkey = ok(await add(passkeyBody(accountId), byEmail), 201);
     const pairs = [
       [email.id, bySms],
@@ -144,9 +144,9 @@ describe('revokeAuthCredential', () => {
 
   it('leaves no session that the credential opens at the same time', async () => {
     for (let round = 0; round < 5; round++) {
-      const { accountId, email, bySms } = await fixture.walletWithEmailAndSms();
+      const { accountId, email, bySms } = await fixture.createEmailAndSmsWallet();
       const keys = generateKeys();
-      const bundle = await fixture.otpBundle(email.id);
+      const bundle = await fixture.requestOtpBundle(email.id);
       const body = {
         type: 'EMAIL_OTP',
         encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),

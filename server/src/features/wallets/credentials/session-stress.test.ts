@@ -52,8 +52,8 @@ function countRead(): () => number {
 
 describe('a wallet that had many sessions', () => {
   it('reads active sessions without reading all expired ones', async () => {
-    const { accountId } = await fixture.customerWithWallet();
-    const session = await fixture.emailSession(accountId);
+    const { accountId } = await fixture.createWalletCustomer();
+    const session = await fixture.openEmailSession(accountId);
     await addOld(accountId);
     const read = countRead();
     expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: session.session.id }]);
@@ -85,7 +85,7 @@ describe('a session that is refreshed during an operation', () => {
   }
 
   it('fails if its credential is removed at the same time', async () => {
-    const { accountId, email, byEmail, bySms } = await fixture.walletWithEmailAndSms();
+    const { accountId, email, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
     const body = { clientPublicKey: generateKeys().publicKey };
     await setPolls(1);

@@ -33,9 +33,10 @@ const SESSION_ENDED = [
 ];
 /** A wallet with this number of sessions. */
 async function createWalletWithSessions(count: number, ownFixture = fixture) {
-  const wallet = await ownFixture.customerWithWallet();
+  const wallet = await ownFixture.createWalletCustomer();
   const sessions = [];
-  for (let n = 0; n < count; n++) sessions.push(await ownFixture.emailSession(wallet.accountId));
+  for (let n = 0; n < count; n++)
+    sessions.push(await ownFixture.openEmailSession(wallet.accountId));
   return { ...wallet, sessions, ids: sessions.map(({ session }) => session.id as string) };
 }
 
@@ -293,7 +294,7 @@ describe('refreshAuthSession', () => {
     const keys = generateKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
     const requestedBody = ok(await fixture.call('POST', path, body), 202);
-    await fixture.emailSession(accountId, keys);
+    await fixture.openEmailSession(accountId, keys);
     const headers = await signedHeaders(requestedBody, sessions[0] ?? '');
     const response = await fixture.call('POST', path, body, headers);
     expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
@@ -364,7 +365,7 @@ describe('revokeAuthSession', () => {
     );
     expect(errorOf(response)).toEqual(NO_ACTIVE_SESSION);
     // The credential is unchanged.
-    await fixture.emailSession(accountId);
+    await fixture.openEmailSession(accountId);
   });
 
   it('names only the key of the session that it ends', async () => {

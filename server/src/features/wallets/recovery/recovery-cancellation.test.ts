@@ -8,7 +8,7 @@ import {
   signedHeaders,
   type WalletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { newPhoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import {
   DELAY,
   HOUR,
@@ -31,14 +31,14 @@ beforeAll(async () => {
 
 describe('a recovery is canceled by', () => {
   it('a sign-in, immediately', async () => {
-    const { accountId, customer } = await recovery.customerWithPhone();
+    const { accountId, customer } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.settle();
     const { id } = (await fixture.credentialsOf(accountId))[0];
-    await fixture.otpBundle(id);
+    await fixture.requestOtpBundle(id);
     expect((await recovery.reload(row)).status).toBe('WAITING');
     recovery.advance(HOUR);
-    await fixture.emailSession(accountId);
+    await fixture.openEmailSession(accountId);
     await recovery.expectCancelled(row, 'SIGNED_IN');
     await app.advance(DELAY);
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
@@ -49,19 +49,19 @@ describe('a recovery is canceled by', () => {
 
   it('no sign-in to another wallet', async () => {
     const [firstCustomer, secondCustomer] = [
-      await recovery.customerWithPhone(),
-      await recovery.customerWithPhone(),
+      await recovery.createPhoneCustomer(),
+      await recovery.createPhoneCustomer(),
     ];
     const row = await recovery.start(firstCustomer.accountId);
-    await fixture.emailSession(secondCustomer.accountId);
+    await fixture.openEmailSession(secondCustomer.accountId);
     expect((await recovery.reload(row)).status).toBe('WAITING');
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
   });
 
   it('a session that was opened at the time of the request', async () => {
-    const { accountId } = await recovery.customerWithPhone();
+    const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
-    await fixture.emailSession(accountId);
+    await fixture.openEmailSession(accountId);
     // The state in which neither operation saw the other.
     const sql = `update wallet_recoveries set status = 'WAITING', cancelled_for = null,
       contact_digest = $2, ended_at = null where id = $1`;
@@ -72,8 +72,8 @@ describe('a recovery is canceled by', () => {
   });
 
   it('no session that ended before the request', async () => {
-    const { accountId } = await recovery.customerWithPhone();
-    const session = await fixture.emailSession(accountId);
+    const { accountId } = await recovery.createPhoneCustomer();
+    const session = await fixture.openEmailSession(accountId);
     const path = `/auth/sessions/${session.session.id}`;
     const requestedBody = ok(await fixture.call('DELETE', path), 202);
     ok(
@@ -87,10 +87,10 @@ describe('a recovery is canceled by', () => {
   });
 
   it('a change of the contact', async () => {
-    const { accountId, customer } = await recovery.customerWithPhone();
+    const { accountId, customer } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.settle();
-    const change = { customerType: 'INDIVIDUAL', phoneNumber: phoneNumber() };
+    const change = { customerType: 'INDIVIDUAL', phoneNumber: newPhoneNumber() };
     ok(await fixture.call('PATCH', `/customers/${customer.id}`, change), 200);
     await app.advance(DELAY);
     await recovery.expectCancelled(row, 'CONTACT_CHANGED');
@@ -102,7 +102,7 @@ describe('a recovery is canceled by', () => {
   });
 
   it('a new credential of the same kind', async () => {
-    const { accountId, customer } = await recovery.customerWithPhone();
+    const { accountId, customer } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate(async (ctx) => {
       const wallet = await findWallet(ctx, accountId);
@@ -115,7 +115,7 @@ describe('a recovery is canceled by', () => {
   });
 
   it('the closing of the account', async () => {
-    const { accountId, customer } = await recovery.customerWithPhone();
+    const { accountId, customer } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.settle();
     const sql = `update internal_accounts set status = 'CLOSED', version = version + 1 where id = $1`;
@@ -127,8 +127,8 @@ describe('a recovery is canceled by', () => {
 
   it('the deletion or erasure of the customer', async () => {
     const [deletedCustomer, erasedCustomer] = [
-      await recovery.customerWithPhone(),
-      await recovery.customerWithPhone(),
+      await recovery.createPhoneCustomer(),
+      await recovery.createPhoneCustomer(),
     ];
     const rows = [
       await recovery.start(deletedCustomer.accountId),
@@ -149,7 +149,7 @@ describe('a recovery is canceled by', () => {
 
   it('an announcement that could not be sent', async () => {
     const productionFixture = recoveryFixture(app, app.production);
-    const { accountId } = await productionFixture.customerWithPhone();
+    const { accountId } = await productionFixture.createPhoneCustomer();
     const row = await productionFixture.start(accountId);
     await app.advance(DELAY);
     await productionFixture.expectCancelled(row, 'NOT_ANNOUNCED');
@@ -172,13 +172,13 @@ describe('several servers', () => {
       createLog(app.effects, 'error', () => undefined),
     );
 
-  let people: Awaited<ReturnType<RecoveryFixture['customerWithPhone']>>[];
+  let people: Awaited<ReturnType<RecoveryFixture['createPhoneCustomer']>>[];
   beforeEach(async () => {
     people = await Promise.all([
-      recovery.customerWithPhone(),
-      recovery.customerWithPhone(),
-      recovery.customerWithPhone(),
-      recovery.customerWithPhone(),
+      recovery.createPhoneCustomer(),
+      recovery.createPhoneCustomer(),
+      recovery.createPhoneCustomer(),
+      recovery.createPhoneCustomer(),
     ]);
   });
 
@@ -218,7 +218,7 @@ describe('several servers', () => {
     const rows = await Promise.all(people.map(({ accountId }) => recovery.start(accountId)));
     await app.settle();
     recovery.advance(DELAY);
-    const signIns = people.map(({ accountId }) => fixture.emailSession(accountId));
+    const signIns = people.map(({ accountId }) => fixture.openEmailSession(accountId));
     await Promise.all([...signIns, app.worker.runDue()]);
     await app.settle();
     for (const [index, row] of rows.entries()) {

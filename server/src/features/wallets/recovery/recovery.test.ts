@@ -9,7 +9,7 @@ import {
   type WalletFixture,
   walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { newPhoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import {
   DELAY,
   HOUR,
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 describe('a recovery', () => {
   it('adds a credential that is verified like any other, and changes nothing else', async () => {
-    const { accountId, customer, credential } = await recovery.customerWithPhone();
+    const { accountId, customer, credential } = await recovery.createPhoneCustomer();
     const balance = (await fixture.walletOf(customer.id)).balance;
     const row = await recovery.start(accountId);
     expect(row).toMatchObject({
@@ -62,13 +62,13 @@ describe('a recovery', () => {
     ]);
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     expect((await fixture.walletOf(customer.id)).balance).toEqual(balance);
-    const { session } = await fixture.otpSession(addedCredential);
+    const { session } = await fixture.openOtpSession(addedCredential);
     expect(session).toMatchObject({ type: 'SMS_OTP', accountId });
     expect((await recovery.reload(row)).status).toBe('DONE');
   });
 
   it('restores a removed credential as well', async () => {
-    const { accountId, email, bySms } = await fixture.walletWithEmailAndSms();
+    const { accountId, email, bySms } = await fixture.createEmailAndSmsWallet();
     const path = `/auth/credentials/${email.id}`;
     ok(await fixture.callSigned('DELETE', path, undefined, bySms), 204);
     recovery.advance(16 * 60_000);
@@ -87,8 +87,8 @@ describe('texts', () => {
     try {
       const config = { embeddedWalletConfig: { appName: 'Quorbat' } };
       ok(await owner.call('PATCH', '/config', config), 200);
-      const wallet = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
-      const secondWallet = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
+      const wallet = await owner.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+      const secondWallet = await owner.createWalletCustomer({ phoneNumber: newPhoneNumber() });
       const row = await ownApp.operate((ctx) =>
         startRecovery(ctx, recoveryInput(wallet.accountId)),
       );
@@ -152,14 +152,14 @@ describe('a recovery is rejected for', () => {
     );
 
   it('a contact that is not on file', async () => {
-    const { accountId } = await fixture.customerWithWallet();
+    const { accountId } = await fixture.createWalletCustomer();
     expect(await rejectionOf(recovery.start(accountId))).toBe(
       'CONFLICT: The customer has no telephone number on file. The platform can add one.',
     );
   });
 
   it('an existing credential of codes', async () => {
-    const { accountId, credential } = await recovery.customerWithPhone();
+    const { accountId, credential } = await recovery.createPhoneCustomer();
     expect(await rejectionOf(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
       `CONFLICT: The wallet already has this credential: codes to the email address can be requested ` +
         `with a challenge of ${credential.id}.`,
@@ -167,8 +167,8 @@ describe('a recovery is rejected for', () => {
   });
 
   it('a wallet without any credential', async () => {
-    const { accountId } = await fixture.customerWithWallet({
-      ...{ email: undefined, phoneNumber: phoneNumber() },
+    const { accountId } = await fixture.createWalletCustomer({
+      ...{ email: undefined, phoneNumber: newPhoneNumber() },
     });
     expect(await recovery.typesOf(accountId)).toEqual([]);
     expect(await rejectionOf(recovery.start(accountId))).toContain(
@@ -177,8 +177,8 @@ describe('a recovery is rejected for', () => {
   });
 
   it('an active session', async () => {
-    const { accountId } = await recovery.customerWithPhone();
-    await fixture.emailSession(accountId);
+    const { accountId } = await recovery.createPhoneCustomer();
+    await fixture.openEmailSession(accountId);
     expect(await rejectionOf(recovery.start(accountId))).toContain(
       'The wallet has an active session',
     );
@@ -187,7 +187,7 @@ describe('a recovery is rejected for', () => {
   });
 
   it('a pending recovery of any kind', async () => {
-    const { accountId } = await recovery.customerWithPhone();
+    const { accountId } = await recovery.createPhoneCustomer();
     const { id } = await recovery.start(accountId);
     expect(await rejectionOf(recovery.start(accountId))).toBe(
       `CONFLICT: The recovery ${id} is already pending for this wallet.`,
@@ -195,7 +195,7 @@ describe('a recovery is rejected for', () => {
   });
 
   it('a wallet of another platform, and an account that is not a wallet', async () => {
-    const { accountId, customer } = await recovery.customerWithPhone();
+    const { accountId, customer } = await recovery.createPhoneCustomer();
     const closedMessage = 'CONFLICT: The wallet is closed, or its customer was deleted.';
     expect(await rejectionOf(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(
       closedMessage,
@@ -206,7 +206,7 @@ describe('a recovery is rejected for', () => {
   });
 
   it('all but one of two concurrent requests', async () => {
-    const { accountId } = await recovery.customerWithPhone();
+    const { accountId } = await recovery.createPhoneCustomer();
     const secondRuntime = openSecondProcess(app);
     const caller = systemCaller(app.platform.id, 'sandbox');
     try {
@@ -225,7 +225,7 @@ describe('a recovery is rejected for', () => {
   });
 
   it('is possible again after the previous one has ended', async () => {
-    const { accountId } = await recovery.customerWithPhone();
+    const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
     await recovery.start(accountId);
@@ -236,7 +236,7 @@ describe('a recovery is rejected for', () => {
 
 describe('the delay', () => {
   it('is at least the setting of the server', async () => {
-    const { accountId } = await recovery.customerWithPhone();
+    const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId, 'SMS_OTP', HOUR);
     await app.advance(HOUR);
     expect(await recovery.reload(row)).toMatchObject({
@@ -252,8 +252,8 @@ describe('the delay', () => {
     const withoutRecovery = await startApp();
     try {
       const walletsWithoutRecovery = walletFixture(withoutRecovery);
-      const { accountId } = await walletsWithoutRecovery.customerWithWallet({
-        phoneNumber: phoneNumber(),
+      const { accountId } = await walletsWithoutRecovery.createWalletCustomer({
+        phoneNumber: newPhoneNumber(),
       });
       const row = await withoutRecovery.operate((ctx) =>
         startRecovery(ctx, recoveryInput(accountId)),

@@ -54,7 +54,7 @@ function workerFor({ operation }: SignedTestOperation, lines: string[] = []): Wo
 
 async function createOperation(steps: Partial<Steps<never>>) {
   const testOperation = await signedTestOperation(app, { steps: steps as object });
-  const headers = await testOperation.signed(await testOperation.session());
+  const headers = await testOperation.signRequest(await testOperation.openSession());
   const send = () => testOperation.call({ headers });
   return { testOperation, headers, send };
 }
@@ -74,25 +74,25 @@ describe.each(['background', 'onRetry'] as const)(
     it('returns PROCESSING as often as configured and then completes', async () => {
       const { testOperation, send, headers } = await createOperation({ completion });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
-      expect(await testOperation.marks()).toBe(0);
+      expect(await testOperation.countMarks()).toBe(0);
       expect(await send()).toMatchObject({ status: 201, body: { done: testOperation.resourceId } });
-      expect(await testOperation.marks()).toBe(1);
+      expect(await testOperation.countMarks()).toBe(1);
       expect(await send()).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
       const noted = { account_id: testOperation.accountId };
       expect(await app.runtime.db.find(walletAuthorizations, noted)).toHaveLength(1);
-      expect(await testOperation.request(headers)).toMatchObject({
+      expect(await testOperation.readRequest(headers)).toMatchObject({
         status: 'DONE',
         polls: 0,
         reply: null,
       });
       await workerFor(testOperation).runDue();
-      expect(await testOperation.marks()).toBe(1);
+      expect(await testOperation.countMarks()).toBe(1);
     });
 
     it('continues for the same request only', async () => {
       const { testOperation, send, headers } = await createOperation({ completion });
       await send();
-      const keys = await testOperation.session();
+      const keys = await testOperation.openSession();
       const otherStamp = await stampWith(keys.privateKey, 'anything');
       const changedReply = await testOperation.call({
         headers: { ...headers, 'service-wallet-signature': otherStamp },
@@ -101,15 +101,15 @@ describe.each(['background', 'onRetry'] as const)(
       const body = { accountId: testOperation.accountId, note: 'another' };
       const mismatch = { status: 401, body: { code: 'WALLET_SIGNATURE_BODY_MISMATCH' } };
       expect(await testOperation.call({ headers, body })).toMatchObject(mismatch);
-      expect(await testOperation.request(headers)).toMatchObject({ polls: 1, wrong: 0 });
+      expect(await testOperation.readRequest(headers)).toMatchObject({ polls: 1, wrong: 0 });
       expect(await send()).toEqual(PROCESSING);
       expect(await send()).toMatchObject({ status: 201 });
     });
 
     it('continues after the session and the request have expired', async () => {
       const testOperation = await signedTestOperation(app, { steps: { completion } });
-      const keys = await testOperation.session();
-      const headers = await testOperation.signed(keys);
+      const keys = await testOperation.openSession();
+      const headers = await testOperation.signRequest(keys);
       expect(await testOperation.call({ headers })).toEqual(PROCESSING);
       await keys.end();
       wait(30 * 60_000);
@@ -132,7 +132,7 @@ describe.each(['background', 'onRetry'] as const)(
       expect(responses.map(({ status }) => status).toSorted()).toEqual([
         200, 200, 201, 401, 401, 401,
       ]);
-      expect(await testOperation.marks()).toBe(1);
+      expect(await testOperation.countMarks()).toBe(1);
       await secondRuntime.close();
     });
 
@@ -142,7 +142,7 @@ describe.each(['background', 'onRetry'] as const)(
         as: app.production,
         steps: { completion },
       });
-      const headers = await testOperation.signed(await testOperation.session());
+      const headers = await testOperation.signRequest(await testOperation.openSession());
       expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
     });
 
@@ -155,7 +155,7 @@ describe.each(['background', 'onRetry'] as const)(
       for (const secondResponse of [await send(), await send()]) {
         expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
       }
-      expect(await testOperation.marks()).toBe(0);
+      expect(await testOperation.countMarks()).toBe(0);
     });
   },
 );
@@ -168,18 +168,18 @@ describe('an operation with background completion', () => {
     await send();
     wait(4_999);
     await worker.runDue();
-    expect(await testOperation.marks()).toBe(0);
+    expect(await testOperation.countMarks()).toBe(0);
     wait(1);
     await worker.runDue();
-    expect([lines, await testOperation.marks(), await countJobs()]).toEqual([[], 1, 0]);
-    const row = await testOperation.request(headers);
+    expect([lines, await testOperation.countMarks(), await countJobs()]).toEqual([[], 1, 0]);
+    const row = await testOperation.readRequest(headers);
     expect(row.status).toBe('SETTLED');
     expect(row.reply).not.toContain(testOperation.resourceId);
     expect(await send()).toEqual(PROCESSING);
     expect(await send()).toMatchObject({ status: 201, body: { done: testOperation.resourceId } });
     expect(await send()).toMatchObject({ status: 401 });
-    expect(await testOperation.marks()).toBe(1);
-    expect(await testOperation.request(headers)).toMatchObject({ status: 'DONE', reply: null });
+    expect(await testOperation.countMarks()).toBe(1);
+    expect(await testOperation.readRequest(headers)).toMatchObject({ status: 'DONE', reply: null });
   });
 
   it('is not repeated by a late job or by two concurrent jobs', async () => {
@@ -188,7 +188,9 @@ describe('an operation with background completion', () => {
     wait(5_000);
     const [worker, send] = [workerFor(requestedOperation.testOperation), requestedOperation.send];
     await Promise.all([worker.runDue(), send(), send(), send()]);
-    expect([await requestedOperation.testOperation.marks(), await countJobs()]).toEqual([1, 0]);
+    expect([await requestedOperation.testOperation.countMarks(), await countJobs()]).toEqual([
+      1, 0,
+    ]);
   });
 
   it('returns a rejection on the next retry and does not run again', async () => {
@@ -205,13 +207,13 @@ describe('an operation with background completion', () => {
     await send();
     wait(5_000);
     await workerFor(testOperation, lines).runDue();
-    expect([await testOperation.marks(), await countJobs(), lines]).toEqual([0, 0, []]);
-    expect((await testOperation.request(headers)).status).toBe('PROCESSING');
+    expect([await testOperation.countMarks(), await countJobs(), lines]).toEqual([0, 0, []]);
+    expect((await testOperation.readRequest(headers)).status).toBe('PROCESSING');
     expect(await send()).toEqual(PROCESSING);
     expect(await send()).toMatchObject({ status: 409 });
     isBroken = false;
     expect(await send()).toMatchObject({ status: 201 });
-    expect(await testOperation.marks()).toBe(1);
+    expect(await testOperation.countMarks()).toBe(1);
   });
 
   it('is retried after transient errors', async () => {
@@ -228,10 +230,10 @@ describe('an operation with background completion', () => {
     await send();
     wait(5_000);
     await worker.runDue();
-    expect([await testOperation.marks(), await countJobs()]).toEqual([0, 1]);
+    expect([await testOperation.countMarks(), await countJobs()]).toEqual([0, 1]);
     wait(60_000);
     await worker.runDue();
-    expect([await testOperation.marks(), await countJobs()]).toEqual([1, 0]);
+    expect([await testOperation.countMarks(), await countJobs()]).toEqual([1, 0]);
   });
 });
 
@@ -242,7 +244,7 @@ describe('an operation whose result is fetched by a retry', () => {
     expect(await countJobs()).toBe(0);
     wait(60_000);
     await workerFor(testOperation).runDue();
-    expect(await testOperation.marks()).toBe(0);
+    expect(await testOperation.countMarks()).toBe(0);
     await send();
     expect(await send()).toMatchObject({ status: 201 });
   });

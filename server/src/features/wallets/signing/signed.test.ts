@@ -48,7 +48,7 @@ describe('a first request', () => {
       type: 'ACTIVITY_TYPE_TEST',
     });
     expect(Date.parse(expiresAt as string)).toBe(app.effects.now() + 5 * MINUTE);
-    const row = await operation.request({ 'request-id': requestId as string });
+    const row = await operation.readRequest({ 'request-id': requestId as string });
     expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
   });
 
@@ -56,12 +56,12 @@ describe('a first request', () => {
     const operation = await signedTestOperation(app);
     const emptyHeaders = { 'service-wallet-signature': '', 'request-id': '' };
     const ids = [
-      await operation.ask(),
-      await operation.ask(),
-      await operation.ask({ headers: emptyHeaders }),
+      await operation.requestSignature(),
+      await operation.requestSignature(),
+      await operation.requestSignature({ headers: emptyHeaders }),
     ];
     expect(new Set(ids.map(({ requestId }) => requestId)).size).toBe(3);
-    expect(await operation.marks()).toBe(0);
+    expect(await operation.countMarks()).toBe(0);
   });
 });
 
@@ -69,20 +69,20 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   const FAILED = environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
   let platform: TestPlatform;
   let operation: SignedTestOperation;
-  let keys: Awaited<ReturnType<SignedTestOperation['session']>>;
+  let keys: Awaited<ReturnType<SignedTestOperation['openSession']>>;
   beforeAll(async () => {
     platform = environment === 'production' ? app.production : app.platform;
     operation = await signedTestOperation(app, { as: platform });
-    keys = await operation.session();
+    keys = await operation.openSession();
   });
 
   it('is executed once', async () => {
-    const headers = await operation.signed(keys);
+    const headers = await operation.signRequest(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     const secondResponse = await operation.call({ headers });
     expect(statusAndCodeOf(secondResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
     expect(reasonOf(secondResponse)).toMatch(/already used/);
-    expect(await operation.marks()).toBe(1);
+    expect(await operation.countMarks()).toBe(1);
   });
 
   // Each case also violates all later checks, so the order is tested.
@@ -111,7 +111,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     ],
   ];
   it.each(ORDER)('rejects %s', async (_, change, code) => {
-    const signedByOther = await operation.signed(generateKeys());
+    const signedByOther = await operation.signRequest(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
     expect(statusAndCodeOf(await operation.call({ headers: change(signedByOther), body }))).toEqual(
       unauthorizedWith(code),
@@ -119,10 +119,13 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   it('rejects a request ID of another resource, operation or platform before the body', async () => {
-    const headers = await operation.signed(generateKeys());
+    const headers = await operation.signRequest(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
     const ownResponse = await operation.call({ headers, body, of: 'elsewhere' });
-    const otherOperation = await signedTestOperation(app, { as: platform, other: 'markOther' });
+    const otherOperation = await signedTestOperation(app, {
+      as: platform,
+      operationId: 'markOther',
+    });
     const otherResponse = await operation.call({ headers, body, with: otherOperation.operation });
     for (const response of [ownResponse, otherResponse]) {
       expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('UNAUTHORIZED'));
@@ -135,17 +138,17 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
 
   it('rejects another body before the signature', async () => {
     const body = { accountId: operation.accountId, note: { a: 1, b: [1, 2] } };
-    const headers = await operation.signed(generateKeys(), { body });
+    const headers = await operation.signRequest(generateKeys(), { body });
     for (const text of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
       const response = await operation.call({ headers, body: { ...body, note: text } });
       expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('WALLET_SIGNATURE_BODY_MISMATCH'));
     }
-    expect((await operation.request(headers)).wrong).toBe(0);
+    expect((await operation.readRequest(headers)).wrong).toBe(0);
   });
 
   it('accepts the same body in another JSON notation', async () => {
     const body = { a: 1, b: [1, 2], c: 'é' };
-    const headers = await operation.signed(keys, {
+    const headers = await operation.signRequest(keys, {
       body: { accountId: operation.accountId, note: body },
     });
     const text = `{ "note": {"c":"\\u00e9", "b":[1.0, 2],\n "a":1e0}, "accountId":"${operation.accountId}"}`;
@@ -155,22 +158,24 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   it('rejects keys that may not sign', async () => {
-    const endedSession = await operation.session();
+    const endedSession = await operation.openSession();
     await endedSession.end();
-    const otherPlatformSession = await (await signedTestOperation(app, { as: platform })).session();
+    const otherPlatformSession = await (
+      await signedTestOperation(app, { as: platform })
+    ).openSession();
     for (const [name, signingKeys] of Object.entries({
       outsider: generateKeys(),
       ended: endedSession,
       elsewhere: otherPlatformSession,
     })) {
-      const response = await operation.call({ headers: await operation.signed(signingKeys) });
+      const response = await operation.call({ headers: await operation.signRequest(signingKeys) });
       expect([name, ...statusAndCodeOf(response)]).toEqual([name, ...unauthorizedWith(FAILED)]);
     }
   });
 
   it('rejects a signature of another text', async () => {
-    const headers = await operation.signed(keys);
-    const { payloadToSign } = await operation.ask();
+    const headers = await operation.signRequest(keys);
+    const { payloadToSign } = await operation.requestSignature();
     const stamp = await stampWith(keys.privateKey, payloadToSign);
     const response = await operation.call({
       headers: { ...headers, 'service-wallet-signature': stamp },
@@ -180,10 +185,10 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   it('rejects expired requests', async () => {
-    const headers = await operation.signed(await operation.session());
+    const headers = await operation.signRequest(await operation.openSession());
     const start = app.effects.now();
     app.effects.set(start + 5 * MINUTE - 1);
-    const otherSigned = await operation.signed(keys);
+    const otherSigned = await operation.signRequest(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     app.effects.set(start + 10 * MINUTE - 1);
     const lateResponse = await operation.call({ headers: otherSigned });
@@ -196,9 +201,9 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
 describe('the scripted signature', () => {
   it('is accepted with an unexpired Request-Id only', async () => {
     const operation = await signedTestOperation(app);
-    await operation.session();
+    await operation.openSession();
     const stamp = { 'service-wallet-signature': LITERAL };
-    const { requestId } = await operation.ask();
+    const { requestId } = await operation.requestSignature();
     const headers = { ...stamp, 'request-id': requestId };
     expect(statusAndCodeOf(await operation.call({ headers: stamp }))).toEqual(
       unauthorizedWith('REQUEST_ID_MISSING'),
@@ -227,21 +232,21 @@ describe('the scripted signature', () => {
       return new Set(rows.map((row) => row.session_id));
     };
     const send = async () => {
-      const { requestId } = await operation.ask();
+      const { requestId } = await operation.requestSignature();
       const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
       expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     };
     await send();
-    const { id } = await operation.session();
+    const { id } = await operation.openSession();
     await send();
     expect(await readSessionIds()).toEqual(new Set([null, id]));
-    expect(await operation.marks()).toBe(2);
+    expect(await operation.countMarks()).toBe(2);
   });
 
   it('is invalid in production', async () => {
     const operation = await signedTestOperation(app, { as: app.production });
-    await operation.session();
-    const { requestId } = await operation.ask();
+    await operation.openSession();
+    const { requestId } = await operation.requestSignature();
     const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
     expect(statusAndCodeOf(await operation.call({ headers }))).toEqual(
       unauthorizedWith('WALLET_SIGNATURE_MALFORMED'),
@@ -253,8 +258,8 @@ describe('allowed signers', () => {
   it('can be a single session, or all sessions except those of one credential', async () => {
     const operation = await signedTestOperation(app);
     const [ownSession, otherSession] = [
-      await operation.session(),
-      await operation.session({ credential: 'Other' }),
+      await operation.openSession(),
+      await operation.openSession({ credential: 'Other' }),
     ];
     const verifyStamp = async (signer: object, keys: typeof ownSession) => {
       const begin = async () => ({
@@ -265,7 +270,7 @@ describe('allowed signers', () => {
         },
       });
       const testOperation = await signedTestOperation(app, { steps: { begin } });
-      const response = await testOperation.call({ headers: await testOperation.signed(keys) });
+      const response = await testOperation.call({ headers: await testOperation.signRequest(keys) });
       return response.status === 401 ? reasonOf(response) : response.status;
     };
     expect(await verifyStamp({ only: ownSession.id }, ownSession)).toBe(201);
@@ -285,7 +290,7 @@ describe('allowed signers', () => {
 
   it('rejects a session that ends concurrently', async () => {
     const operation = await signedTestOperation(app);
-    const keys = await operation.session();
+    const keys = await operation.openSession();
     let attempts = 0;
     const testOperation = await signedTestOperation(app, {
       signer: { accounts: [operation.accountId] },
@@ -298,17 +303,19 @@ describe('allowed signers', () => {
       },
     });
     expect(
-      statusAndCodeOf(await testOperation.call({ headers: await testOperation.signed(keys) }))[0],
+      statusAndCodeOf(
+        await testOperation.call({ headers: await testOperation.signRequest(keys) }),
+      )[0],
     ).toBe(401);
-    expect([attempts, await testOperation.marks()]).toEqual([1, 0]);
+    expect([attempts, await testOperation.countMarks()]).toEqual([1, 0]);
   });
 });
 
 describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
     const operation = await signedTestOperation(app);
-    const [keys, second] = [await operation.session(), openSecondProcess(app)];
-    const signableRequest = await operation.ask();
+    const [keys, second] = [await operation.openSession(), openSecondProcess(app)];
+    const signableRequest = await operation.requestSignature();
     const wrongHeaders = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         signedHeaders(signableRequest, generateKeys()).then((headers) =>
@@ -320,31 +327,31 @@ describe('limits', () => {
       Array(4).fill(unauthorizedWith('UNAUTHORIZED')),
     );
     const validSignedHeaders = await signedHeaders(signableRequest, keys);
-    expect(await operation.request(validSignedHeaders)).toMatchObject({
+    expect(await operation.readRequest(validSignedHeaders)).toMatchObject({
       wrong: 4,
       status: 'PENDING',
     });
     await operation.call({ headers: await signedHeaders(signableRequest, generateKeys()) });
-    expect(await operation.request(validSignedHeaders)).toMatchObject({
+    expect(await operation.readRequest(validSignedHeaders)).toMatchObject({
       wrong: 5,
       status: 'DROPPED',
     });
     const lateResponse = await operation.call({ headers: validSignedHeaders });
     expect(statusAndCodeOf(lateResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
     expect(reasonOf(lateResponse)).toMatch(/no longer valid/);
-    expect(await operation.marks()).toBe(0);
+    expect(await operation.countMarks()).toBe(0);
     await second.close();
   });
 
   it('apply to a wallet: its ten latest requests are kept', async () => {
     const operation = await signedTestOperation(app);
-    const keys = await operation.session();
+    const keys = await operation.openSession();
     const allHeaders: Record<string, string>[] = [];
     for (let index = 0; index < 12; index++) {
-      allHeaders.push(await operation.signed(keys));
+      allHeaders.push(await operation.signRequest(keys));
       app.effects.set(app.effects.now() + 1);
     }
-    const rows = await Promise.all(allHeaders.map(operation.request));
+    const rows = await Promise.all(allHeaders.map(operation.readRequest));
     expect(rows.map(({ status }) => status)).toEqual([
       ...Array(2).fill('DROPPED'),
       ...Array(10).fill('PENDING'),
@@ -354,8 +361,8 @@ describe('limits', () => {
     );
     expect(await operation.call({ headers: allHeaders[2] ?? {} })).toMatchObject({ status: 201 });
     app.effects.set(app.effects.now() + 6 * MINUTE);
-    await operation.ask();
-    const laterResponses = await Promise.all(allHeaders.map(operation.request));
+    await operation.requestSignature();
+    const laterResponses = await Promise.all(allHeaders.map(operation.readRequest));
     expect(laterResponses.filter(({ status }) => status === 'PENDING')).toEqual([]);
   });
 });
@@ -363,15 +370,15 @@ describe('limits', () => {
 describe('one signature', () => {
   it('takes effect once if two requests send it concurrently', async () => {
     const operation = await signedTestOperation(app);
-    const [keys, second] = [await operation.session(), openSecondProcess(app)];
-    const headers = await operation.signed(keys);
+    const [keys, second] = [await operation.openSession(), openSecondProcess(app)];
+    const headers = await operation.signRequest(keys);
     const responses = await Promise.all([
       operation.call({ headers }),
       operation.call({ headers, through: second }),
       operation.call({ headers }),
     ]);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
-    expect(await operation.marks()).toBe(1);
+    expect(await operation.countMarks()).toBe(1);
     await second.close();
   });
 
@@ -386,19 +393,19 @@ describe('one signature', () => {
         },
       },
     });
-    const headers = await operation.signed(await operation.session());
+    const headers = await operation.signRequest(await operation.openSession());
     expect(statusAndCodeOf(await operation.call({ headers }))).toEqual([409, 'CONFLICT']);
     const noted = { account_id: operation.accountId };
     expect(await app.runtime.db.find(walletAuthorizations, noted)).toEqual([]);
     isBroken = false;
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
-    expect(await operation.marks()).toBe(1);
+    expect(await operation.countMarks()).toBe(1);
   });
 
   it('is recorded with its signer', async () => {
     const operation = await signedTestOperation(app);
-    const keys = await operation.session();
-    const headers = await operation.signed(keys);
+    const keys = await operation.openSession();
+    const headers = await operation.signRequest(keys);
     await operation.call({ headers });
     const noted = await app.runtime.db.find(walletAuthorizations, {
       account_id: operation.accountId,
@@ -434,12 +441,12 @@ describe('one signature', () => {
         },
       },
     });
-    const keys = await operation.session();
+    const keys = await operation.openSession();
     // The request of this retry is the oldest at the limit.
-    const firstSigned = await operation.signed(keys);
+    const firstSigned = await operation.signRequest(keys);
     for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);
-      await operation.ask();
+      await operation.requestSignature();
     }
     const secondReply = await operation.call({ headers: firstSigned });
     expect(secondReply.status).toBe(202);
@@ -449,9 +456,9 @@ describe('one signature', () => {
       unauthorizedWith('UNAUTHORIZED'),
     );
     const thirdReply = await operation.call({ headers: await signedHeaders(requestedBody, keys) });
-    expect([thirdReply.status, await operation.marks()]).toEqual([202, 0]);
+    expect([thirdReply.status, await operation.countMarks()]).toEqual([202, 0]);
     const lastBody = thirdReply.body as typeof requestedBody;
     const response = await operation.call({ headers: await signedHeaders(lastBody, keys) });
-    expect([response.status, await operation.marks()]).toEqual([201, 1]);
+    expect([response.status, await operation.countMarks()]).toEqual([201, 1]);
   });
 });

@@ -38,8 +38,8 @@ const { enroll, passkey, totp } = TEXTS;
 /** Removes the secret from the address bar; a reload finds it in the state of the history. */
 function takeSecret(): string {
   const fromAddress = location.hash.slice(1);
-  const kept = (history.state as { secret?: string } | null)?.secret ?? '';
-  const secret = fromAddress || kept;
+  const storedSecret = (history.state as { secret?: string } | null)?.secret ?? '';
+  const secret = fromAddress || storedSecret;
   history.replaceState({ secret }, '', location.pathname);
   return secret;
 }
@@ -131,10 +131,13 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
   const device = { ...FIELDS.passkeyName, value: deviceName() };
   const canUsePasskeys = supportsPasskeys();
   const toPassword = async (values: Values): Promise<Problem | undefined> => {
-    const given = identityOf(values);
-    const enrollment = await call<TotpEnrollment>('POST', '/enrollment/totp', { secret, ...given });
+    const identity = identityOf(values);
+    const enrollment = await call<TotpEnrollment>('POST', '/enrollment/totp', {
+      secret,
+      ...identity,
+    });
     if (enrollment.rejected) return problemOf(enrollment, secret);
-    showPasswordForm(secret, link, given, enrollment.body);
+    showPasswordForm(secret, link, identity, enrollment.body);
     return undefined;
   };
   const other = action(totp.use, async () => {

@@ -211,12 +211,12 @@ function restrictOptions(select: HTMLSelectElement, values: readonly string[]): 
 }
 
 /** Field with its label, hint and error message. */
-export function createControl(field: Field, around: ControlOptions): Control {
+export function createControl(field: Field, options: ControlOptions): Control {
   const id = freshId('field');
-  const { body, focus, read, marked } = createInput(field, id, around);
+  const { body, focus, read, marked } = createInput(field, id, options);
   const isGroup = field.kind === 'choices';
   const labelOf = ({ label, optional }: Field) => (optional ? `${label} (optional)` : label);
-  const hintOf = ({ hint }: Field) => [around.onFile, hint].filter(Boolean).join(' ');
+  const hintOf = ({ hint }: Field) => [options.onFile, hint].filter(Boolean).join(' ');
   const hintText = h(
     'p',
     { class: 'hint', id: `${id}-hint`, hidden: !hintOf(field) },

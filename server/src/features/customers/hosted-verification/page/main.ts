@@ -20,7 +20,7 @@ interface PlannedStep {
 }
 
 /** Stored in the browser history, so that the back button and a reload restore the view. */
-interface Place {
+interface HistoryState {
   key: string;
   counted: string[];
 }
@@ -46,7 +46,7 @@ const announce = (message: string) => {
   live.textContent = message;
 };
 
-function showPlace(key?: string): void {
+function showProgress(key?: string): void {
   const index = key === undefined ? -1 : counted.indexOf(key);
   stepText.hidden = bar.hidden = index < 0;
   stepText.textContent = index < 0 ? '' : `Step ${index + 1} of ${counted.length}`;
@@ -62,7 +62,7 @@ function show(title: string, key?: string): void {
   heading.className = '';
   heading.textContent = title;
   document.title = `${title} – ${state.platformName}`;
-  showPlace(key);
+  showProgress(key);
   announce('');
   window.scrollTo(0, 0);
   // An error in the view may already have the focus.
@@ -73,7 +73,7 @@ function showLoadError(title: string, reason: string, requestId?: string): void 
   heading.className = '';
   heading.textContent = title;
   document.title = title;
-  showPlace();
+  showProgress();
   const retryButton = action('Try again', () => location.reload(), { kind: 'primary' });
   const id = requestId ? [h('p', { class: 'hint' }, `Request ID: ${requestId}`)] : [];
   screen.replaceChildren(h('p', {}, reason), ...id, h('div', { class: 'buttons' }, retryButton));
@@ -165,7 +165,7 @@ const stage: Stage = {
   reload,
   announce,
   go(key) {
-    history.pushState({ key, counted } satisfies Place, '');
+    history.pushState({ key, counted } satisfies HistoryState, '');
     renderView(key);
   },
   async next() {
@@ -202,13 +202,13 @@ function showFindings(gaps: readonly Gap[]): void {
 }
 
 /** Last view in this tab; undefined at the first visit. */
-function restorePlace(): string | undefined {
-  const previousPlace = history.state as Place | null;
-  if (!previousPlace) return undefined;
-  counted = previousPlace.counted;
+function restoreState(): string | undefined {
+  const previousState = history.state as HistoryState | null;
+  if (!previousState) return undefined;
+  counted = previousState.counted;
   count();
-  return previousPlace.key === START || counted.includes(previousPlace.key)
-    ? previousPlace.key
+  return previousState.key === START || counted.includes(previousState.key)
+    ? previousState.key
     : undefined;
 }
 
@@ -224,16 +224,16 @@ async function start(): Promise<void> {
     return show(showNoAction(screen, 'PENDING', state));
   }
   addEventListener('popstate', ({ state: to }: PopStateEvent) => {
-    if (to && !isFinished) renderView((to as Place).key);
+    if (to && !isFinished) renderView((to as HistoryState).key);
   });
-  const previousPlace = restorePlace();
+  const previousState = restoreState();
   count();
   if (state.findings.length > 0) {
     showNextStep();
     return showFindings(state.findings);
   }
-  const key = previousPlace ?? START;
-  history.replaceState({ key, counted } satisfies Place, '');
+  const key = previousState ?? START;
+  history.replaceState({ key, counted } satisfies HistoryState, '');
   renderView(key);
 }
 

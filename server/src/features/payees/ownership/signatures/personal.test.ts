@@ -47,7 +47,7 @@ describe('EIP-191', () => {
     }
   });
 
-  it('rejects anything but 65 bytes in hexadecimal', () => {
+  it('rejects any other text than 65 bytes in hexadecimal', () => {
     // The second is EIP-2098: the parity of y in the top bit of s.
     const compact = `${valid.slice(0, 66)}e${valid.slice(67, -2)}`;
     const invalidSignatures = [

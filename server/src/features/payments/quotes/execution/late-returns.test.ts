@@ -61,14 +61,14 @@ describe('bank return for a closed account or a deleted customer', () => {
     expect((await eventTypes(app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_FAILED');
   };
 
-  it('goes to suspense if the account was closed', async () => {
+  it('are posted to suspense if the account was closed', async () => {
     const { account, id } = await executeNewQuote('005');
     await transition(account.id, 'close');
     await expectSuspense(id);
     expect((await readBalances(app, account.id)).total).toBe(0);
   });
 
-  it('goes to suspense if the customer was deleted', async () => {
+  it('are posted to suspense if the customer was deleted', async () => {
     const { person, account, id } = await executeNewQuote('005');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     await expectSuspense(id);

@@ -16,31 +16,32 @@ const MINUTE = 60_000;
 const STEP = 30_000;
 
 let openedFactors: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } =
+let { app, platform, fixture, sandboxFixture, createScaCustomer, advanceClock, rowOf, eventsOf } =
   {} as typeof openedFactors;
 beforeAll(async () => {
   openedFactors = await openFactors();
-  ({ app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } = openedFactors);
+  ({ app, platform, fixture, sandboxFixture, createScaCustomer, advanceClock, rowOf, eventsOf } =
+    openedFactors);
 });
 afterAll(() => app.close());
 
-const useCode = async (id: string, code: string, recovery = false, as = shop) =>
+const useCode = async (id: string, code: string, recovery = false, as = platform) =>
   app.operate(async (ctx) => verifyTotp(ctx, await rowOf(id), code, { recovery }), as);
 
 describe('listScaFactors', () => {
   it('contains SMS_OTP only for a verified telephone number', async () => {
-    const id = await person(app.platform);
-    expect(await sandboxFixture.namesOf(id)).toEqual([]);
+    const id = await createScaCustomer(app.platform);
+    expect(await sandboxFixture.readFactors(id)).toEqual([]);
     await sendCode(app, id, 'phone');
     ok(await confirmCode(app, id, 'phone', '123456'), 200);
-    expect(await sandboxFixture.namesOf(id)).toEqual(['SMS_OTP']);
+    expect(await sandboxFixture.readFactors(id)).toEqual(['SMS_OTP']);
   });
 
   it('shows enrolled factors, and the ID to remove a passkey', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     await fixture.enrollPasskey(id);
     await fixture.enrollTotp(id);
-    expect(ok(await fixture.list(id), 200)).toEqual({
+    expect(ok(await fixture.listFactors(id), 200)).toEqual({
       factors: [
         { factor: 'TOTP' },
         {
@@ -54,19 +55,19 @@ describe('listScaFactors', () => {
 
   it('is not available for unknown, deleted and foreign customers', async () => {
     const american = await createCustomer(app);
-    const german = await person(app.platform);
+    const german = await createScaCustomer(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
     const requestAll = (id: string) => [
-      sandboxFixture.list(id),
-      sandboxFixture.start(id, 'TOTP'),
-      sandboxFixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
-      sandboxFixture.remove(id, 'ScaFactor:x'),
+      sandboxFixture.listFactors(id),
+      sandboxFixture.startEnrollment(id, 'TOTP'),
+      sandboxFixture.confirmEnrollment(id, { type: 'TOTP', secret: 'x', code: '1' }),
+      sandboxFixture.removePasskey(id, 'ScaFactor:x'),
     ];
     const requestForCodes = async (id: string) =>
       (await Promise.all(requestAll(id))).map(({ status, body }) => `${status} ${body.code}`);
     const repeatFourTimes = (code: string) => [code, code, code, code];
     expect(await requestForCodes(american.id)).toEqual(repeatFourTimes('409 CONFLICT'));
-    expect(await requestForCodes(await person(app.other))).toEqual(
+    expect(await requestForCodes(await createScaCustomer(app.other))).toEqual(
       repeatFourTimes('404 CUSTOMER_NOT_FOUND'),
     );
     expect(await requestForCodes('Customer:x')).toEqual(repeatFourTimes('404 CUSTOMER_NOT_FOUND'));
@@ -77,19 +78,26 @@ describe('listScaFactors', () => {
 
 describe('an enrollment', () => {
   it('accepts an app or a passkey, and reports all missing fields', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     for (const type of ['SMS_OTP', 'totp', ''])
-      expectInvalidFields(await fixture.start(id, type), 'type');
-    expectInvalidFields(await fixture.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
-    expectInvalidFields(await fixture.confirm(id, { type: 'TOTP' }), 'secret', 'code');
-    expectInvalidFields(await fixture.confirm(id, { type: 'PASSKEY' }), 'origin', 'credential');
+      expectInvalidFields(await fixture.startEnrollment(id, type), 'type');
+    expectInvalidFields(
+      await fixture.confirmEnrollment(id, { type: 'SMS_OTP', code: '1' }),
+      'type',
+    );
+    expectInvalidFields(await fixture.confirmEnrollment(id, { type: 'TOTP' }), 'secret', 'code');
+    expectInvalidFields(
+      await fixture.confirmEnrollment(id, { type: 'PASSKEY' }),
+      'origin',
+      'credential',
+    );
     const credential = 'text';
     expectInvalidFields(
-      await fixture.confirm(id, { type: 'PASSKEY', origin: 'x', credential }),
+      await fixture.confirmEnrollment(id, { type: 'PASSKEY', origin: 'x', credential }),
       'credential',
     );
     expectInvalidFields(
-      await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
+      await fixture.confirmEnrollment(id, { type: 'TOTP', secret: 'x', code: '1' }),
       'type',
     );
   });
@@ -97,8 +105,8 @@ describe('an enrollment', () => {
 
 describe('an app', () => {
   it('is enrolled by its secret and a valid code, and returns ten recovery codes', async () => {
-    const { id, email } = await createEuropeanCustomer(app, { as: shop });
-    const startedBody = ok(await fixture.start(id, 'TOTP'), 200);
+    const { id, email } = await createEuropeanCustomer(app, { as: platform });
+    const startedBody = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
     expect(startedBody).toMatchObject({
       type: 'TOTP',
       secret: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -106,32 +114,32 @@ describe('an app', () => {
     const url = new URL(startedBody.totpUri);
     expect(decodeURIComponent(url.pathname)).toBe(`/Production:${email}`);
     expect(url.searchParams.get('secret')).toBe(startedBody.secretBase32Encoded);
-    expect(await fixture.namesOf(id)).toEqual([]);
+    expect(await fixture.readFactors(id)).toEqual([]);
     const code = codeAt(startedBody.secretBase32Encoded, app.effects.now());
     const enrolled = ok(
-      await fixture.confirm(id, { type: 'TOTP', secret: startedBody.secret, code }),
+      await fixture.confirmEnrollment(id, { type: 'TOTP', secret: startedBody.secret, code }),
       200,
     );
     expect(enrolled.type).toBe('TOTP');
     expect(new Set(enrolled.recoveryCodes).size).toBe(10);
-    expect(await fixture.namesOf(id)).toEqual(['TOTP']);
+    expect(await fixture.readFactors(id)).toEqual(['TOTP']);
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'TOTP', row?.id]]);
   });
 
   it('stores neither its secret nor recovery codes as plain text', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const headers = { 'idempotency-key': `totp ${id}` };
     const { secret, secretBase32Encoded: base32 } = ok(
-      await fixture.start(id, 'TOTP', { headers: { 'idempotency-key': `start ${id}` } }),
+      await fixture.startEnrollment(id, 'TOTP', { headers: { 'idempotency-key': `start ${id}` } }),
       200,
     );
     const waitingEnrollments = await app.runtime.db.find(scaEnrollments, { customer_id: id });
     const code = codeAt(base32, app.effects.now());
     const body = { type: 'TOTP', secret, code };
-    const response = await fixture.confirm(id, body, { headers });
+    const response = await fixture.confirmEnrollment(id, body, { headers });
     const { recoveryCodes } = ok(response, 200);
-    const secondResponse = await fixture.confirm(id, body, { headers });
+    const secondResponse = await fixture.confirmEnrollment(id, body, { headers });
     expect([secondResponse.status, secondResponse.body]).toEqual([200, response.body]);
     const storedJson = JSON.stringify(
       [
@@ -149,19 +157,23 @@ describe('an app', () => {
 
   describe('startScaFactorEnrollment', () => {
     it('starts a new enrollment for every request, regardless of the idempotency key', async () => {
-      const id = await person();
+      const id = await createScaCustomer();
       const headers = { 'idempotency-key': `anew ${id}` };
-      const firstBody = ok(await fixture.start(id, 'TOTP', { headers }), 200);
-      const secondBody = ok(await fixture.start(id, 'TOTP', { headers }), 200);
+      const firstBody = ok(await fixture.startEnrollment(id, 'TOTP', { headers }), 200);
+      const secondBody = ok(await fixture.startEnrollment(id, 'TOTP', { headers }), 200);
       expect(secondBody.secret).not.toBe(firstBody.secret);
       const code = codeAt(firstBody.secretBase32Encoded, app.effects.now());
       expectInvalidFields(
-        await fixture.confirm(id, { type: 'TOTP', secret: firstBody.secret, code }),
+        await fixture.confirmEnrollment(id, { type: 'TOTP', secret: firstBody.secret, code }),
         'secret',
       );
       const correctCode = codeAt(secondBody.secretBase32Encoded, app.effects.now());
       ok(
-        await fixture.confirm(id, { type: 'TOTP', secret: secondBody.secret, code: correctCode }),
+        await fixture.confirmEnrollment(id, {
+          type: 'TOTP',
+          secret: secondBody.secret,
+          code: correctCode,
+        }),
         200,
       );
     });
@@ -169,10 +181,13 @@ describe('an app', () => {
 
   describe('confirmScaFactorEnrollment', () => {
     it('is rejected for a wrong code or secret, and ends after five failures', async () => {
-      const id = await person();
-      const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
+      const id = await createScaCustomer();
+      const { secret, secretBase32Encoded: base32 } = ok(
+        await fixture.startEnrollment(id, 'TOTP'),
+        200,
+      );
       const confirm = (code: string, enrolledSecret = secret) =>
-        fixture.confirm(id, { type: 'TOTP', secret: enrolledSecret, code });
+        fixture.confirmEnrollment(id, { type: 'TOTP', secret: enrolledSecret, code });
       const correctCode = codeAt(base32, app.effects.now());
       expectInvalidFields(await confirm('123456'), 'code');
       expectInvalidFields(await confirm('12345'), 'code');
@@ -180,28 +195,34 @@ describe('an app', () => {
       expectInvalidFields(await confirm(correctCode, `${secret.slice(1)}0`), 'secret');
       expectInvalidFields(await confirm(codeAt(base32, app.effects.now() + 3 * STEP)), 'code');
       expectInvalidFields(await confirm(correctCode), 'type');
-      expect(await fixture.namesOf(id)).toEqual([]);
+      expect(await fixture.readFactors(id)).toEqual([]);
       expect(await eventsOf(id)).toEqual([]);
       await fixture.enrollTotp(id);
     });
 
     it('succeeds after four failures', async () => {
-      const id = await person();
-      const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
+      const id = await createScaCustomer();
+      const { secret, secretBase32Encoded: base32 } = ok(
+        await fixture.startEnrollment(id, 'TOTP'),
+        200,
+      );
       const wrongCodes = Array.from({ length: 4 }, () =>
-        fixture.confirm(id, { type: 'TOTP', secret, code: '12345' }),
+        fixture.confirmEnrollment(id, { type: 'TOTP', secret, code: '12345' }),
       );
       for (const response of await Promise.all(wrongCodes)) expectInvalidFields(response, 'code');
       const code = codeAt(base32, app.effects.now());
-      ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
+      ok(await fixture.confirmEnrollment(id, { type: 'TOTP', secret, code }), 200);
     });
 
     it('is possible for ten minutes', async () => {
-      const id = await person();
+      const id = await createScaCustomer();
       const confirm = async (ms: number) => {
-        const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
+        const { secret, secretBase32Encoded: base32 } = ok(
+          await fixture.startEnrollment(id, 'TOTP'),
+          200,
+        );
         advanceClock(ms);
-        return fixture.confirm(id, {
+        return fixture.confirmEnrollment(id, {
           type: 'TOTP',
           secret,
           code: codeAt(base32, app.effects.now()),
@@ -210,17 +231,20 @@ describe('an app', () => {
       expectInvalidFields(await confirm(10 * MINUTE), 'type');
       ok(await confirm(10 * MINUTE - 1), 200);
       expectInvalidFields(
-        await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
+        await fixture.confirmEnrollment(id, { type: 'TOTP', secret: 'x', code: '1' }),
         'type',
       );
     });
 
     it('succeeds for one of two concurrent confirmations', async () => {
-      const id = await person();
-      const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
+      const id = await createScaCustomer();
+      const { secret, secretBase32Encoded: base32 } = ok(
+        await fixture.startEnrollment(id, 'TOTP'),
+        200,
+      );
       const code = codeAt(base32, app.effects.now());
       const confirmations = Array.from({ length: 4 }, () =>
-        fixture.confirm(id, { type: 'TOTP', secret, code }),
+        fixture.confirmEnrollment(id, { type: 'TOTP', secret, code }),
       );
       const statuses = (await Promise.all(confirmations)).map(({ status }) => status).sort();
       expect(statuses).toEqual([200, 400, 400, 400]);
@@ -228,32 +252,32 @@ describe('an app', () => {
     });
 
     it('replaces the previous app and its recovery codes', async () => {
-      const id = await person();
+      const id = await createScaCustomer();
       const oldTotp = await fixture.enrollTotp(id);
-      const startedBody = ok(await fixture.start(id, 'TOTP'), 200);
+      const startedBody = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
       advanceClock(STEP);
       expect(await useCode(id, codeAt(oldTotp.base32, app.effects.now()))).toBe(true);
       const { secret, secretBase32Encoded: base32 } = startedBody;
       const code = codeAt(base32, app.effects.now());
-      ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
+      ok(await fixture.confirmEnrollment(id, { type: 'TOTP', secret, code }), 200);
       advanceClock(STEP);
       expect(await useCode(id, codeAt(oldTotp.base32, app.effects.now()))).toBe(false);
       expect(await useCode(id, oldTotp.recoveryCodes[0] as string, true)).toBe(false);
       expect(await useCode(id, codeAt(base32, app.effects.now()))).toBe(true);
-      expect(await fixture.namesOf(id)).toEqual(['TOTP']);
+      expect(await fixture.readFactors(id)).toEqual(['TOTP']);
     });
 
     it('accepts 123456 in the sandbox, and the real code', async () => {
-      const id = await person(app.platform);
+      const id = await createScaCustomer(app.platform);
       const { secret, secretBase32Encoded: base32 } = ok(
-        await sandboxFixture.start(id, 'TOTP'),
+        await sandboxFixture.startEnrollment(id, 'TOTP'),
         200,
       );
       expectInvalidFields(
-        await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '654321' }),
+        await sandboxFixture.confirmEnrollment(id, { type: 'TOTP', secret, code: '654321' }),
         'code',
       );
-      ok(await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
+      ok(await sandboxFixture.confirmEnrollment(id, { type: 'TOTP', secret, code: '123456' }), 200);
       const acceptedCodes = [];
       for (const code of ['123456', '123456', codeAt(base32, app.effects.now()), '654321']) {
         acceptedCodes.push(await useCode(id, code, false, app.platform));
@@ -265,7 +289,7 @@ describe('an app', () => {
 
 describe('a code of an app', () => {
   it('is accepted once, and no earlier code after it', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { base32 } = await fixture.enrollTotp(id);
     const now = app.effects.now();
     expect(await useCode(id, codeAt(base32, now))).toBe(false);
@@ -279,7 +303,7 @@ describe('a code of an app', () => {
   });
 
   it('is accepted once under concurrency', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { base32 } = await fixture.enrollTotp(id);
     advanceClock(STEP);
     const code = codeAt(base32, app.effects.now());
@@ -288,7 +312,7 @@ describe('a code of an app', () => {
   });
 
   it('can be a recovery code if these are accepted: each once, in any notation', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { recoveryCodes } = await fixture.enrollTotp(id);
     const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;
     expect(await useCode(id, firstRecoveryCode)).toBe(false);
@@ -302,23 +326,25 @@ describe('a code of an app', () => {
     );
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(row?.recovery).toHaveLength(8);
-    const otherPerson = await person();
+    const otherPerson = await createScaCustomer();
     await fixture.enrollTotp(otherPerson);
     expect(await useCode(otherPerson, recoveryCodes[2] as string, true)).toBe(false);
   });
 
   it('is rejected for a customer without an app', async () => {
-    expect(await useCode(await person(app.platform), '123456', true, app.platform)).toBe(false);
+    expect(await useCode(await createScaCustomer(app.platform), '123456', true, app.platform)).toBe(
+      false,
+    );
   });
 });
 
 describe('deleteScaFactor', () => {
   it('removes a passkey, and another can be enrolled', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { credentialId } = await fixture.enrollPasskey(id);
-    ok(await fixture.remove(id, credentialId), 204);
-    expect(await fixture.namesOf(id)).toEqual([]);
-    expect((await fixture.remove(id, credentialId)).status).toBe(404);
+    ok(await fixture.removePasskey(id, credentialId), 204);
+    expect(await fixture.readFactors(id)).toEqual([]);
+    expect((await fixture.removePasskey(id, credentialId)).status).toBe(404);
     const secondPasskey = await fixture.enrollPasskey(id);
     expect((await eventsOf(id)).map(([type, , subject]) => [type, subject])).toEqual([
       ['FACTOR_ENROLLED', credentialId],
@@ -328,47 +354,47 @@ describe('deleteScaFactor', () => {
   });
 
   it('returns NOT_FOUND for an app that is not enrolled and for factors of other customers', async () => {
-    const [id, otherPerson] = [await person(), await person()];
+    const [id, otherPerson] = [await createScaCustomer(), await createScaCustomer()];
     await fixture.enrollTotp(id);
     const { credentialId } = await fixture.enrollPasskey(otherPerson);
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
     const unknownId = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const factorIds = [totp?.id as string, credentialId, unknownId, 'x', 'SMS_OTP'];
-    const responses = await Promise.all(factorIds.map((each) => fixture.remove(id, each)));
+    const responses = await Promise.all(factorIds.map((each) => fixture.removePasskey(id, each)));
     for (const { status, body } of responses) {
       expect([status, body]).toEqual([404, responses[0]?.body]);
     }
     expect(responses[0]?.body.code).toBe('AUTH_METHOD_NOT_FOUND');
-    expect(await fixture.namesOf(id)).toEqual(['TOTP']);
-    expect(await fixture.namesOf(otherPerson)).toEqual(['PASSKEY']);
+    expect(await fixture.readFactors(id)).toEqual(['TOTP']);
+    expect(await fixture.readFactors(otherPerson)).toEqual(['PASSKEY']);
   });
 
-  it('removes a factor with its pending challenges, and nothing else', async () => {
-    const id = await person();
+  it('removes only a factor and its pending challenges', async () => {
+    const id = await createScaCustomer();
     const { base32 } = await fixture.enrollTotp(id);
     await fixture.enrollPasskey(id);
-    const { secret } = ok(await fixture.start(id, 'TOTP'), 200);
-    await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
-    expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
+    const { secret } = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
+    await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), platform);
+    expect(await fixture.readFactors(id)).toEqual(['PASSKEY']);
     advanceClock(STEP);
     expect(await useCode(id, codeAt(base32, app.effects.now()), true)).toBe(false);
     expectInvalidFields(
-      await fixture.confirm(id, { type: 'TOTP', secret, code: '123456' }),
+      await fixture.confirmEnrollment(id, { type: 'TOTP', secret, code: '123456' }),
       'type',
     );
-    await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
+    await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), platform);
   });
 });
 
 describe('a reset', () => {
   it('is completed by the enrollment of the same factor, and only by it', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const reset = (factor: 'TOTP' | 'PASSKEY', status: 'COMPLETED' | 'INITIATED') =>
       app.operate(
         async (ctx) =>
           ctx.insert(scaResets, {
             id: ctx.id('ScaReset'),
-            platform_id: shop.id,
+            platform_id: platform.id,
             customer_id: id,
             factor,
             status,
@@ -378,7 +404,7 @@ describe('a reset', () => {
             created_at: ctx.now,
             updated_at: ctx.now,
           }),
-        shop,
+        platform,
       );
     const rows = [
       await reset('TOTP', 'COMPLETED'),
@@ -398,22 +424,22 @@ describe('a reset', () => {
 
 describe('unconfirmed enrollment', () => {
   it('is deleted at expiry', async () => {
-    const [id, otherPerson] = [await person(), await person()];
-    await fixture.start(id, 'TOTP');
+    const [id, otherPerson] = [await createScaCustomer(), await createScaCustomer()];
+    await fixture.startEnrollment(id, 'TOTP');
     advanceClock(6 * MINUTE);
-    await fixture.start(otherPerson, 'PASSKEY');
+    await fixture.startEnrollment(otherPerson, 'PASSKEY');
     await fixture.enrollTotp(otherPerson);
     advanceClock(5 * MINUTE);
     await app.settle();
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: id })).toEqual([]);
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: otherPerson })).toHaveLength(1);
-    expect(await fixture.namesOf(otherPerson)).toEqual(['TOTP']);
+    expect(await fixture.readFactors(otherPerson)).toEqual(['TOTP']);
   });
 });
 
 describe('challenge', () => {
   it('is kept for thirty days after expiry', async () => {
-    const id = await person(app.platform);
+    const id = await createScaCustomer(app.platform);
     await sandboxFixture.enrollPasskey(id);
     const path = `/sca/login/start?customerId=${id}`;
     ok(await app.call('POST', path, { factor: 'PASSKEY' }), 200);

@@ -11,7 +11,7 @@ import {
   openFactors,
   registrationJson,
   SITE,
-  setSite,
+  setPasskeySite,
 } from '../../../../../test/kit/sca/factors.ts';
 import { authenticator, type Ceremony } from '../../../../../test/kit/wallets/authenticator.ts';
 import { scaFactors } from '../store.ts';
@@ -21,32 +21,36 @@ const MINUTE = 60_000;
 const [WEB, APP] = SITE.origins as [string, string];
 
 let factors: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } =
+let { app, platform, fixture, sandboxFixture, createScaCustomer, advanceClock, rowOf, eventsOf } =
   {} as typeof factors;
 beforeAll(async () => {
   factors = await openFactors();
-  ({ app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } = factors);
+  ({ app, platform, fixture, sandboxFixture, createScaCustomer, advanceClock, rowOf, eventsOf } =
+    factors);
 });
 afterAll(() => app.close());
 
 async function assert(id: string, challenge: string, input: { origin: string; json: object }) {
   const proof = { passkeyAssertion: input.json, origin: input.origin };
-  return app.operate(async (ctx) => verifyAssertion(ctx, await rowOf(id), challenge, proof), shop);
+  return app.operate(
+    async (ctx) => verifyAssertion(ctx, await rowOf(id), challenge, proof),
+    platform,
+  );
 }
 
 /** A started enrollment, and the credential that `device` creates for it. */
 async function startRegistration(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
-  const { options } = ok(await fixture.start(id, 'PASSKEY'), 200);
+  const { options } = ok(await fixture.startEnrollment(id, 'PASSKEY'), 200);
   const register = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);
   const confirm = (credential: object, origin: string = WEB) =>
-    fixture.confirm(id, { type: 'PASSKEY', origin, credential });
+    fixture.confirmEnrollment(id, { type: 'PASSKEY', origin, credential });
   return { options, device, register, confirm };
 }
 
 describe('a passkey', () => {
   it('has the options that browsers require', async () => {
-    const { id, email } = await createEuropeanCustomer(app, { as: shop });
-    const startedBody = ok(await fixture.start(id, 'PASSKEY'), 200);
+    const { id, email } = await createEuropeanCustomer(app, { as: platform });
+    const startedBody = ok(await fixture.startEnrollment(id, 'PASSKEY'), 200);
     expect(startedBody).toEqual({
       type: 'PASSKEY',
       relyingPartyId: SITE.rpId,
@@ -71,7 +75,7 @@ describe('a passkey', () => {
       ['EDDSA', WEB],
       ['RS256', APP],
     ] as const) {
-      const id = await person();
+      const id = await createScaCustomer();
       const device = authenticator({ algorithm, site: SITE.rpId, at: site });
       const { register, confirm } = await startRegistration(id, device);
       const { type, factor } = ok(await confirm(register(), site), 200);
@@ -79,7 +83,7 @@ describe('a passkey', () => {
         'PASSKEY',
         { factor: 'PASSKEY', credentialId: expect.any(String), name: 'Passkey' },
       ]);
-      expect(ok(await fixture.list(id), 200).factors).toEqual([factor]);
+      expect(ok(await fixture.listFactors(id), 200).factors).toEqual([factor]);
       expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'PASSKEY', factor.credentialId]]);
     }
   });
@@ -92,15 +96,15 @@ describe('a passkey', () => {
     ['from another origin', { origin: APP }, 'credential.response.clientDataJSON'],
     ['that was an assertion', { type: 'webauthn.get' }, 'credential.response.clientDataJSON'],
   ])('is rejected %s', async (_, ceremony, field) => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { register, confirm } = await startRegistration(id);
     expectInvalidFields(await confirm(register(ceremony)), field);
-    expect(await fixture.namesOf(id)).toEqual([]);
+    expect(await fixture.readFactors(id)).toEqual([]);
     ok(await confirm(register()), 200);
   });
 
   it('is rejected for an origin or an ID of another site', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { register, confirm } = await startRegistration(id);
     const foreignOrigin = 'https://shop.example.com.evil.example';
     expectInvalidFields(
@@ -111,7 +115,7 @@ describe('a passkey', () => {
   });
 
   it('reports malformed fields, which do not count as failures', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { register, confirm } = await startRegistration(id);
     const requiredPaths = ['id', 'response.clientDataJSON', 'response.attestationObject'];
     const credentialPaths = requiredPaths.map((each) => `credential.${each}`);
@@ -122,7 +126,7 @@ describe('a passkey', () => {
   });
 
   it('is invalid after five failures, and after ten minutes', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const firstRegistration = await startRegistration(id);
     for (let round = 0; round < 5; round++) {
       expectInvalidFields(
@@ -141,10 +145,10 @@ describe('a passkey', () => {
   });
 
   it('is limited to one: another is rejected at its start and at its confirmation', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const expiredRequest = await startRegistration(id);
     await fixture.enrollPasskey(id);
-    const secondResponse = await fixture.start(id, 'PASSKEY');
+    const secondResponse = await fixture.startEnrollment(id, 'PASSKEY');
     expect([secondResponse.status, secondResponse.body.code]).toEqual([
       409,
       'PASSKEY_ALREADY_ENROLLED',
@@ -157,7 +161,7 @@ describe('a passkey', () => {
   });
 
   it('is enrolled once by two concurrent confirmations', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { register, confirm } = await startRegistration(id);
     const responses = await Promise.all([
       confirm(register()),
@@ -166,22 +170,25 @@ describe('a passkey', () => {
     ]);
     const statuses = responses.map(({ status }) => status).sort();
     expect([statuses[0], statuses.slice(1).every((each) => each >= 400)]).toEqual([200, true]);
-    expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
+    expect(await fixture.readFactors(id)).toEqual(['PASSKEY']);
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
   it('needs a site in production', async () => {
     const platform = await app.newPlatform('Siteless', { environment: 'production' });
     const siteless = factorFixture(app, { as: platform });
-    const id = await person(platform);
+    const id = await createScaCustomer(platform);
     const body = { type: 'PASSKEY', origin: WEB, credential: { id: 'x' } };
-    for (const reply of [await siteless.start(id, 'PASSKEY'), await siteless.confirm(id, body)]) {
+    for (const reply of [
+      await siteless.startEnrollment(id, 'PASSKEY'),
+      await siteless.confirmEnrollment(id, body),
+    ]) {
       expect([reply.status, reply.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     }
   });
 
   it('is not stored as plain text', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const rows = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(rows.map(({ type, facts }) => [type, facts.startsWith('s1.')])).toEqual([
@@ -196,11 +203,11 @@ describe('an assertion', () => {
   const CHALLENGE = Buffer.from('an action').toString('base64url');
 
   it('requires the passkey with user verification', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const input = await app.operate(
       async (ctx) => assertionOptions(ctx, await rowOf(id), CHALLENGE),
-      shop,
+      platform,
     );
     expect(input).toEqual({
       allowedOrigins: SITE.origins,
@@ -218,7 +225,7 @@ describe('an assertion', () => {
   });
 
   it('is valid over the challenge, from any of the origins, with an increasing counter', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const assertFrom = (origin: string, counter: number) =>
       assert(id, CHALLENGE, {
@@ -239,14 +246,14 @@ describe('an assertion', () => {
     ['that was a registration', { type: 'webauthn.create' }],
     ['in a frame of another site', { topOrigin: 'https://evil.example' }],
   ])('is invalid %s', async (_, ceremony) => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const json = assertionJson(device, CHALLENGE, ceremony);
     expect(await assert(id, CHALLENGE, { origin: WEB, json })).toBe(false);
   });
 
   it('is rejected from another device and for a customer without a passkey', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
     const copiedDevice = authenticator({ site: SITE.rpId, at: WEB, credentialId });
@@ -254,12 +261,12 @@ describe('an assertion', () => {
       assert(customerId, CHALLENGE, { origin: WEB, json: assertionJson(signer, CHALLENGE) });
     expect(await assertWith(id, copiedDevice)).toBe(false);
     expect(await assertWith(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
-    expect(await assertWith(await person(), device)).toBe(false);
+    expect(await assertWith(await createScaCustomer(), device)).toBe(false);
     expect(await assertWith(id, device)).toBe(true);
   });
 
   it('reports malformed fields and an invalid origin', async () => {
-    const id = await person();
+    const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const json = assertionJson(device, CHALLENGE);
     const readErrorFields = async (input: object, origin = WEB) =>
@@ -293,15 +300,15 @@ describe('a passkey of the sandbox', () => {
   });
 
   it('requires no device: the reply contains the challenge and an allowed origin', async () => {
-    const id = await person(app.platform);
-    const startedBody = ok(await sandboxFixture.start(id, 'PASSKEY'), 200);
+    const id = await createScaCustomer(app.platform);
+    const startedBody = ok(await sandboxFixture.startEnrollment(id, 'PASSKEY'), 200);
     expect([startedBody.relyingPartyId, startedBody.allowedOrigins]).toEqual([
       'localhost',
       [ORIGIN],
     ]);
     const { challenge } = startedBody.options;
     const confirm = (input: object, origin = ORIGIN) =>
-      sandboxFixture.confirm(id, { type: 'PASSKEY', origin, credential: input });
+      sandboxFixture.confirmEnrollment(id, { type: 'PASSKEY', origin, credential: input });
     const data = 'credential.response.clientDataJSON';
     expectInvalidFields(
       await confirm(credentialJson(challenge), 'http://localhost:4000'),
@@ -315,15 +322,15 @@ describe('a passkey of the sandbox', () => {
     );
     expectInvalidFields(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), data);
     const { factor } = ok(await confirm(credentialJson(challenge)), 200);
-    expect(ok(await sandboxFixture.list(id), 200).factors).toEqual([factor]);
-    ok(await sandboxFixture.remove(id, factor.credentialId), 204);
+    expect(ok(await sandboxFixture.listFactors(id), 200).factors).toEqual([factor]);
+    ok(await sandboxFixture.removePasskey(id, factor.credentialId), 204);
   });
 
   it('accepts a real device and every configured site', async () => {
     const platform = await app.newPlatform('With a site');
     const siteFixture = factorFixture(app, { as: platform });
-    await setSite(app, platform, SITE);
-    const id = await person(platform);
+    await setPasskeySite(app, platform, SITE);
+    const id = await createScaCustomer(platform);
     const { origin } = await siteFixture.enrollPasskey(id);
     expect(origin).toBe(WEB);
     const result = await app.operate(async (ctx) => {

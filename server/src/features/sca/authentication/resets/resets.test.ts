@@ -86,7 +86,7 @@ describe('a reset of an app', () => {
       status: 'LIVENESS_PASSED',
     });
     ok(await complete(id, resetId), 204);
-    const { factors: remainingFactors } = ok(await factors.list(id), 200);
+    const { factors: remainingFactors } = ok(await factors.listFactors(id), 200);
     expect(remainingFactors).toEqual([{ factor: 'SMS_OTP' }]);
     expect(await sessionOf(id)).toBeNull();
     const completedReset = {
@@ -118,7 +118,7 @@ describe('a reset of an app', () => {
     const mobile = { countryCode: 'nowhere', number: '' };
     ok(await complete(person.id, resetId, { mobile }), 204);
     expect((await rowOf(person.id)).phone).toBe(person.phoneNumber);
-    expect(ok(await factors.list(person.id), 200).factors).toEqual([{ factor: 'SMS_OTP' }]);
+    expect(ok(await factors.listFactors(person.id), 200).factors).toEqual([{ factor: 'SMS_OTP' }]);
   });
 });
 
@@ -183,7 +183,7 @@ describe('a reset of codes by SMS', () => {
     const fixture = walletFixture(app);
     const address = { line1: '1 Weg', city: 'Bonn', postalCode: '53111', country: 'DE' };
     const phoneNumber = `+49160999${1000 + ++counter}`;
-    const heldWallet = await fixture.customerWithWallet({ address, phoneNumber });
+    const heldWallet = await fixture.createWalletCustomer({ address, phoneNumber });
     const { id } = heldWallet.customer;
     await app.runtime.db.query(
       `update customers set version = version + 1,

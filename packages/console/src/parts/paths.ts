@@ -28,7 +28,7 @@ const SCREENS: Readonly<Record<string, string>> = {
 };
 
 /** The path of the screen of a resource; undefined if it has none. */
-export function placeOf(id: string, kind?: string): string | undefined {
+export function pathOf(id: string, kind?: string): string | undefined {
   const screen = SCREENS[kind ?? id.split(':', 1)[0] ?? ''];
   return screen && `${screen}/${encodeURIComponent(id)}`;
 }
