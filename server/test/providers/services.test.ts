@@ -15,7 +15,7 @@ const COLLECTION = {
 };
 
 let harness: Awaited<ReturnType<typeof openOnboarding>>;
-let platform: Awaited<ReturnType<typeof harness.platformOf>>;
+let platform: Awaited<ReturnType<typeof harness.createPlatform>>;
 let adapter: Adapter;
 /** Bodies of the calls, by path. */
 const received = new Map<string, object[]>();
@@ -40,7 +40,7 @@ const rates = (at: number, eur: string) => ({
 
 beforeAll(async () => {
   harness = await openOnboarding();
-  platform = await harness.platformOf('default', 'production');
+  platform = await harness.createPlatform('default', 'production');
   adapter = await startAdapter(harness.app);
   reply('/capabilities', { protocol: '1', services: SERVICES, fundingCurrencies: ['EUR'] });
   const provider = await write('POST', '/providers', {
@@ -73,9 +73,9 @@ const createAccount = (fullName: string, iban = IBAN) =>
 
 /** A customer with complete data, and the result of its submission. */
 async function submitCustomer() {
-  const { id } = await harness.person(platform, 'Ada Lovelace');
+  const { id } = await harness.createPerson(platform, 'Ada Lovelace');
   await harness.addDocument(platform, id, 'PASSPORT');
-  const body = ok(await harness.submit(platform, id), 200);
+  const body = ok(await harness.submitVerification(platform, id), 200);
   return { id, verification: body };
 }
 
@@ -159,14 +159,14 @@ describe('identity', () => {
     const message = { type: 'identity.decided', caseId: verification.id };
     const approved = { ...message, decision: { state: 'approved' } };
     expect((await adapter.send('bank', approved)).body).toEqual({ result: 'APPLIED' });
-    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
     expect((await adapter.send('bank', approved)).body).toEqual({ result: 'IGNORED' });
     const rejected = { ...message, decision: { state: 'rejected' } };
     expect(await adapter.send('bank', rejected)).toMatchObject({
       status: 409,
       body: { message: 'rejected, but the verification is APPROVED.' },
     });
-    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
     const unknown = { ...approved, caseId: `${verification.id}0` };
     expect((await adapter.send('bank', unknown)).status).toBe(409);
   });
@@ -180,11 +180,11 @@ describe('identity', () => {
     expect(received.get('/identity/submit')).toHaveLength(count ?? 0);
     reply('/identity/state', { state: 'rejected', findings: [{ type: 'INVALID_DOCUMENT' }] });
     await harness.app.advance(61_000);
-    expect(await harness.statuses(platform, pending.id)).toEqual(['REJECTED']);
+    expect(await harness.readStatuses(platform, pending.id)).toEqual(['REJECTED']);
     await write('POST', '/providers/bank/resume');
     reply('/identity/submit', { state: 'approved' });
     await harness.app.advance(3_600_000);
-    expect(await harness.statuses(platform, later.id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, later.id)).toEqual(['APPROVED']);
   });
 
   it('moves to a provider that does not know the case', async () => {
@@ -193,7 +193,7 @@ describe('identity', () => {
     adapter.replies['/identity/state'] = () => ({ status: 404, body: {} });
     reply('/identity/submit', { state: 'approved' });
     await harness.app.advance(61_000);
-    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
   });
 });
 
@@ -238,7 +238,7 @@ describe('funding', () => {
 describe('email', () => {
   it('is sent by the provider with the ID of the message', async () => {
     reply('/messages/send', { result: 'sent' });
-    const person = await harness.person(platform, 'Erika Mustermann', {
+    const person = await harness.createPerson(platform, 'Erika Mustermann', {
       ...{ nationality: 'DE', email: 'erika@example.com', phoneNumber: '+4915123456789' },
       address: { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' },
       ...{ idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' },

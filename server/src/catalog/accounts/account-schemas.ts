@@ -26,13 +26,13 @@ const ExternalAccountType = named(
 );
 
 /** Prefix of component names: `UsdAccount` for `USD_ACCOUNT`. */
-export const pascal = (type: string): string =>
+export const toPascalCase = (type: string): string =>
   type.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Title of the account type in the API reference. */
 export function typeTitle(type: string, row: AccountTypeRow): string {
   if (row.kind === 'lightning') return 'Lightning destination';
-  if (row.kind === 'wallet') return `${pascal(type).replace(/Wallet$|L1$/, '')} wallet`;
+  if (row.kind === 'wallet') return `${toPascalCase(type).replace(/Wallet$|L1$/, '')} wallet`;
   const [currency] = row.currencies;
   if (!currency) return 'Bank account reached over SWIFT';
   const countryText = row.country && countryName(row.country);
@@ -64,7 +64,7 @@ export const railsProperty = (row: AccountTypeRow) =>
 
 function ownerProperties(type: AccountType, row: AccountTypeRow): Record<string, TSchema> {
   if (row.kind === 'lightning') return {};
-  const beneficiary = beneficiarySchema(row, pascal(type).replace('Account', ''));
+  const beneficiary = beneficiarySchema(row, toPascalCase(type).replace('Account', ''));
   if (row.kind !== 'wallet') return { beneficiary };
   return {
     beneficiary: Type.Optional(beneficiary),
@@ -92,7 +92,7 @@ function branch(type: AccountType, isResponse: boolean): TObject {
   const suffix = isResponse || !banking ? 'Info' : 'Input';
   const example = isResponse && banking ? {} : { examples: [exampleOf(type)] };
   const schema = Type.Object(properties, { title: typeTitle(type, row), ...example });
-  return named(`${pascal(type)}${suffix}`, schema);
+  return named(`${toPascalCase(type)}${suffix}`, schema);
 }
 
 function union(isResponse: boolean, description: string) {

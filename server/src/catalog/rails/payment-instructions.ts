@@ -3,7 +3,12 @@
 // reference added, and are derived from its row. The other pay-in types are defined in this file.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, text, variant } from '../../kernel/schema.ts';
-import { fieldProperties, pascal, railsProperty, typeTitle } from '../accounts/account-schemas.ts';
+import {
+  fieldProperties,
+  railsProperty,
+  toPascalCase,
+  typeTitle,
+} from '../accounts/account-schemas.ts';
 import { ACCOUNT_TYPE_ROWS, type AccountType } from '../accounts/account-types.ts';
 
 const optional = Type.Optional;
@@ -130,10 +135,10 @@ export interface PaymentAccountInfo {
 }
 
 const branches = Object.fromEntries([
-  ...derivedTypes.map((type) => [type, named(`${pascal(type)}PayIn`, derivedSchema(type))]),
+  ...derivedTypes.map((type) => [type, named(`${toPascalCase(type)}PayIn`, derivedSchema(type))]),
   ...Object.entries(CUSTOM_TYPES).map(([type, { title, properties }]) => [
     type,
-    named(`${pascal(type)}PayIn`, Type.Object(properties, { title })),
+    named(`${toPascalCase(type)}PayIn`, Type.Object(properties, { title })),
   ]),
 ]) as Record<string, TSchema>;
 

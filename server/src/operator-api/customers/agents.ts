@@ -47,7 +47,7 @@ const list = operation({
   path: '/agents',
   tag: TAG,
   summary: 'List agents',
-  description: 'Returns agents except deleted ones, newest first.',
+  description: 'Returns the agents that are not deleted, newest first.',
   auth: 'operator',
   operatorPermission: 'agents.read',
   commands: ['agents list'],

@@ -235,7 +235,7 @@ const recordReturn = operation({
   tag: TAG,
   summary: 'Record the return of a deposit',
   description:
-    'Records that the bank recalled a deposit. If the account no longer has the funds, it owes them.',
+    'Records that the bank recalled a deposit. If the balance of the account is too low, the account owes the missing amount.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['deposits return'],

@@ -140,7 +140,7 @@ const settle = operation({
   path: '/suspense-items/{transactionId}/settle',
   tag: TAG,
   summary: 'Record a settled shortfall',
-  description: 'Records that funds were received that cover a shortfall.',
+  description: 'Records the receipt of funds that cover a shortfall.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['suspense settle'],

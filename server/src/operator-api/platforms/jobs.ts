@@ -1,4 +1,4 @@
-// Jobs of all platforms: their subjects, retries and cancellation.
+// Operations on jobs of all platforms: lists, details, retries and cancellation.
 import { Type } from '@sinclair/typebox';
 import {
   cancelJob,
@@ -36,7 +36,7 @@ const JOB = {
   about: Type.Record(Type.String(), Type.String(), {
     description: 'IDs in the input of the job. Other values are not shown.',
   }),
-  dueAt: optional(nullable(text('Time at which it is due; null unless it is queued.'))),
+  dueAt: optional(nullable(text('Time at which the job is due; null unless it is queued.'))),
   failedAt: optional(nullable(text('Time of the last failed attempt.'))),
   cancelledAt: optional(time('Time of the cancellation.')),
   reason: optional(text('Reason for the cancellation.')),
@@ -47,9 +47,9 @@ const JobDetails = named(
   Type.Object(
     {
       ...JOB,
-      undone: text('Effect that does not occur if the job is dead or canceled.'),
+      undone: text('Effect that does not occur while the job is dead, or after its cancellation.'),
     },
-    { description: 'A job, with its pending effect.' },
+    { description: 'A job, with the effect that has not occurred.' },
   ),
 );
 
@@ -60,14 +60,16 @@ const list = operation({
   tag: TAG,
   summary: 'List jobs',
   description:
-    'Returns jobs by due time, dead and canceled ones newest first. Jobs that change between ' +
-    'two pages may be on both pages or on neither.',
+    'Returns jobs in the order of their due times; dead and canceled jobs are ordered newest first. Jobs ' +
+    'that change between two pages may be on both pages or on neither.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs list'],
   query: Type.Object({
     state: optional(
-      oneOf(JOB_STATES, { description: 'Return only these jobs. Absent: all except canceled.' }),
+      oneOf(JOB_STATES, {
+        description: 'Return only jobs in this state. Defaults to all states except canceled.',
+      }),
     ),
     kind: optional(text('Return only jobs of this kind.')),
     ...PlatformFilter,
@@ -83,7 +85,8 @@ const get = operation({
   path: '/jobs/{jobId}',
   tag: TAG,
   summary: 'Get a job',
-  description: 'Returns a job or the record of a canceled one, with its pending effect.',
+  description:
+    'Returns a job, or the record of a canceled job, with the effect that has not occurred.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs show'],
@@ -143,9 +146,9 @@ const cancel = operation({
   tag: TAG,
   summary: 'Cancel a job',
   description:
-    'Removes a job permanently, records the reason, and returns the pending effect of the ' +
-    'job. Returns CONFLICT for a running job. If it follows a transfer, record the result of ' +
-    'the transfer yourself.',
+    'Removes a job permanently, records the reason, and returns the effect that will not occur. ' +
+    'Returns CONFLICT for a running job. After the cancellation of a job about a transfer, an ' +
+    'operator must record the result of the transfer.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: ['jobs cancel'],

@@ -20,13 +20,13 @@ export interface PlainRequest extends Omit<AgentRequest, 'amount' | 'forThreshol
 export function evaluatePlainAmounts(
   agent: { paused: boolean; policy: Policy },
   { count, day, month }: Spent,
-  { amount, forThreshold, ...act }: PlainRequest,
+  { amount, forThreshold, ...request }: PlainRequest,
 ): Verdict {
   const { currency } = agent.policy.spendingLimits;
   const thresholdCurrency = agent.policy.approvalThresholds?.currency ?? currency;
   const spent = { count, day: { currency, amount: day }, month: { currency, amount: month } };
   return evaluate(agent, spent, {
-    ...act,
+    ...request,
     amount: { currency, amount },
     forThreshold:
       forThreshold === null ? null : { currency: thresholdCurrency, amount: forThreshold },

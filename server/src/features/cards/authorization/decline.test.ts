@@ -22,45 +22,47 @@ const validState: AuthorizationState = {
 const source = validState.source as NonNullable<AuthorizationState['source']>;
 
 /** Decline reasons in their order. */
-const WRONGS: readonly [string, (authorizationState: AuthorizationState) => AuthorizationState][] =
+const INVALID_STATES: readonly [
+  string,
+  (authorizationState: AuthorizationState) => AuthorizationState,
+][] = [
+  ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
+  ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
+  ['CARD_EXPIRED', (s) => ({ ...s, now: Date.parse('2031-01-01T00:00:00Z') })],
+  ['INSUFFICIENT_FUNDS', (s) => ({ ...s, issuerDecline: 'INSUFFICIENT_FUNDS' })],
+  ['CURRENCY_NOT_SUPPORTED', (s) => ({ ...s, request: { ...s.request, currency: 'EUR' } })],
+  ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],
+  ['SPEND_LIMIT_EXCEEDED', (s) => ({ ...s, card: { ...s.card, max_spend: 49_99n } })],
+  ['NO_FUNDING_SOURCE', (s) => ({ ...s, source: { ...source, maySign: false } })],
   [
-    ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
-    ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
-    ['CARD_EXPIRED', (s) => ({ ...s, now: Date.parse('2031-01-01T00:00:00Z') })],
-    ['INSUFFICIENT_FUNDS', (s) => ({ ...s, issuerDecline: 'INSUFFICIENT_FUNDS' })],
-    ['CURRENCY_NOT_SUPPORTED', (s) => ({ ...s, request: { ...s.request, currency: 'EUR' } })],
-    ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],
-    ['SPEND_LIMIT_EXCEEDED', (s) => ({ ...s, card: { ...s.card, max_spend: 49_99n } })],
-    ['NO_FUNDING_SOURCE', (s) => ({ ...s, source: { ...source, maySign: false } })],
-    [
-      'INSUFFICIENT_FUNDS',
-      (s) => ({ ...s, source: s.source && { ...s.source, spendable: usd(49_99n) } }),
-    ],
-  ];
+    'INSUFFICIENT_FUNDS',
+    (s) => ({ ...s, source: s.source && { ...s.source, spendable: usd(49_99n) } }),
+  ],
+];
 
-const applyWrongs = (
-  ...wrongs: ((authorizationState: AuthorizationState) => AuthorizationState)[]
+const applyInvalidStates = (
+  ...changes: ((authorizationState: AuthorizationState) => AuthorizationState)[]
 ) =>
-  wrongs.reduce((authorizationState, invalidState) => invalidState(authorizationState), validState);
+  changes.reduce((authorizationState, makeInvalid) => makeInvalid(authorizationState), validState);
 
 describe('declineReason', () => {
   it('is undefined for an amount equal to limit and balance', () => {
     expect(declineReason(validState)).toBeUndefined();
   });
 
-  it.each(WRONGS)('is %s if no other reason applies', (reason, invalidState) => {
-    expect(declineReason(invalidState(validState))).toBe(reason);
+  it.each(INVALID_STATES)('is %s if no other reason applies', (reason, makeInvalid) => {
+    expect(declineReason(makeInvalid(validState))).toBe(reason);
   });
 
   it('is the first in the order of all that apply', () => {
-    for (const [index, [reason]] of WRONGS.entries()) {
+    for (const [index, [reason]] of INVALID_STATES.entries()) {
       // The card is in one state, so those before it are left out.
-      const laterChecks = WRONGS.slice(index).filter(
+      const laterChecks = INVALID_STATES.slice(index).filter(
         ([otherReason]) => index > 0 || otherReason !== 'CARD_PAUSED',
       );
-      expect(declineReason(applyWrongs(...laterChecks.map(([, applyWrong]) => applyWrong)))).toBe(
-        reason,
-      );
+      expect(
+        declineReason(applyInvalidStates(...laterChecks.map(([, makeInvalid]) => makeInvalid))),
+      ).toBe(reason);
     }
   });
 
@@ -78,12 +80,12 @@ describe('declineReason', () => {
   });
 
   it.each([
-    ['that is gone', undefined],
+    ['that does not exist', undefined],
     ['that is frozen', { ...source, account: { ...source.account, status: 'FROZEN' } }],
     ['that is closed', { ...source, account: { ...source.account, status: 'CLOSED' } }],
-    ['that owes', { ...source, account: { ...source.account, owed: 1n } }],
+    ['that owes funds', { ...source, account: { ...source.account, owed: 1n } }],
     ['whose key may not sign', { ...source, maySign: false }],
-  ] as const)('takes nothing from an account %s', (_, input) => {
+  ] as const)('uses no funds of an account %s', (_, input) => {
     expect(declineReason({ ...validState, source: input })).toBe('NO_FUNDING_SOURCE');
   });
 

@@ -1,6 +1,6 @@
-// Placing a mint or burn: its external accounts are registered with the provider at their first
-// use, the provider validates the order, and its response becomes the row. Nothing is ordered while
-// the client waits; the job that submits it is staged with the row.
+// Creates a mint or burn: its external accounts are registered with the provider on first use, the
+// provider validates the order, and its response is stored in the row. The order is submitted after
+// the commit, by a job that is staged with the row.
 import type {
   MintPort,
   OrderAccount,
@@ -89,7 +89,7 @@ async function requirePartyAccount(
   return row;
 }
 
-/** The provider's reference of the account; registers it at its first use. */
+/** The provider's reference of the account, which is registered on first use. */
 async function linkAccount(
   ctx: Ctx,
   { port, link, account: { id: provider_account } }: ProviderAccess,
@@ -143,7 +143,7 @@ export function validateOrder(
 export const noSourceFault = (): Fault =>
   new Fault(
     'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
-    'The platform has no balance at the provider.',
+    'The platform has no balance account at the provider. Open one with the provider first.',
   );
 
 /** Validates the order with the provider, and stages it if accepted. */
