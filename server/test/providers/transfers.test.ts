@@ -146,10 +146,9 @@ describe('explainProviderRoute', () => {
     const low = await write('POST', '/provider-routes', {
       ...{ providerId: null, environment: 'production', priority: 20 },
     });
+    const platform = `environment=production&platformId=${service.platform.id}`;
     const explain = (fields: string) =>
-      read(
-        `/provider-routes/choice?environment=production&platformId=${service.platform.id}&kind=payout&${fields}`,
-      );
+      read(`/provider-routes/choice?${platform}&kind=payout&${fields}`);
     const verdicts = ({ routes }: { routes: { verdict: string }[] }) =>
       routes.map((each) => each.verdict);
     const euros = await explain('currency=EUR&rail=SEPA&amount=100');

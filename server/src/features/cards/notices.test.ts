@@ -25,11 +25,8 @@ const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 describe('an authorization', () => {
   it('holds the funds, debits them, and keeps them until the clearing', async () => {
     const payment = await fixture.startPayment();
-    expect(await payment.readState()).toEqual({
-      status: 'AUTHORIZED',
-      account: '900 of 900',
-      cards: 100,
-    });
+    const authorized = { status: 'AUTHORIZED', account: '900 of 900', cards: 100 };
+    expect(await payment.readState()).toEqual(authorized);
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
     expect(await payment.readResource()).toMatchObject({
       authorizedAmount: { amount: 100 },
@@ -39,11 +36,8 @@ describe('an authorization', () => {
 
   it('that is cleared at once is created as SETTLED', async () => {
     const payment = await fixture.startPayment({ kind: 'financial_authorization' });
-    expect(await payment.readState()).toEqual({
-      status: 'SETTLED',
-      account: '900 of 900',
-      settled: 100,
-    });
+    const settled = { status: 'SETTLED', account: '900 of 900', settled: 100 };
+    expect(await payment.readState()).toEqual(settled);
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
   });
 });

@@ -235,7 +235,7 @@ const recordReturn = operation({
   tag: TAG,
   summary: 'Record the return of a deposit',
   description:
-    'Records that the bank recalled a deposit. If the balance of the account is too low, the account owes the missing amount.',
+    'Records that the bank recalled a deposit. An amount above the balance is owed by the account.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['deposits return'],

@@ -135,7 +135,7 @@ describe('createWebhookEndpoint', () => {
     ok(await change(id, { format: 'FULL' }), 200);
   });
 
-  it('receives only the types of its filter, and omits the Standard Webhooks headers if disabled', async () => {
+  it('receives only the types of its filter, and omits the standard headers if disabled', async () => {
     await create({ url: receiver.url, eventTypes: ['BULK_UPLOAD.COMPLETED'] });
     await emitEvent();
     expect(arrivalTypesAt(receiver)).toEqual([]);

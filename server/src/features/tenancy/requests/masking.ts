@@ -115,8 +115,8 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
 const listedByContract = new WeakMap<Contract, Listed>();
 
 /**
- * Names and values that a contract lists. A contract that calls operations also lists those of `all` contracts,
- * and their ids as values of `operationId`.
+ * Names and values that a contract lists. A contract that calls operations also lists those of
+ * `all` contracts, and their ids as values of `operationId`.
  */
 function listedIn(contract: Contract, all: readonly Contract[]): Listed {
   const cached = listedByContract.get(contract);

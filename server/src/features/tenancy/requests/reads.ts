@@ -1,5 +1,6 @@
-// Successful reads, which are most of the requests: the reads of a platform in a batch share one row. Requests that
-// differ only in id and duration share a shape, and the time of a request is encoded in its id.
+// Successful reads, which are most of the requests: the reads of a platform in a batch share one
+// row. Requests that differ only in id and duration share a shape, and the time of a request is
+// encoded in its id.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
