@@ -48,7 +48,7 @@ async function deposit(amount: number): Promise<Partial<Entry>> {
 }
 
 async function payout(isSettled: boolean): Promise<string> {
-  const { id } = await service.payment();
+  const { id } = await service.createPayment();
   const transfer = { state: 'settled', reference: `S-${id.slice(-8)}` };
   if (isSettled) await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
   return id;

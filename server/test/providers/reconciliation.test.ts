@@ -36,7 +36,7 @@ const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) 
 
 /** A payout that the provider has settled, and its bank has not booked. */
 async function settledPayout(): Promise<string> {
-  const { id } = await service.payment();
+  const { id } = await service.createPayment();
   expect((await settled(id)).body).toEqual({ result: 'APPLIED' });
   return id;
 }
@@ -234,7 +234,7 @@ describe('a difference', () => {
   }, 60_000);
 
   it('MISSING_WITH_US is matched with a payment by an operator, or resolves itself', async () => {
-    const late = await service.payment();
+    const late = await service.createPayment();
     const line = bank.pay(late.id, { transferId: undefined, reference: 'OTHER' });
     const stray = bookDeposit(`DEP-${deposits + 1}`);
     await endDay();
@@ -285,7 +285,7 @@ describe('a difference', () => {
     expect(all).toHaveLength(2);
     for (const each of all) await decide(each, 'RETURN');
     await service.app.settle();
-    expect(await service.status(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
+    expect(await service.readStatus(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect(await balanceOf(account)).toBe(before - 15_00);
     await expectTies();
   }, 60_000);
@@ -342,8 +342,8 @@ describe('a difference', () => {
   }, 60_000);
 
   it('STATE_DIFFERS is settled by the decision, or by the message of the provider', async () => {
-    const first = await service.payment();
-    const second = await service.payment();
+    const first = await service.createPayment();
+    const second = await service.createPayment();
     bank.pay(first.id);
     bank.pay(second.id);
     await endDay();
@@ -354,7 +354,7 @@ describe('a difference', () => {
     ]);
     const ofFirst = all.find((each: { transactionId: string }) => each.transactionId === first.id);
     await decide(ofFirst, 'SETTLE');
-    expect(await service.status(first.id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(first.id)).toBe('COMPLETED - -');
     await settled(second.id);
     await reconcile();
     expect(await open()).toEqual([]);
@@ -370,7 +370,7 @@ describe('a difference', () => {
     const difference = await onlyDifference('STATE_DIFFERS');
     await decide(difference, 'RETURN', { failureReason: 'ACCOUNT_INVALID' });
     await service.app.settle();
-    expect(await service.status(payout)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await service.readStatus(payout)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await system('suspense')).toBe(0);
     await expectTies();
   }, 60_000);
