@@ -43,7 +43,7 @@ describe('an authorization that the provider has approved', () => {
     expect(await payment(transactionId)).toMatchObject({ status: 'AUTHORIZED' });
     await clearing(cardId, authorizationId, 45_00);
     expect(await payment(transactionId)).toMatchObject({ status: 'EXCEPTION' });
-    await service.json('cards', 'resolve', transactionId, '--outcome', 'collect');
+    await service.runJson('cards', 'resolve', transactionId, '--outcome', 'collect');
     expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
     expect(await balances(account)).toEqual([0, 0]);
     expect(await owedBy(account)).toBe(15_00n);

@@ -60,7 +60,7 @@ describe('an order', () => {
   it('is rejected while no route selects an issuer', async () => {
     const explain = () =>
       read(
-        `/provider-routes/choice?environment=production&platformId=${service.shop.id}&kind=card&currency=USD`,
+        `/provider-routes/choice?environment=production&platformId=${service.platform.id}&kind=card&currency=USD`,
       );
     expect(await explain()).toMatchObject({ providerId: ISSUER });
     await write('POST', `/providers/${ISSUER}/pause`);
