@@ -60,7 +60,8 @@ describe('an order', () => {
   it('is rejected while no route selects an issuer', async () => {
     const explain = () =>
       read(
-        `/provider-routes/choice?environment=production&platformId=${service.platform.id}&kind=card&currency=USD`,
+        `/provider-routes/choice?environment=production&kind=card&currency=USD` +
+          `&platformId=${service.platform.id}`,
       );
     expect(await explain()).toMatchObject({ providerId: ISSUER });
     await write('POST', `/providers/${ISSUER}/pause`);
