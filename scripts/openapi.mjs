@@ -1,17 +1,18 @@
-// Writes the OpenAPI documents from the contracts; with --check it verifies that the
-// files are current.
+// Writes the OpenAPI documents, and the JSON schema of the file with providers, from the contracts; with
+// --check it verifies that the files are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 
 const built = await ensureBuilt();
-const { publishedDocument, operatorDocument, providerDocument } = await import(
+const { publishedDocument, operatorDocument, providerDocument, providerFileSchema } = await import(
   pathToFileURL(built.document).href
 );
 const DOCUMENTS = {
   'openapi.json': publishedDocument,
   'operator-openapi.json': operatorDocument,
   'docs/providers/openapi.json': providerDocument,
+  'docs/providers/providers.schema.json': providerFileSchema,
 };
 
 for (const [name, document] of Object.entries(DOCUMENTS)) {
@@ -19,7 +20,8 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
   const text = `${JSON.stringify(document(), null, 2)}\n`;
   if (!process.argv.includes('--check')) {
     writeFileSync(file, text);
-    console.log(`${Object.keys(document().paths).length} paths written to ${name}`);
+    const { paths } = document();
+    console.log(`${paths ? `${Object.keys(paths).length} paths` : 'schema'} written to ${name}`);
   } else if (readFileSync(file, 'utf8') !== text) {
     console.error(`${name} is not what the contracts say. Run: npm run openapi`);
     process.exit(1);

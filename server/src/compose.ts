@@ -7,6 +7,8 @@ import type pg from 'pg';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import { type Naming, namingFor } from './catalog/naming.ts';
 import {
+  type BuiltInConnector,
+  type ConnectorRegistry,
   type ConnectorSettings,
   connectorRegistry,
   custodyKeysOf,
@@ -125,6 +127,8 @@ export interface Settings {
   walletRecoveryMs?: number | undefined;
   /** How long events are kept; default 30 days. */
   eventRetentionMs?: number | undefined;
+  /** How long messages of providers are kept; default 400 days. */
+  providerMessageRetentionMs?: number | undefined;
   /** Where the operator API is served; default `on`, on the same port. */
   operatorApi?: OperatorApiSetting | undefined;
   /** Whether operators have the console; default false. */
@@ -135,7 +139,7 @@ export interface Settings {
   operatorOidc?: IdentityProviderSettings | undefined;
 }
 
-const EVENT_RETENTION_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
 
 interface ProcessSettings {
   number: number;
@@ -154,6 +158,8 @@ export interface App {
   keys: SigningKeys;
   /** The providers and routes. */
   providers(): Promise<ProviderDirectory>;
+  /** The connectors that are part of the server. */
+  builtIn(): readonly BuiltInConnector[];
   worker: Worker;
   deliverer: ReturnType<typeof createDeliverer>;
   openApi(): Promise<unknown>;
@@ -331,10 +337,10 @@ function drainAll(server: FastifyInstance, open: OpenRequests, draining: Drainin
   return drainConnections(server, draining);
 }
 
-const eventPartsOf = ({ eventRetentionMs }: Settings, { followers }: OpenRequests) => ({
-  followers,
-  eventRetentionMs: eventRetentionMs ?? EVENT_RETENTION_MS,
-});
+const eventPartsOf = (
+  { eventRetentionMs = 30 * DAY_MS, providerMessageRetentionMs = 400 * DAY_MS }: Settings,
+  { followers }: OpenRequests,
+) => ({ followers, eventRetentionMs, providerMessageRetentionMs });
 
 /** Prepares a migrated database for the first change set; returns the signing keys. */
 async function prepareDatabase(
@@ -388,6 +394,11 @@ const networkOf = ({ trustedProxies, publicUrl, stalledMs }: Settings) => ({
   stalledMs,
 });
 
+const allProviders = (directory: ProviderDirectory, { builtIn }: ConnectorRegistry) => ({
+  providers: async () => directory,
+  builtIn,
+});
+
 /** Resolves the credentials of links, agents and operators, and limits requests. */
 const admissionOf = (runtime: Runtime, settings: Settings, metrics: Metrics) => ({
   limiter: limiterOf(settings, runtime.effects, metrics),
@@ -428,7 +439,7 @@ export async function compose(
   const keyRing = await prepareDatabase(runtime, settings, log);
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
-  const { connectors, directory } = await providersOf(runtime, builtIn, circuits, log);
+  const { connectors, directory } = await providersOf(runtime, builtIn, circuits, log, metrics);
   const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, effects.now);
@@ -452,7 +463,7 @@ export async function compose(
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
   const admission = { ...admissionOf(runtime, settings, metrics), ...tokens };
   const isApi = roles.includes('api');
-  const operator = operatorPartsOf(settings, open, { circuits, committer, world });
+  const operator = operatorPartsOf(settings, open, { circuits, committer, world, builtIn });
   const installation = { runtime, files, connectors, directory, ...operator };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
@@ -469,7 +480,7 @@ export async function compose(
     files,
     operations,
     keys: keyRing.keys,
-    providers: async () => directory,
+    ...allProviders(directory, builtIn),
     worker,
     deliverer,
     openApi,

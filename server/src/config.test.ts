@@ -73,6 +73,7 @@ describe('readConfig', () => {
       console: true,
       walletRecoveryMs: undefined,
       eventRetentionMs: 30 * 86_400_000,
+      providerMessageRetentionMs: 400 * 86_400_000,
     });
   });
 

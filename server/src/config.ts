@@ -66,6 +66,8 @@ export interface Config {
   walletRecoveryMs: number | undefined;
   /** Retention of events. */
   eventRetentionMs: number;
+  /** Retention of messages of providers. */
+  providerMessageRetentionMs: number;
   /** Address at which operators sign in; undefined: the public URL. */
   operatorUrl: string | undefined;
   /** Identity provider of operators; undefined: none. */
@@ -190,6 +192,7 @@ function build(values: Map<string, string>, base: string): Config {
     console: text('RAILHEAD_CONSOLE') === 'on' && text('RAILHEAD_OPERATOR_API') !== 'off',
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
     eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,
+    providerMessageRetentionMs: Number(text('RAILHEAD_PROVIDER_RETENTION')) * 86_400_000,
   };
 }
 

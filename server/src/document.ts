@@ -1,11 +1,13 @@
 // The published OpenAPI document without a running server: contracts are plain values, so handlers
 // are not needed.
 import { namingFor } from './catalog/naming.ts';
+import { PROVIDER_SCHEMAS } from './features/providers/index.ts';
 import { operationsOf, type Parts, webhookContracts } from './features.ts';
 import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
 import type { Contract } from './kernel/contract/operation.ts';
+import { toOpenApi } from './kernel/schema.ts';
 import { runToEnd } from './kernel/steps.ts';
 import { OPERATOR_OPERATIONS } from './operator-api/index.ts';
 
@@ -42,3 +44,10 @@ export function publishedDocument(): Record<string, unknown> {
     openApiSteps(contractsOfServer(), webhookContracts, namingFor('Service'), readExamples()),
   );
 }
+
+/** The JSON schema of the file with providers and routes. */
+export const providerFileSchema = (): Record<string, unknown> => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Providers and routes of a Railhead installation',
+  ...(toOpenApi(PROVIDER_SCHEMAS.ProviderFile, {}) as Record<string, unknown>),
+});

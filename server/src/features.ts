@@ -56,24 +56,25 @@ import {
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { approvalFeature } from './features/staff/approvals/index.ts';
-import { auditFeature } from './features/staff/audit/index.ts';
+import { type AuditedRequest, auditedRuntime, auditFeature } from './features/staff/audit/index.ts';
 import { operatorTokenFeature } from './features/staff/tokens/index.ts';
 import { operatorUserFeature } from './features/staff/users/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
 import { requestFeature } from './features/tenancy/requests/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
 import { walletFeature, walletPorts } from './features/wallets/index.ts';
+import type { Operator } from './kernel/caller.ts';
 import type { bodyErrors } from './kernel/contract/validate.ts';
 import type { Files } from './runtime/files/files.ts';
 import type { Log } from './runtime/observability/log.ts';
 import type { Ctx } from './runtime/operation/context.ts';
 import type { Feature } from './runtime/operation/feature.ts';
+import type { Runtime } from './runtime/operation/operate.ts';
 
 /** Resources of the server for the features. */
 export interface Resources
   extends Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
   connectors: CardParts['connectors'];
-  directory: ProviderDirectory;
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
   followers: Pick<Followers, 'register'>;
@@ -96,6 +97,9 @@ export interface Resources
   flushRequests(): Promise<void>;
   /** Whether the server has an operation with this id. */
   isOperation(operationId: string): boolean;
+  directory: ProviderDirectory;
+  /** How long messages of providers are kept. */
+  providerMessageRetentionMs: number;
   /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
   clockWork: ClockParts['clockWork'];
 }
@@ -114,6 +118,16 @@ export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {
   return customer && dataKeyOf(customer);
 };
 
+/** The server as an actor, for changes that it makes by a rule of operators. */
+const SYSTEM: Operator = {
+  ...{ kind: 'SYSTEM', id: 'system', personId: 'system', name: 'Railhead', roles: [] },
+  ...{ permissions: [], platformIds: null },
+};
+
+/** A runtime whose commits contain an audit record of the system. */
+const asSystem = (runtime: Runtime, change: Omit<AuditedRequest, 'operator'>): Runtime =>
+  auditedRuntime(runtime, { operator: SYSTEM, ...change }).runtime;
+
 /** The resources, and functions of later features for earlier ones. */
 export const partsOf = (resources: Resources) => {
   const { connectors, webhooks, origin } = resources;
@@ -131,6 +145,8 @@ export const partsOf = (resources: Resources) => {
     isCustomerPaying,
     ...accountPorts,
     customerKey,
+    directory: resources.directory,
+    asSystem,
     pendingActionOf,
     pendingAction: decidePendingAction({ connectors, origin }),
   };

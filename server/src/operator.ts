@@ -45,6 +45,7 @@ import { platformVerbs } from './operator/platforms/platform.ts';
 import { requestVerbs } from './operator/platforms/requests.ts';
 import { tokenVerbs } from './operator/platforms/token.ts';
 import { webhookVerbs } from './operator/platforms/webhooks.ts';
+import { providerConfigurationVerbs } from './operator/providers/configuration.ts';
 import { providerVerbs } from './operator/providers/providers.ts';
 import { reconciliationVerbs } from './operator/providers/reconciliation.ts';
 import { providerRouteVerbs } from './operator/providers/routes.ts';
@@ -81,6 +82,7 @@ export const VERBS: readonly Verb[] = [
   ...providerVerbs,
   ...providerRouteVerbs,
   ...reconciliationVerbs,
+  ...providerConfigurationVerbs,
   ...suspenseVerbs,
   ...depositVerbs,
   ...verificationVerbs,

@@ -16,6 +16,7 @@ import { messageFeature } from './features/notifications/messages/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
 import { ownershipFeature } from './features/payees/ownership/index.ts';
 import { receiverFeature } from './features/payees/receivers/index.ts';
+import { providerMessageFeature } from './features/payments/provider-messages/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { scaEventFeature } from './features/sca/events/index.ts';
@@ -45,6 +46,7 @@ export const PERSONAL_DATA: AllPersonalData = [
   stablecoinFeature.personalData,
   receiverFeature.personalData,
   quoteFeature.personalData,
+  providerMessageFeature.personalData,
   agentFeature.personalData,
   cardFeature.personalData,
   privacyFeature.personalData,

@@ -6,6 +6,7 @@ import { provisioningBy } from './bootstrap.ts';
 import type { Naming } from './catalog/naming.ts';
 import { gateway } from './connectors/gateway/index.ts';
 import type { Connectors } from './connectors/ports/index.ts';
+import type { ConnectorRegistry } from './connectors/registry.ts';
 import { type CardParts, cardNetworkHandler } from './features/cards/index.ts';
 import { createFollowers, type Followers } from './features/notifications/events/index.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import {
   openProviderDirectory,
   type ProviderDirectory,
+  providerMetrics,
   routed,
   withServices,
 } from './features/providers/index.ts';
@@ -147,14 +149,16 @@ interface OperatorResources {
   circuits: Circuits;
   committer: Committer;
   world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
+  builtIn: ConnectorRegistry;
 }
 
 /** What the operator API needs of the process. */
 export const operatorPartsOf = (
   { walletRecoveryMs, process, roles = ROLES }: ProcessSettings,
   { changes }: OpenRequests,
-  { circuits, committer, world }: OperatorResources,
+  { circuits, committer, world, builtIn }: OperatorResources,
 ) => ({
+  builtIn: builtIn.builtIn,
   walletRecoveryMs,
   changes,
   world,
@@ -177,9 +181,10 @@ export interface Providers {
 /** Reads the providers; their directory must be started to follow changes. */
 export async function providersOf(
   runtime: Runtime,
-  builtIn: ConnectorsOf,
+  builtIn: ConnectorRegistry,
   circuits: Circuits,
   log: Log,
+  metrics: Metrics,
 ): Promise<Providers> {
   const { db, effects, vault } = runtime;
   const directory = await openProviderDirectory({
@@ -190,6 +195,7 @@ export async function providersOf(
     protocol: gateway,
     log,
   });
+  providerMetrics.watch({ metrics, directory, db, effects });
   const entries = MODES.map((environment): [Mode, Connectors] => {
     const connectors = builtIn(environment);
     const parts = { runtime: () => runtime, directory, environment };

@@ -20,7 +20,7 @@ interface Stoppable {
   /** Requests that follow events. */
   followers: { close(): void };
   keyRing: { stop(): void };
-  directory: { stop(): void };
+  directory: { stop(): Promise<void> };
   worker: { stop(): Promise<void> };
   deliverer: { stop(): Promise<void> };
   recorder: { close(): Promise<void> };
@@ -36,7 +36,6 @@ export async function stopParts(parts: Stoppable): Promise<void> {
   parts.readiness.stop();
   parts.followers.close();
   parts.keyRing.stop();
-  parts.directory.stop();
   // Concurrent, because each of them may need all of its time. The server has its own limit.
   await Promise.all([
     parts.server.close(),
@@ -45,6 +44,7 @@ export async function stopParts(parts: Stoppable): Promise<void> {
   ]);
   await Promise.all([
     within(DATABASE_MS, parts.recorder.close()),
+    within(DATABASE_MS, parts.directory.stop()),
     within(DATABASE_MS, parts.committer.close()),
   ]);
   await within(DATABASE_MS, parts.db.close());

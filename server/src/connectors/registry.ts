@@ -6,7 +6,7 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import { fieldErrors } from '../kernel/contract/validate.ts';
 import type { Effects } from '../kernel/effects.ts';
-import type { Mode } from '../kernel/mode.ts';
+import { MODES, type Mode } from '../kernel/mode.ts';
 import {
   incompleteSettings,
   isComplete,
@@ -140,15 +140,22 @@ const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
     )
     .map((name) => `The connector ${connector.name} offers ${name} without declaring it.`);
 
+/** A capability, and the connector that serves it. */
+interface Served {
+  name: Capability;
+  connector: Connector;
+  offer: Capabilities;
+}
+
 /** One offer for each capability: from a regular connector, or else from a fallback. */
-function mergeOffers(mode: Mode, openedConnectors: readonly Opened[]): Capabilities {
+function mergeOffers(mode: Mode, openedConnectors: readonly Opened[]): Served[] {
   const problems = openedConnectors.flatMap(undeclaredCapabilities);
   const serving = openedConnectors.flatMap((each) =>
     namesIn(each.offer).map((name) => ({ name, ...each })),
   );
   const isFallback = ({ name, connector }: (typeof serving)[number]) =>
     connector.fallbackFor?.includes(name) ?? false;
-  const chosen = [...new Set(serving.map(({ name }) => name))].map((name) => {
+  const chosen = [...new Set(serving.map(({ name }) => name))].flatMap((name) => {
     const all = serving.filter((each) => each.name === name);
     const regular = all.filter((each) => !isFallback(each));
     const [first, second] = regular.length ? regular : all;
@@ -158,18 +165,27 @@ function mergeOffers(mode: Mode, openedConnectors: readonly Opened[]): Capabilit
         `The connectors ${names} both offer ${name} in ${mode}. Configure one of them.`,
       );
     }
-    return [name, first?.offer[name]] as const;
+    return first ? [first] : [];
   });
   if (problems.length) throw new Error(problems.join('\n'));
-  return Object.fromEntries(chosen);
+  return chosen;
 }
 
+const capabilitiesOf = (served: readonly Served[]): Capabilities =>
+  Object.fromEntries(served.map(({ name, offer }) => [name, offer[name]]));
+
 /** The capabilities of a mode. Throws one error that names every unusable setting. */
-export function openConnectors(
+export const openConnectors = (
   connectors: readonly Connector[],
   parts: ConnectorParts,
   settings: Values,
-): Capabilities {
+): Capabilities => capabilitiesOf(openServing(connectors, parts, settings));
+
+function openServing(
+  connectors: readonly Connector[],
+  parts: ConnectorParts,
+  settings: Values,
+): Served[] {
   const configured = connectors
     .filter(({ modes }) => modes.includes(parts.mode))
     .map((connector) => ({ connector, values: ownSettings(connector, settings) }))
@@ -186,24 +202,54 @@ export function openConnectors(
 /** Both modes share one storage, so it is opened once. */
 const isStorage = ({ capabilities }: Connector) => capabilities.includes('storage');
 
+/** A connector that is part of the server, in an environment. */
+export interface BuiltInConnector {
+  name: string;
+  environment: Mode;
+  description: string;
+  /** Its capabilities. */
+  serves: readonly string[];
+}
+
+/** The capabilities of each mode. */
+export interface ConnectorRegistry {
+  (environment: Mode): Connectors;
+  /** The connectors that serve at least one capability. */
+  builtIn(): BuiltInConnector[];
+}
+
+const describeServed = (environment: Mode, served: readonly Served[]): BuiltInConnector[] =>
+  [...new Set(served.map(({ connector }) => connector))].map((connector) => ({
+    name: connector.name,
+    environment,
+    description: connector.description,
+    serves: served.flatMap((each) => (each.connector === connector ? [each.name] : [])),
+  }));
+
 /** The capabilities of both modes. Throws if a file that a setting names cannot be used. */
 export function connectorRegistry(
   effects: Effects,
   settings: ConnectorSettings = {},
-): (environment: Mode) => Connectors {
+): ConnectorRegistry {
   const { custodyKeys, production, note = () => {}, ...values } = settings;
   const circuits = settings.circuits ?? createCircuits(() => effects.now());
   const providers = CONNECTORS.filter((each) => !isStorage(each));
-  const open = (mode: Mode): Connectors => {
+  const open = (mode: Mode): Served[] => {
     const provider = (name: string) => circuits.effects(effects, name);
     const keys = custodyKeys && keysIn(mode, custodyKeys);
-    return openConnectors(providers, { mode, effects, provider, keys, note }, { ...values });
+    return openServing(providers, { mode, effects, provider, keys, note }, { ...values });
+  };
+  const served: Record<Mode, Served[]> = {
+    sandbox: open('sandbox'),
+    production: open('production'),
   };
   const serving: Record<Mode, Connectors> = {
-    sandbox: open('sandbox'),
-    production: { ...open('production'), ...production },
+    sandbox: capabilitiesOf(served.sandbox),
+    production: { ...capabilitiesOf(served.production), ...production },
   };
-  return (environment) => serving[environment];
+  return Object.assign((environment: Mode) => serving[environment], {
+    builtIn: () => MODES.flatMap((mode) => describeServed(mode, served[mode])),
+  });
 }
 
 /** The storage of both modes. `effects` includes the circuit breaker. */

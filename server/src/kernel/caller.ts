@@ -27,8 +27,11 @@ export interface Caller {
   operator?: Operator;
 }
 
-/** How an operator is identified: a session of a user, a token, or the machine's command. */
-export type OperatorKind = 'USER' | 'TOKEN' | 'COMMAND';
+/**
+ * How an operator is identified: a session of a user, a token, or the machine's command. SYSTEM is the
+ * server, for a change that it makes by a rule of operators.
+ */
+export type OperatorKind = 'USER' | 'TOKEN' | 'COMMAND' | 'SYSTEM';
 
 /** An operator who uses the operator API or the command. */
 export interface Operator {

@@ -21,9 +21,10 @@ const RECORD = {
   createdAt: time('Time of the change.'),
   actor: Type.Object(
     {
-      kind: oneOf(['USER', 'TOKEN', 'COMMAND'], {
+      kind: oneOf(['USER', 'TOKEN', 'COMMAND', 'SYSTEM'], {
         description:
-          'USER: an operator user. TOKEN: an operator token. COMMAND: the command on the server machine.',
+          'USER: an operator user. TOKEN: an operator token. COMMAND: the command on the server machine. ' +
+          'SYSTEM: the server, which pauses providers by their terms.',
       }),
       id: text('ID of the operator.'),
       name: text('Name of the operator at that time.'),

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Naming, namingFor } from '../catalog/naming.ts';
 import type { Connectors } from '../connectors/ports/index.ts';
-import type { ProviderDirectory } from '../features/providers/index.ts';
+import type { BuiltInProvider, ProviderDirectory } from '../features/providers/index.ts';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { Operation } from '../http/bind.ts';
@@ -30,6 +30,7 @@ export interface OperatorMount {
   files: Files;
   connectors(environment: Mode): Connectors;
   directory: ProviderDirectory;
+  builtIn(): readonly BuiltInProvider[];
   provisioning: Provisioning;
   changes: ChangeFeed;
   process: ProcessState;

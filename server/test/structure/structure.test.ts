@@ -236,6 +236,7 @@ describe('SQL', () => {
     owners.set(name, 'payments');
   }
   owners.set('job_cancellations', 'runtime');
+  owners.set('provider_calls', 'providers');
 
   it('has an owner for every table', () => {
     const migrations = files.filter((file) => /^server\/migrations\/.*\.sql$/.test(file));

@@ -5,6 +5,7 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { signRequest } from '../../kernel/crypto/http-signatures.ts';
 import type { Effects } from '../../kernel/effects.ts';
+import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import type { ConnectedProvider } from '../ports/providers/port.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -25,32 +26,50 @@ export interface ProviderClient {
   ): Promise<Static<S> | typeof NOT_FOUND>;
 }
 
+type Observe = ConnectedProvider['observe'];
+
+/** Runs a call and reports it. One that the circuit has stopped was not sent. */
+async function observed<R>(effects: Effects, observe: Observe, call: () => Promise<R>): Promise<R> {
+  const started = effects.now();
+  const report = (isSuccess: boolean) =>
+    observe({ isSuccess, durationMs: Math.max(0, effects.now() - started) });
+  try {
+    const result = await call();
+    report(true);
+    return result;
+  } catch (error) {
+    if (!circuitOpenIn(error)) report(false);
+    throw error;
+  }
+}
+
 export function providerClient(
   effects: Effects,
-  { name, address, keyOf }: Omit<ConnectedProvider, 'reportedRates'>,
+  { name, address, keyOf, observe }: Omit<ConnectedProvider, 'reportedRates'>,
 ): ProviderClient {
   const { url, isPrivateAllowed } = address;
+  async function send<S extends TSchema>(path: string, input: object, schema: S) {
+    const request = {
+      method: 'POST' as const,
+      url: url + path,
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify(input),
+    };
+    const headers = await signRequest(keyOf(), request, effects.now());
+    const { status, body } = await effects.http({
+      ...request,
+      headers,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      publicOnly: !isPrivateAllowed,
+      repeatable: true,
+    });
+    if (status === 404) return NOT_FOUND;
+    if (status !== 200) throw new Error(`${name} responded to ${path} with status ${status}`);
+    return parsed(name, path, body, schema);
+  }
   return {
-    async call<S extends TSchema>(path: string, input: object, schema: S) {
-      const request = {
-        method: 'POST' as const,
-        url: url + path,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(input),
-      };
-      const headers = await signRequest(keyOf(), request, effects.now());
-      const { status, body } = await effects.http({
-        ...request,
-        headers,
-        timeoutMs: TIMEOUT_MS,
-        maxBytes: MAX_BYTES,
-        publicOnly: !isPrivateAllowed,
-        repeatable: true,
-      });
-      if (status === 404) return NOT_FOUND;
-      if (status !== 200) throw new Error(`${name} responded to ${path} with status ${status}`);
-      return parsed(name, path, body, schema);
-    },
+    call: (path, input, schema) => observed(effects, observe, () => send(path, input, schema)),
   };
 }
 

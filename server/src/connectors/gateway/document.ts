@@ -12,6 +12,7 @@ import {
   IssueCard,
 } from '../ports/providers/cards.ts';
 import {
+  Balances,
   CancelResult,
   Capabilities,
   Message,
@@ -32,6 +33,12 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
     summary: 'Get the capabilities of the provider',
     input: NoInput,
     output: Capabilities,
+  },
+  '/balances': {
+    operationId: 'getBalances',
+    summary: 'Return the prefunded balances',
+    input: NoInput,
+    output: Balances,
   },
   '/transfers/send': {
     operationId: 'sendTransfer',

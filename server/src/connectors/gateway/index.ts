@@ -2,7 +2,7 @@
 // registry: `features/providers` connects each row.
 
 import type { ProviderProtocol } from '../ports/providers/port.ts';
-import { Capabilities, StatementPage } from '../ports/providers/protocol.ts';
+import { Balances, Capabilities, StatementPage } from '../ports/providers/protocol.ts';
 import { cardCalls } from './cards.ts';
 import { NOT_FOUND, providerClient } from './client.ts';
 import {
@@ -24,6 +24,11 @@ export const gateway: ProviderProtocol = {
         const reply = await client.call('/capabilities', {}, Capabilities);
         if (reply === NOT_FOUND) throw new Error(`${name} does not serve /capabilities`);
         return reply;
+      },
+      async balances() {
+        const reply = await client.call('/balances', {}, Balances);
+        if (reply === NOT_FOUND) throw new Error(`${name} does not serve /balances`);
+        return reply.balances;
       },
       transfers: transferCalls(client),
       names: accountChecks(client),

@@ -2,6 +2,8 @@
 // call goes to it, whatever the routes say then.
 
 import type { Mode } from '../../kernel/mode.ts';
+import type { RowOf } from '../../runtime/db/table.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
 import type { ProviderDirectory } from './directory.ts';
@@ -20,6 +22,12 @@ export const storedAssignment = async (
 ) =>
   directory.current().providers.size === 0 ? undefined : runtime().db.read(providerTransfers, id);
 
+/** A selected route, and what is stored with the choice: nothing for a card. */
+interface Chosen {
+  selected: ProviderRouteRow | undefined;
+  facts?: Pick<RowOf<typeof providerTransfers>, 'kind' | 'currency' | 'amount' | 'choice'>;
+}
+
 const hasRoutes = ({ directory, environment }: AssignmentParts) =>
   directory.current().routes.some((each) => each.environment === environment);
 
@@ -30,23 +38,22 @@ const hasRoutes = ({ directory, environment }: AssignmentParts) =>
 export async function assignProvider(
   parts: AssignmentParts,
   subject: { id: string; platformId: string },
-  choose: () => ProviderRouteRow | undefined,
+  choose: (ctx: Ctx) => Promise<Chosen>,
 ): Promise<string | null | undefined> {
   const stored = await storedAssignment(parts, subject.id);
   if (stored || !hasRoutes(parts)) return stored?.provider_id;
-  const selected = choose();
-  const row = {
-    id: subject.id,
-    platform_id: subject.platformId,
-    provider_id: selected?.provider_id ?? null,
-    route_id: selected?.id ?? null,
-  };
   const caller = systemCaller(subject.platformId, parts.environment);
   try {
-    await operate(parts.runtime(), caller, async (ctx) =>
-      ctx.insert(providerTransfers, { ...row, created_at: ctx.now }),
-    );
-    return row.provider_id;
+    return await operate(parts.runtime(), caller, async (ctx) => {
+      const { selected, facts } = await choose(ctx);
+      const providerId = selected?.provider_id ?? null;
+      ctx.insert(providerTransfers, {
+        ...{ id: subject.id, platform_id: subject.platformId, provider_id: providerId },
+        ...{ route_id: selected?.id ?? null, ...facts },
+        created_at: ctx.effects.now(),
+      });
+      return providerId;
+    });
   } catch (error) {
     if (!isKeyTaken(error)) throw error;
     return (await storedAssignment(parts, subject.id))?.provider_id;

@@ -1,8 +1,22 @@
 // Constraints on provider names, and the statuses, kinds and route verdicts that interfaces list.
 import { TRANSFER_KINDS } from '../../connectors/ports/providers/protocol.ts';
 import { SERVICES } from '../../connectors/ports/providers/services.ts';
-import { ROUTE_VERDICTS } from './routing.ts';
 import { PROVIDER_STATUSES } from './store.ts';
+
+/** Results of evaluating a route. */
+const ROUTE_VERDICTS = [
+  'SELECTED',
+  'OTHER_TRANSFERS',
+  'PROVIDER_PAUSED',
+  'NOT_OFFERED',
+  'OVER_LIMIT',
+  'OVER_DAILY_LIMIT',
+  'OVER_BALANCE',
+  'UNAVAILABLE',
+  'HIGHER_COST',
+  'LOWER_PRIORITY',
+] as const;
+export type Verdict = (typeof ROUTE_VERDICTS)[number];
 
 export const PROVIDER_CHOICES = {
   /** Pattern of a provider name, and the same rule as text. */

@@ -12,15 +12,21 @@ import type { Database } from '../../runtime/db/database.ts';
 import type { Circuits } from '../../runtime/jobs/circuits.ts';
 import type { Log } from '../../runtime/observability/log.ts';
 import type { Vault } from '../../runtime/security/vault.ts';
+import type { ProviderTerms } from './configuration/contract.ts';
+import { termsOf } from './configuration/terms.ts';
+import { type CallRecorder, createCallRecorder } from './health/recorder.ts';
 import { keyContext } from './keys.ts';
 import type { ProviderKeyRow, ProviderRouteRow, ProviderRow } from './store.ts';
 
 const READ_EVERY_MS = 500;
+/** Readings between two additions of the counted calls to the database. */
+const FLUSH_EVERY = 10;
 
 export interface Provider {
   row: ProviderRow;
   /** Null until the first check. */
   capabilities: Capabilities | null;
+  terms: ProviderTerms;
   port: ProviderPort;
   /** Keys that are valid for its messages at `now`, by ID. */
   publicKeys(now: Time): ReadonlyMap<string, KeyObject>;
@@ -39,8 +45,11 @@ export interface ProviderDirectory {
   refresh(): Promise<void>;
   /** Whether the circuit breaker of a provider is open, so that calls fail without being sent. */
   isUnavailable(providerId: string): boolean;
+  /** The calls of this process. */
+  calls: CallRecorder;
   start(): void;
-  stop(): void;
+  /** Stops reading, and stores the counted calls. */
+  stop(): Promise<void>;
 }
 
 interface DirectoryOptions {
@@ -85,12 +94,14 @@ const circuitName = (providerId: string) => `provider ${providerId}`;
 /** Reads the providers once; `start` begins to read them periodically. */
 export async function openProviderDirectory(options: DirectoryOptions): Promise<ProviderDirectory> {
   const { db, effects, vault, circuits, protocol, log } = options;
+  const calls = createCallRecorder(effects, db);
   const openedKeys = new Map<string, KeyObject>();
   const connected = new Map<string, { version: string; provider: Provider }>();
   let snapshot: ProviderSnapshot = { providers: new Map(), routes: [] };
   let reading: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFailing = false;
+  let turns = 0;
 
   function keyOf(row: ProviderKeyRow): KeyObject {
     const opened = openedKeys.get(row.id);
@@ -132,9 +143,11 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     return {
       row,
       capabilities: capabilitiesOf(row),
+      terms: termsOf(row),
       port: protocol.connect(guarded, {
         ...{ name: row.id, address, reportedRates: reportedRatesOf(row) },
         keyOf: () => signingKeyOf(row.id, own),
+        observe: (call) => calls.observe(row.id, call),
       }),
       publicKeys: (now) =>
         new Map(
@@ -168,6 +181,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   async function poll(): Promise<void> {
     try {
       await refresh();
+      if (++turns % FLUSH_EVERY === 0) await calls.flush();
       isFailing = false;
     } catch (error) {
       if (!isFailing) log.error({ err: error }, 'providers could not be read');
@@ -185,12 +199,14 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
       await refresh();
     },
     isUnavailable: (providerId) => circuits.states().get(circuitName(providerId)) === 'open',
+    calls,
     start() {
       timer = setTimeout(poll, READ_EVERY_MS).unref();
     },
-    stop() {
+    async stop() {
       clearTimeout(timer);
       timer = undefined;
+      await calls.flush().catch((error) => log.error({ err: error }, 'calls were not counted'));
     },
   };
 }

@@ -1,5 +1,23 @@
 // Public interface of providers: management, directory, and the connectors that route to them.
 import type { Feature } from '../../runtime/operation/feature.ts';
+import {
+  Environment,
+  NEW_ROUTE,
+  PrivateAddressAllowed,
+  ProviderFile,
+  ProviderId,
+  ProviderTerms,
+  ProviderUrl,
+  PublicKeyPem,
+  TRANSFER_FIELDS,
+} from './configuration/contract.ts';
+import { exportProviders, importProviders } from './configuration/import.ts';
+import { type HealthParts, healthSweep } from './health/auto-pause.ts';
+import { balanceSweep } from './health/balances.ts';
+import { listHealth } from './health/list.ts';
+import { watchProviders } from './health/metrics.ts';
+import { recordOutcome } from './health/outcomes.ts';
+import { usageSweep } from './health/retention.ts';
 import { routedIssuer } from './issuer.ts';
 import {
   addProviderKey,
@@ -11,13 +29,21 @@ import {
   recordRates,
   resumeProvider,
   rotateOwnKey,
+  setProviderBalance,
+  setProviderTerms,
 } from './manage.ts';
+import {
+  createRoute,
+  deleteRoute,
+  explainRoute,
+  explainTransaction,
+  listRoutes,
+} from './manage-routes.ts';
 import { routedRail } from './rail.ts';
 
 export { PROVIDER_CHOICES } from './choices.ts';
 export { openProviderDirectory, type Provider, type ProviderDirectory } from './directory.ts';
-export type { ManagerParts } from './manage.ts';
-export { createRoute, deleteRoute, explainRoute, listRoutes } from './manage-routes.ts';
+export type { BuiltInProvider, ManagerParts } from './manage.ts';
 export { providerOfTransfer } from './rail.ts';
 export { providerModes, reportedTransfers, type TransferOfProvider } from './reported.ts';
 export { providerOfService, withServices } from './services.ts';
@@ -30,17 +56,51 @@ export const providerManagement = {
   addKey: addProviderKey,
   check: checkProvider,
   create: createProvider,
+  export: exportProviders,
   get: providerById,
+  health: listHealth,
+  import: importProviders,
   list: listProviders,
   pause: pauseProvider,
   recordRates,
   resume: resumeProvider,
   rotateKey: rotateOwnKey,
+  setBalance: setProviderBalance,
+  setTerms: setProviderTerms,
 };
+
+/** What operators do with routes. */
+export const routeManagement = {
+  create: createRoute,
+  delete: deleteRoute,
+  explain: explainRoute,
+  explainTransaction,
+  list: listRoutes,
+};
+
+/** Schemas of requests and of the file with providers. */
+export const PROVIDER_SCHEMAS = {
+  ...{ Environment, NEW_ROUTE, PrivateAddressAllowed, ProviderFile, ProviderId, ProviderTerms },
+  ...{ ProviderUrl, PublicKeyPem, TRANSFER_FIELDS },
+};
+
+/** Results of transfers that messages and operators report. */
+export const transferOutcomes = { record: recordOutcome };
+
+/** Registers the metrics of providers. */
+export const providerMetrics = { watch: watchProviders };
 
 /** Parts that this feature adds to a server. */
 export const providerFeature = {
+  sweeps: (parts: HealthParts) => [healthSweep(parts), balanceSweep(parts), usageSweep()],
   reset: {
-    retained: { providers: 'true', provider_keys: 'true', provider_routes: 'true' },
+    retained: {
+      providers: 'true',
+      provider_keys: 'true',
+      provider_routes: 'true',
+      provider_usage: 'true',
+      provider_balances: 'true',
+      provider_calls: 'true',
+    },
   },
-} satisfies Feature;
+} satisfies Feature<HealthParts>;

@@ -4,7 +4,7 @@
 
 import type { CardOrder, IssuerPort, ProviderIssuerPort } from '../../connectors/ports/cards.ts';
 import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';
-import { chooseRoute } from './routing.ts';
+import { chooseCardRoute } from './routing.ts';
 
 interface RoutedIssuerParts extends AssignmentParts {
   /** The issuer of the environment without providers; undefined: none. */
@@ -16,12 +16,13 @@ type Assigned =
   | { kind: 'built-in'; issuer: IssuerPort };
 
 const choiceFor = (
-  { environment, directory }: RoutedIssuerParts,
+  { environment, directory, runtime }: RoutedIssuerParts,
   { platformId, currency }: Pick<CardOrder, 'platformId' | 'currency'>,
 ) =>
-  chooseRoute(
+  chooseCardRoute(
     { environment, platformId, currency, kind: 'card', rail: null, amount: 0n },
     directory,
+    runtime().effects.now(),
   ).selected;
 
 /** Largest amount that the provider may approve by itself: the limit of the route, or none. */
@@ -63,10 +64,10 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
     connect: (handler) => builtIn?.connect?.(handler),
     serves: (card) => builtIn !== undefined || Boolean(choiceFor(parts, card)?.provider_id),
     async issue(order) {
-      const providerId = await assignProvider(parts, order, () => {
+      const providerId = await assignProvider(parts, order, async () => {
         const selected = choiceFor(parts, order);
         if (!selected?.provider_id && !builtIn) throw new Error(`no provider issues ${order.id}`);
-        return selected;
+        return { selected };
       });
       const assigned = await assignedTo(parts, order.id, providerId);
       if (assigned.kind === 'built-in') return assigned.issuer.issue(order);

@@ -4,12 +4,15 @@ import { SERVICES } from '../../connectors/ports/providers/services.ts';
 import { iso } from '../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import { operate } from '../../runtime/operation/operate.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../tenancy/platform/index.ts';
 import { providerNotFound } from './keys.ts';
 import type { ManagerParts } from './manage.ts';
+import { presentRoute, presentVerdict, type VerdictView } from './present.ts';
 import { chooseRoute, type TransferFacts } from './routing.ts';
 import { type ProviderRouteRow, providerRoutes, providers, type RouteKind } from './store.ts';
+import { transferById } from './usage.ts';
 
 const MAX_ROUTES = 500;
 
@@ -22,57 +25,74 @@ export interface NewRoute {
   kind?: RouteKind | undefined;
   rail?: string | undefined;
   currency?: string | undefined;
+  country?: string | undefined;
   minAmount?: number | undefined;
   maxAmount?: number | undefined;
+  costFixed?: number | undefined;
+  costBasisPoints?: number | undefined;
 }
 
-const withoutNull = (fields: Record<string, string | number | null>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-
-const presentRoute = (row: ProviderRouteRow) => ({
-  routeId: row.id,
-  environment: row.environment,
-  providerId: row.provider_id,
-  priority: row.priority,
-  ...withoutNull({
-    platformId: row.platform_id,
-    kind: row.kind,
-    rail: row.rail,
-    currency: row.currency,
-    minAmount: row.min_amount === null ? null : Number(row.min_amount),
-    maxAmount: row.max_amount === null ? null : Number(row.max_amount),
-  }),
-  createdAt: iso(row.created_at),
-});
-
 /** Fields of a route that select transfers. */
-const TRANSFER_ONLY = ['platformId', 'rail', 'currency', 'minAmount', 'maxAmount'] as const;
+const TRANSFER_ONLY = [
+  ...(['platformId', 'rail', 'currency', 'country', 'minAmount', 'maxAmount'] as const),
+  ...(['costFixed', 'costBasisPoints'] as const),
+];
 
 const isService = (kind: RouteKind | undefined): boolean =>
   (SERVICES as readonly (string | undefined)[]).includes(kind);
 
 /** The route of a service has a provider and applies to the whole environment. */
-function validateService(route: NewRoute): void {
-  if (!isService(route.kind)) return;
+function serviceErrors(route: NewRoute): FieldError[] {
+  if (!isService(route.kind)) return [];
   const errors: FieldError[] = TRANSFER_ONLY.filter((field) => route[field] !== undefined).map(
     (field) => ({ field, message: `does not apply to the service ${route.kind}` }),
   );
   if (route.providerId === null) {
     errors.push({ field: 'providerId', message: `is required for the service ${route.kind}` });
   }
-  if (errors.length > 0) throw invalid(errors);
+  return errors;
 }
+
+/** Errors of a route that matches the schema. */
+export function routeErrors(route: NewRoute): FieldError[] {
+  const { minAmount, maxAmount, currency, costFixed } = route;
+  const hasLimit = minAmount !== undefined || maxAmount !== undefined;
+  const errors = serviceErrors(route);
+  if (isService(route.kind)) return errors;
+  if (hasLimit && currency === undefined) {
+    errors.push({ field: 'currency', message: 'is required with minAmount or maxAmount' });
+  } else if (costFixed && currency === undefined) {
+    errors.push({ field: 'currency', message: 'is required with costFixed' });
+  }
+  if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount) {
+    errors.push({ field: 'maxAmount', message: 'must not be less than minAmount' });
+  }
+  return errors;
+}
+
+/** The row of a new route. */
+export const routeRow = (ctx: Ctx, route: NewRoute): Omit<ProviderRouteRow, 'version'> => ({
+  id: ctx.id('ProviderRoute'),
+  provider_id: route.providerId,
+  environment: route.environment,
+  priority: route.priority,
+  platform_id: route.platformId ?? null,
+  kind: route.kind ?? null,
+  rail: route.rail ?? null,
+  currency: route.currency ?? null,
+  country: route.country ?? null,
+  cost_fixed: BigInt(route.costFixed ?? 0),
+  cost_basis_points: route.costBasisPoints ?? 0,
+  min_amount: route.minAmount === undefined ? null : BigInt(route.minAmount),
+  max_amount: route.maxAmount === undefined ? null : BigInt(route.maxAmount),
+  created_at: ctx.now,
+  updated_at: ctx.now,
+});
 
 /** Throws NOT_FOUND for an unknown provider. */
 export async function createRoute({ runtime, directory }: ManagerParts, route: NewRoute) {
-  const { minAmount, maxAmount, currency } = route;
-  validateService(route);
-  const hasLimit = minAmount !== undefined || maxAmount !== undefined;
-  if (hasLimit && currency === undefined)
-    throw invalidField('currency', 'is required with minAmount or maxAmount');
-  if (minAmount !== undefined && maxAmount !== undefined && minAmount > maxAmount) {
-    throw invalidField('maxAmount', 'must not be less than minAmount');
-  }
+  const errors = routeErrors(route);
+  if (errors.length > 0) throw invalid(errors);
   const row = await operate(runtime, INSTALLATION, async (ctx) => {
     if (directory.current().routes.length >= MAX_ROUTES) {
       throw new Fault(
@@ -90,20 +110,7 @@ export async function createRoute({ runtime, directory }: ManagerParts, route: N
         );
       }
     }
-    return ctx.insert(providerRoutes, {
-      id: ctx.id('ProviderRoute'),
-      provider_id: route.providerId,
-      environment: route.environment,
-      priority: route.priority,
-      platform_id: route.platformId ?? null,
-      kind: route.kind ?? null,
-      rail: route.rail ?? null,
-      currency: currency ?? null,
-      min_amount: minAmount === undefined ? null : BigInt(minAmount),
-      max_amount: maxAmount === undefined ? null : BigInt(maxAmount),
-      created_at: ctx.now,
-      updated_at: ctx.now,
-    });
+    return ctx.insert(providerRoutes, routeRow(ctx, route));
   });
   await directory.refresh();
   return presentRoute(row);
@@ -126,11 +133,49 @@ export async function deleteRoute({ runtime, directory }: ManagerParts, routeId:
 }
 
 /** Returns the provider that would execute a transfer now, with a verdict per route. Stores nothing. */
-export function explainRoute({ directory }: ManagerParts, facts: TransferFacts) {
-  const { selected, verdicts } = chooseRoute(facts, directory);
+export async function explainRoute({ runtime, directory }: ManagerParts, facts: TransferFacts) {
+  const now = runtime.effects.now();
+  const { selected, verdicts } = await chooseRoute(runtime.db, facts, directory, now);
   return {
     providerId: selected?.provider_id ?? null,
     routeId: selected?.id ?? null,
-    routes: verdicts.map(({ route, verdict }) => ({ ...presentRoute(route), verdict })),
+    routes: verdicts.map(presentVerdict),
   };
+}
+
+/** The transfers of a transaction: its payout, its debit and its refund. */
+const SUFFIXES = ['', '/pull', '/refund'];
+
+/**
+ * Why the transfers of a transaction went to their providers, as stored at the choice. Throws NOT_FOUND for a
+ * transaction without such a choice: none was sent, or there was no route.
+ */
+export async function explainTransaction(
+  { runtime }: { runtime: Pick<Runtime, 'db'> },
+  transactionId: string,
+) {
+  const ids = SUFFIXES.map((suffix) => `${transactionId}${suffix}`);
+  const rows = await Promise.all(ids.map((id) => transferById(runtime.db, id)));
+  const data = rows.flatMap((row) =>
+    row === undefined
+      ? []
+      : [
+          {
+            transferId: row.id,
+            platformId: row.platform_id,
+            kind: row.kind,
+            amount: row.amount === null ? null : Number(row.amount),
+            currency: row.currency,
+            providerId: row.provider_id,
+            routeId: row.route_id,
+            outcome: row.outcome,
+            chosenAt: iso(row.created_at),
+            routes: row.choice === null ? [] : (JSON.parse(row.choice) as VerdictView[]),
+          },
+        ],
+  );
+  if (data.length === 0) {
+    throw new Fault('NOT_FOUND', 'No provider was chosen for this transaction.');
+  }
+  return { data };
 }

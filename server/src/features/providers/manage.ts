@@ -11,9 +11,19 @@ import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { KEY_NOTICE_MS } from '../../runtime/security/key-rotation.ts';
 import { INSTALLATION } from '../tenancy/platform/index.ts';
-import type { ProviderDirectory } from './directory.ts';
+import type { ProviderTerms } from './configuration/contract.ts';
+import { termsErrors, termsOf } from './configuration/terms.ts';
+import type { Provider, ProviderDirectory } from './directory.ts';
 import { ed25519Key, insertOwnKey, insertProviderKey, providerNotFound } from './keys.ts';
-import { type ProviderKeyRow, type ProviderRow, providerKeys, providers } from './store.ts';
+import {
+  type BalanceRow,
+  type ProviderKeyRow,
+  type ProviderRow,
+  providerBalances,
+  providerKeys,
+  providers,
+} from './store.ts';
+import { availableIn, type ReportedBalance, stageBalance } from './usage.ts';
 
 /** Maximum number of active keys on each side. */
 const MAX_KEYS = 4;
@@ -31,7 +41,15 @@ export interface NewProvider {
   privateAddressAllowed?: boolean | undefined;
 }
 
-const isActive = ({ retired_at }: ProviderKeyRow, now: Time) =>
+/** A connector that is part of the server, in an environment. */
+export interface BuiltInProvider {
+  name: string;
+  environment: Mode;
+  description: string;
+  serves: readonly string[];
+}
+
+export const isActive = ({ retired_at }: ProviderKeyRow, now: Time) =>
   retired_at === null || retired_at > now;
 
 const presentKey = (row: ProviderKeyRow) => ({
@@ -41,8 +59,24 @@ const presentKey = (row: ProviderKeyRow) => ({
   ...(row.retired_at === null ? {} : { retiredAt: iso(row.retired_at) }),
 });
 
+const presentBalance = (row: BalanceRow, terms: ProviderTerms) => {
+  const { alertBelow } = terms.prefunding?.find((each) => each.currency === row.currency) ?? {};
+  const available = availableIn(row);
+  return {
+    currency: row.currency,
+    amount: Number(row.amount),
+    sentSince: Number(row.spent),
+    available: Number(available),
+    isLow: alertBelow !== undefined && available < BigInt(alertBelow),
+    source: row.source,
+    asOf: iso(row.reported_at),
+  };
+};
+
 async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
   const keys = await runtime.db.find(providerKeys, { provider_id: row.id });
+  const balances = await runtime.db.find(providerBalances, { provider_id: row.id });
+  const terms = termsOf(row);
   const now = runtime.effects.now();
   const ofSide = (side: ProviderKeyRow['side']) =>
     keys
@@ -55,6 +89,13 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
     url: row.url,
     privateAddressAllowed: row.private_address,
     status: row.status,
+    pausedBy: row.paused_by,
+    pauseReason: row.pause_reason,
+    statusSince: iso(row.status_since),
+    terms,
+    balances: balances
+      .sort((a, b) => a.id.localeCompare(b.id))
+      .map((each) => presentBalance(each, terms)),
     available: !directory.isUnavailable(row.id),
     capabilities: row.capabilities === null ? null : (JSON.parse(row.capabilities) as Capabilities),
     checkedAt: row.checked_at === null ? null : iso(row.checked_at),
@@ -68,7 +109,7 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
 export type ProviderView = Awaited<ReturnType<typeof present>>;
 
 /** Error of a provider URL. Host names are resolved and checked again for each connection. */
-function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | null {
+export function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | null {
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
     return 'must be an http or https URL without a query';
   }
@@ -76,6 +117,9 @@ function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | n
   const problem = isPrivateAllowed ? null : publicUrlProblem(url.href);
   return problem && `${problem}, unless privateAddressAllowed is true`;
 }
+
+/** A valid URL without a slash at its end. */
+export const normalizedUrl = (url: string): string => new URL(url).href.replace(/\/+$/, '');
 
 async function changeProvider(
   parts: ManagerParts,
@@ -92,36 +136,48 @@ async function changeProvider(
   return providerById(parts, providerId);
 }
 
+/** Stages a provider with a new key of this installation for it. */
+export function stageProvider(
+  ctx: Ctx,
+  input: Omit<NewProvider, 'publicKeyPem'> & { terms?: ProviderTerms | undefined },
+  publicKeys: readonly string[],
+): void {
+  ctx.insert(providers, {
+    id: input.providerId,
+    environment: input.environment,
+    url: normalizedUrl(input.url),
+    private_address: input.privateAddressAllowed ?? false,
+    status: 'ACTIVE',
+    pause_reason: null,
+    paused_by: null,
+    status_since: ctx.now,
+    terms: JSON.stringify(input.terms ?? {}),
+    capabilities: null,
+    checked_at: null,
+    problem: null,
+    rates: null,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  insertOwnKey(ctx, input.providerId, ctx.now);
+  for (const pem of publicKeys) insertProviderKey(ctx, input.providerId, pem);
+}
+
 /** Adds a provider and generates its signing key. Throws CONFLICT if the name is in use. */
 export async function createProvider(
   parts: ManagerParts,
   input: NewProvider,
 ): Promise<ProviderView> {
-  const isPrivateAllowed = input.privateAddressAllowed ?? false;
-  const url = readUrl(input.url);
   const publicKey = ed25519Key(input.publicKeyPem);
+  const url = urlProblem(readUrl(input.url), input.privateAddressAllowed ?? false);
   const errors = [
-    { field: 'url', message: urlProblem(url, isPrivateAllowed) },
+    { field: 'url', message: url },
     { field: 'publicKeyPem', message: 'problem' in publicKey ? publicKey.problem : null },
   ].flatMap(({ field, message }) => (message === null ? [] : [{ field, message }]));
-  if (!url || 'problem' in publicKey || errors.length > 0) throw invalid(errors);
-  await operate(parts.runtime, INSTALLATION, async (ctx) => {
-    ctx.insert(providers, {
-      id: input.providerId,
-      environment: input.environment,
-      url: url.href.replace(/\/+$/, ''),
-      private_address: isPrivateAllowed,
-      status: 'ACTIVE',
-      capabilities: null,
-      checked_at: null,
-      problem: null,
-      rates: null,
-      created_at: ctx.now,
-      updated_at: ctx.now,
-    });
-    insertOwnKey(ctx, input.providerId, ctx.now);
-    insertProviderKey(ctx, input.providerId, publicKey.pem);
-  });
+  if ('problem' in publicKey || errors.length > 0) throw invalid(errors);
+  await operate(parts.runtime, INSTALLATION, async (ctx) =>
+    stageProvider(ctx, input, [publicKey.pem]),
+  );
   await parts.directory.refresh();
   return providerById(parts, input.providerId);
 }
@@ -133,11 +189,43 @@ export async function providerById(parts: ManagerParts, providerId: string): Pro
   return present(parts, row);
 }
 
-/** All providers by name, without pages: an installation has at most a few dozen. */
-export async function listProviders(parts: ManagerParts): Promise<ProviderView[]> {
-  const rows = [...parts.directory.current().providers.values()].map(({ row }) => row);
-  return Promise.all(rows.map((row) => present(parts, row)));
-}
+/** Kinds of transfers, and services. */
+const servedBy = (offer: Capabilities | null): string[] => [
+  ...new Set((offer?.transfers ?? []).flatMap(({ kinds }) => kinds)),
+  ...(offer?.services ?? []),
+];
+
+const summaryOf = ({ directory }: ManagerParts, { row, capabilities }: Provider) => ({
+  kind: 'GATEWAY' as const,
+  providerId: row.id,
+  environment: row.environment,
+  status: row.status,
+  pauseReason: row.pause_reason,
+  available: !directory.isUnavailable(row.id),
+  serves: servedBy(capabilities),
+  description: row.url,
+  problem: row.problem,
+});
+
+/** An operator executes the transfers of the manual rail with these operations. */
+const MANUAL_OPERATIONS = [
+  ...['listAwaitedTransfers', 'settleTransfer', 'failTransfer', 'returnTransfer'],
+  ...['cancelTransfer', 'rejectTransferCancel', 'recordDeposit', 'recordDepositReturn'],
+];
+
+/** All providers: those that speak the protocol, by name, and then those that are part of the server. */
+export const listProviders = (parts: ManagerParts, builtIn: readonly BuiltInProvider[]) => [
+  ...[...parts.directory.current().providers.values()].map((each) => ({
+    ...summaryOf(parts, each),
+    operations: [] as string[],
+  })),
+  ...builtIn.map(({ name, environment, description, serves }) => ({
+    kind: 'BUILT_IN' as const,
+    ...{ providerId: name, environment, status: 'ACTIVE' as const, pauseReason: null },
+    ...{ available: true, serves: [...serves], description, problem: null },
+    operations: name === 'manual' && serves.includes('rail') ? MANUAL_OPERATIONS : [],
+  })),
+];
 
 /** Requests the capabilities of a provider and stores them. A failure is stored and returned, not thrown. */
 export async function checkProvider(
@@ -175,16 +263,53 @@ export async function recordRates(
 }
 
 /** A paused provider receives no new transfers; transfers already sent to it continue. */
-export const pauseProvider = (parts: ManagerParts, providerId: string): Promise<ProviderView> =>
+export const pauseProvider = (
+  parts: ManagerParts,
+  providerId: string,
+  reason?: string | undefined,
+): Promise<ProviderView> =>
   changeProvider(parts, providerId, (ctx, row) => {
     if (row.status === 'PAUSED') throw new Fault('CONFLICT', 'The provider is already paused.');
-    ctx.update(providers, row, { status: 'PAUSED', updated_at: ctx.now });
+    ctx.update(providers, row, {
+      ...{ status: 'PAUSED', paused_by: 'OPERATOR', pause_reason: reason ?? null },
+      ...{ status_since: ctx.now, updated_at: ctx.now },
+    });
   });
 
 export const resumeProvider = (parts: ManagerParts, providerId: string): Promise<ProviderView> =>
   changeProvider(parts, providerId, (ctx, row) => {
     if (row.status === 'ACTIVE') throw new Fault('CONFLICT', 'The provider is not paused.');
-    ctx.update(providers, row, { status: 'ACTIVE', updated_at: ctx.now });
+    ctx.update(providers, row, {
+      ...{ status: 'ACTIVE', paused_by: null, pause_reason: null },
+      ...{ status_since: ctx.now, updated_at: ctx.now },
+    });
+  });
+
+/** Replaces the terms of a provider. Throws INVALID_INPUT with every wrong field. */
+export async function setProviderTerms(
+  parts: ManagerParts,
+  providerId: string,
+  terms: ProviderTerms,
+): Promise<ProviderView> {
+  const errors = termsErrors(terms);
+  if (errors.length > 0) throw invalid(errors);
+  return changeProvider(parts, providerId, (ctx, row) => {
+    ctx.update(providers, row, { terms: JSON.stringify(terms), updated_at: ctx.now });
+  });
+}
+
+/** Records the prefunded balance at a provider. */
+export const setProviderBalance = (
+  parts: ManagerParts,
+  providerId: string,
+  { currency, amount, asOf }: { currency: string; amount: number; asOf?: string | undefined },
+): Promise<ProviderView> =>
+  changeProvider(parts, providerId, async (ctx, row) => {
+    const reported: ReportedBalance = {
+      ...{ currency, amount: BigInt(amount), source: 'OPERATOR' },
+      asOf: asOf === undefined ? ctx.effects.now() : Date.parse(asOf),
+    };
+    await stageBalance(ctx, { row, terms: termsOf(row) }, reported);
   });
 
 const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['side']) =>
@@ -193,7 +318,7 @@ const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['si
   );
 
 /** Retires keys at `end`; an earlier retirement is kept. */
-function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
+export function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
   for (const key of keys) {
     const retired_at = Math.min(key.retired_at ?? end, end);
     ctx.update(providerKeys, key, { retired_at });

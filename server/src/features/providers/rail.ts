@@ -1,11 +1,15 @@
 // The rail of an environment with providers. The provider of a transfer is selected once, before the
 // first call, and receives every call about the transfer. The built-in rail executes transfers without
 // a route.
-import type { RailInstruction, RailPort } from '../../connectors/ports/index.ts';
-import type { Runtime } from '../../runtime/operation/operate.ts';
+import type { Progress, RailInstruction, RailPort } from '../../connectors/ports/index.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
 import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';
-import { chooseRoute } from './routing.ts';
+import { outcomeOf, recordOutcome } from './health/outcomes.ts';
+import { storedChoice } from './present.ts';
+import { chooseRoute, factsOf } from './routing.ts';
 import { providerTransfers } from './store.ts';
+import { stageUsage } from './usage.ts';
 
 interface RoutedRailParts extends AssignmentParts {
   /** The rail for transfers without a route; undefined if the environment has none. */
@@ -22,11 +26,30 @@ export const providerOfTransfer = async (
 /** The provider of a transfer that is about to be sent; null or undefined for the built-in rail. */
 function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) {
   const { environment, directory, builtIn } = parts;
-  return assignProvider(parts, instruction, () => {
-    const { selected } = chooseRoute({ ...instruction, environment }, directory);
-    if (!selected && !builtIn) throw new Error(`no provider serves the transfer ${instruction.id}`);
-    return selected;
+  const { id, kind, currency, amount } = instruction;
+  return assignProvider(parts, instruction, async (ctx) => {
+    const facts = factsOf(instruction, environment);
+    const choice = await chooseRoute(ctx, facts, directory, ctx.effects.now());
+    const { selected } = choice;
+    if (!selected && !builtIn) throw new Error(`no provider serves the transfer ${id}`);
+    const provider = directory.current().providers.get(selected?.provider_id ?? '');
+    if (provider) await stageUsage(ctx, provider, instruction);
+    return { selected, facts: { kind, currency, amount, choice: storedChoice(choice) } };
   });
+}
+
+/** Records a polled result for the rates of the provider. */
+async function withOutcome(
+  { runtime, environment }: RoutedRailParts,
+  { id, platformId }: RailInstruction,
+  providerId: string | null | undefined,
+  progress: Progress,
+): Promise<Progress> {
+  if (providerId && outcomeOf(progress)) {
+    const caller = systemCaller(platformId, environment);
+    await operate(runtime(), caller, (ctx) => recordOutcome(ctx, id, progress));
+  }
+  return progress;
 }
 
 /** The rail that executes a transfer. */
@@ -65,11 +88,14 @@ export function routedRail(parts: RoutedRailParts): RailPort {
     supportsDebit: (accountType, rail) =>
       (builtIn?.supportsDebit?.(accountType, rail) ?? false) || isOffered(parts, 'debit', rail),
     async send(instruction) {
-      return railOf(parts, await assignedProvider(parts, instruction)).send(instruction);
+      const providerId = await assignedProvider(parts, instruction);
+      const progress = await railOf(parts, providerId).send(instruction);
+      return withOutcome(parts, instruction, providerId, progress);
     },
     async check(instruction, now) {
-      const stored = await storedAssignment(parts, instruction.id);
-      return railOf(parts, stored?.provider_id).check(instruction, now);
+      const providerId = (await storedAssignment(parts, instruction.id))?.provider_id;
+      const progress = await railOf(parts, providerId).check(instruction, now);
+      return withOutcome(parts, instruction, providerId, progress);
     },
     async cancel(instruction, now) {
       const stored = await storedAssignment(parts, instruction.id);

@@ -1,32 +1,48 @@
-// Selects the provider of a transfer or card. Routes are evaluated in order of priority, and the result
-// contains a verdict for each of them, so that an operator can simulate the selection.
+// Selects the provider of a transfer or card. Routes are evaluated in order of priority, then of cost, and the
+// result contains a verdict for each of them, so that an operator can simulate the selection and read it later.
 
+import { countryOfAccount } from '../../catalog/accounts/account-country.ts';
+import { isRail } from '../../catalog/rails/rails.ts';
+import {
+  type CutOff,
+  type SettlementDates,
+  settlementDates,
+} from '../../catalog/rails/settlement-dates.ts';
 import type { RailInstruction } from '../../connectors/ports/index.ts';
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import type { ProviderDirectory } from './directory.ts';
+import type { Reader } from '../../runtime/operation/context.ts';
+import type { Verdict } from './choices.ts';
+import type { Provider, ProviderDirectory } from './directory.ts';
 import type { ProviderRouteRow, SubjectKind } from './store.ts';
+import { limitOf, type Usage, usageOf } from './usage.ts';
 
 /** The properties of a transfer or card that determine its provider. A card has no rail and no amount. */
 export interface TransferFacts
   extends Pick<RailInstruction, 'platformId' | 'rail' | 'currency' | 'amount'> {
   environment: Mode;
   kind: SubjectKind;
+  /** Of the account outside; undefined if unknown. */
+  country?: string | undefined;
 }
 
-/** Results of evaluating a route. */
-export const ROUTE_VERDICTS = [
-  'SELECTED',
-  'OTHER_TRANSFERS',
-  'PROVIDER_PAUSED',
-  'NOT_OFFERED',
-  'UNAVAILABLE',
-  'LOWER_PRIORITY',
-] as const;
+/** The facts of an instruction. */
+export const factsOf = (instruction: RailInstruction, environment: Mode): TransferFacts => ({
+  ...instruction,
+  environment,
+  country: countryOfAccount(instruction.account),
+});
 
-interface RouteVerdict {
+export interface RouteVerdict {
   route: ProviderRouteRow;
-  verdict: (typeof ROUTE_VERDICTS)[number];
+  verdict: Verdict;
+  /** In minor units; undefined if the route is for other transfers, like the dates. */
+  cost?: bigint;
+  cutOff?: CutOff | undefined;
+  dates?: SettlementDates;
+  /** What the provider may still get: for a limit or a prefunded balance. */
+  usage?: Usage | undefined;
 }
 
 export interface Choice {
@@ -38,7 +54,7 @@ export interface Choice {
 const isIn = (value: bigint, min: bigint | null | undefined, max: bigint | null | undefined) =>
   (min == null || value >= min) && (max == null || value <= max);
 
-const accepts = (expected: string | null, value: string | null) =>
+const accepts = (expected: string | null, value: string | null | undefined) =>
   expected === null || expected === value;
 
 /** Whether the route applies to the transfer. */
@@ -48,6 +64,7 @@ const matches = (route: ProviderRouteRow, facts: TransferFacts): boolean =>
   accepts(route.kind, facts.kind) &&
   accepts(route.rail, facts.rail) &&
   accepts(route.currency, facts.currency) &&
+  accepts(route.country, facts.country) &&
   // The limit of a route for cards is that of the provider's own decisions.
   (facts.kind === 'card' || isIn(facts.amount, route.min_amount, route.max_amount));
 
@@ -55,42 +72,139 @@ type TransferOffer = NonNullable<Capabilities['transfers']>[number];
 
 const big = (amount: number | undefined) => (amount === undefined ? undefined : BigInt(amount));
 
+/** Whether a provider offers such a transfer. An unknown country matches: the provider decides. */
 const offers = (
-  { kinds, rails, currencies, minAmount, maxAmount }: TransferOffer,
-  { kind, rail, currency, amount }: TransferFacts,
+  { kinds, rails, currencies, countries, minAmount, maxAmount }: TransferOffer,
+  { kind, rail, currency, country, amount }: TransferFacts,
 ): boolean =>
   (kinds as readonly string[]).includes(kind) &&
   (rail === null || (rails as readonly string[]).includes(rail)) &&
   currencies.includes(currency) &&
+  (countries === undefined || country === undefined || countries.includes(country)) &&
   isIn(amount, big(minAmount), big(maxAmount));
 
 const isOffered = (capabilities: Capabilities | null, facts: TransferFacts): boolean =>
   facts.kind === 'card'
     ? capabilities?.cards === true
     : (capabilities?.transfers ?? []).some((each) => offers(each, facts));
+const BASIS = 10_000n;
+
+/** Cost of a transfer over a route, rounded up to minor units. */
+const costOf = (
+  { cost_fixed, cost_basis_points }: ProviderRouteRow,
+  { amount }: Pick<TransferFacts, 'amount'>,
+): bigint => cost_fixed + (amount * BigInt(cost_basis_points) + BASIS - 1n) / BASIS;
+
+type UsageByProvider = ReadonlyMap<string, Usage>;
 
 function verdictOf(
-  route: ProviderRouteRow,
+  provider: Provider | undefined,
   facts: TransferFacts,
-  directory: ProviderDirectory,
-): RouteVerdict['verdict'] {
-  if (!matches(route, facts)) return 'OTHER_TRANSFERS';
-  if (route.provider_id === null) return 'SELECTED';
-  const provider = directory.current().providers.get(route.provider_id);
+  usage: Usage | undefined,
+  isUnavailable: boolean,
+): Verdict {
   if (provider?.row.status !== 'ACTIVE') return 'PROVIDER_PAUSED';
   if (!isOffered(provider.capabilities, facts)) return 'NOT_OFFERED';
-  return directory.isUnavailable(route.provider_id) ? 'UNAVAILABLE' : 'SELECTED';
+  const { perTransfer, perDay } = limitOf(provider, facts.currency) ?? {};
+  if (perTransfer !== undefined && facts.amount > BigInt(perTransfer)) return 'OVER_LIMIT';
+  if (perDay !== undefined && (usage?.sentToday ?? 0n) + facts.amount > BigInt(perDay)) {
+    return 'OVER_DAILY_LIMIT';
+  }
+  if (usage?.available != null && facts.amount > usage.available) return 'OVER_BALANCE';
+  return isUnavailable ? 'UNAVAILABLE' : 'SELECTED';
 }
 
+interface Chooser {
+  facts: TransferFacts;
+  directory: ProviderDirectory;
+  usage: UsageByProvider;
+  now: Time;
+}
+
+function considered(
+  route: ProviderRouteRow,
+  { facts, directory, usage, now }: Chooser,
+): RouteVerdict {
+  if (!matches(route, facts)) return { route, verdict: 'OTHER_TRANSFERS' };
+  const { provider_id } = route;
+  const provider =
+    provider_id === null ? undefined : directory.current().providers.get(provider_id);
+  const used = provider_id === null ? undefined : usage.get(provider_id);
+  const cutOff = provider?.terms.cutOffs?.find((each) => each.rail === facts.rail);
+  const rail = facts.rail !== null && isRail(facts.rail) ? facts.rail : null;
+  const dated = { rail, currency: facts.currency, country: facts.country };
+  const isUnavailable = provider_id !== null && directory.isUnavailable(provider_id);
+  return {
+    route,
+    verdict: provider_id === null ? 'SELECTED' : verdictOf(provider, facts, used, isUnavailable),
+    cost: costOf(route, facts),
+    cutOff,
+    dates: settlementDates(now, dated, cutOff),
+    usage: used,
+  };
+}
+
+/** By priority, then by cost; routes for other transfers follow those with the same number. */
+const byOrder = (a: RouteVerdict, b: RouteVerdict): number => {
+  const priority = a.route.priority - b.route.priority;
+  if (priority !== 0) return priority;
+  if (a.cost === undefined || b.cost === undefined) {
+    return Number(a.cost === undefined) - Number(b.cost === undefined);
+  }
+  return a.cost < b.cost ? -1 : Number(a.cost > b.cost);
+};
+
 /** Selects a route for a transfer that has not been sent yet, or a card that is not ordered yet. */
-export function chooseRoute(facts: TransferFacts, directory: ProviderDirectory): Choice {
+function chooseAmong(chooser: Chooser): Choice {
   let selected: ProviderRouteRow | undefined;
-  const verdicts = directory.current().routes.map((route): RouteVerdict => {
-    const verdict = verdictOf(route, facts, directory);
-    if (verdict !== 'SELECTED') return { route, verdict };
-    if (selected) return { route, verdict: 'LOWER_PRIORITY' };
-    selected = route;
-    return { route, verdict };
-  });
+  const { routes } = chooser.directory.current();
+  const verdicts = routes
+    .map((route) => considered(route, chooser))
+    .sort(byOrder)
+    .map((each): RouteVerdict => {
+      if (each.verdict !== 'SELECTED') return each;
+      if (!selected) {
+        selected = each.route;
+        return each;
+      }
+      const isEqual = selected.priority === each.route.priority;
+      return { ...each, verdict: isEqual ? 'HIGHER_COST' : 'LOWER_PRIORITY' };
+    });
   return { selected, verdicts };
 }
+
+/** The usage of the providers that have a limit or a balance in the currency. */
+async function readUsage(
+  reader: Reader,
+  facts: TransferFacts,
+  directory: ProviderDirectory,
+  now: Time,
+): Promise<UsageByProvider> {
+  const { routes, providers } = directory.current();
+  const ids = new Set(
+    routes.filter((each) => matches(each, facts)).map((each) => each.provider_id),
+  );
+  const usage = new Map<string, Usage>();
+  for (const id of ids) {
+    const provider = id === null ? undefined : providers.get(id);
+    if (provider) usage.set(provider.row.id, await usageOf(reader, provider, facts, now));
+  }
+  return usage;
+}
+
+export async function chooseRoute(
+  reader: Reader,
+  facts: TransferFacts,
+  directory: ProviderDirectory,
+  now: Time,
+): Promise<Choice> {
+  const usage = await readUsage(reader, facts, directory, now);
+  return chooseAmong({ facts, directory, usage, now });
+}
+
+/** Selects a route for a card that is not ordered yet. It uses no limit and no balance. */
+export const chooseCardRoute = (
+  facts: TransferFacts,
+  directory: ProviderDirectory,
+  now: Time,
+): Choice => chooseAmong({ facts, directory, usage: new Map(), now });

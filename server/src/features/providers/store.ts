@@ -22,6 +22,14 @@ export const providers = table(
     url: col.text.mut,
     private_address: col.bool.mut,
     status: col.enum<ProviderStatus>().mut,
+    /** Why it is paused, if a reason is known. */
+    pause_reason: col.text.null.mut,
+    /** SYSTEM: it was paused automatically. Null while it is active. */
+    paused_by: col.enum<'OPERATOR' | 'SYSTEM'>().null.mut,
+    /** Time of the last pause or resumption. */
+    status_since: col.time.mut,
+    /** JSON of `ProviderTerms`. */
+    terms: col.text.mut,
     /** JSON of `Capabilities`; null until the first check. */
     capabilities: col.text.null.mut,
     /** JSON of the latest `ReportedRates`; null if no message reported rates. */
@@ -39,6 +47,9 @@ export const providers = table(
   },
 );
 export type ProviderRow = RowOf<typeof providers>;
+
+/** Results of transfers that count for the health of a provider. */
+export type TransferOutcome = 'SETTLED' | 'FAILED' | 'RETURNED' | 'CANCELED';
 
 export const KEY_SIDES = ['OWN', 'PROVIDER'] as const;
 
@@ -80,6 +91,11 @@ export const providerRoutes = table('provider_routes', {
   kind: col.enum<RouteKind>().null,
   rail: col.text.null,
   currency: col.text.null,
+  /** Of the account outside. */
+  country: col.text.null,
+  /** In minor units of the currency of the route. */
+  cost_fixed: col.int8,
+  cost_basis_points: col.int4,
   min_amount: col.int8.null,
   max_amount: col.int8.null,
   created_at: col.time,
@@ -100,8 +116,53 @@ export const providerTransfers = table(
     route_id: col.text.null,
     /** The statement day on which it was found; `none`: on none. Null: not yet. */
     reported_day: col.text.null.mut,
+    /** Null for transfers of earlier versions, like currency, amount and choice. */
+    kind: col.enum<RailInstruction['kind']>().null,
+    currency: col.text.null,
+    amount: col.int8.null,
+    /** JSON of the routes that were considered. */
+    choice: col.text.null,
+    /** The last result; null until there is one. */
+    outcome: col.enum<TransferOutcome>().null.mut,
+    outcome_at: col.time.null.mut,
     created_at: col.time,
     version: col.int4,
   },
   { clientKeyed: true },
 );
+
+/** What was sent to a provider on a day; `id` is provider, currency and day. */
+export const providerUsage = table(
+  'provider_usage',
+  {
+    id: col.text,
+    provider_id: col.text,
+    currency: col.text,
+    /** `YYYY-MM-DD`, UTC. */
+    day: col.text,
+    amount: col.int8.mut,
+    created_at: col.time,
+    version: col.int4,
+  },
+  { contendedKeys: ['provider_usage_pkey'] },
+);
+
+/** A prefunded balance; `id` is provider and currency. */
+export const providerBalances = table(
+  'provider_balances',
+  {
+    id: col.text,
+    provider_id: col.text,
+    currency: col.text,
+    /** As reported. */
+    amount: col.int8.mut,
+    /** Sent since the report. */
+    spent: col.int8.mut,
+    source: col.enum<'OPERATOR' | 'PROVIDER'>().mut,
+    reported_at: col.time.mut,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { contendedKeys: ['provider_balances_pkey'] },
+);
+export type BalanceRow = RowOf<typeof providerBalances>;

@@ -1,8 +1,12 @@
 // Operations on providers: creation, capability check, pause, and keys.
 import { Type } from '@sinclair/typebox';
-import { type ManagerParts, providerManagement } from '../../features/providers/index.ts';
+import {
+  type ManagerParts,
+  PROVIDER_SCHEMAS,
+  providerManagement,
+} from '../../features/providers/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { named } from '../../kernel/schema.ts';
+import { Amount, named, text, time } from '../../kernel/schema.ts';
 import {
   DEFAULT_OVERLAP_HOURS,
   HOUR_MS,
@@ -12,13 +16,17 @@ import { type OperatorCall, operatorHandle } from '../handle.ts';
 import { OptionalReason } from '../schemas.ts';
 import {
   CHANGES_PROVIDERS,
-  Environment,
+  FileResult,
   Provider,
-  ProviderId,
-  PublicKeyPem,
+  ProviderHealth,
+  ProviderItem,
   providerParams,
   READS_PROVIDERS,
 } from './schemas.ts';
+
+const { Environment, PrivateAddressAllowed, ProviderFile, ProviderId, ProviderTerms, ProviderUrl } =
+  PROVIDER_SCHEMAS;
+const { PublicKeyPem } = PROVIDER_SCHEMAS;
 
 const OverlapHours = (description: string) =>
   Type.Optional(
@@ -36,12 +44,14 @@ const list = operation({
   method: 'GET',
   path: '/providers',
   summary: 'List providers',
-  description: 'Returns all providers by name, with their keys and capabilities.',
+  description:
+    'Returns all providers: those that speak the protocol, by name, and then the built-in connectors of ' +
+    'both environments.',
   commands: ['providers list'],
   replies: {
     200: named(
       'Providers',
-      Type.Object({ data: Type.Array(Provider, { description: 'Providers by name.' }) }),
+      Type.Object({ data: Type.Array(ProviderItem, { description: 'All providers.' }) }),
     ),
   },
   errors: [],
@@ -73,17 +83,9 @@ const create = operation({
   body: Type.Object({
     providerId: ProviderId,
     environment: Environment,
-    url: Type.String({
-      maxLength: 2_000,
-      description: 'Base URL of the provider, without a query.',
-    }),
+    url: ProviderUrl,
     publicKeyPem: PublicKeyPem,
-    privateAddressAllowed: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Whether plain HTTP and addresses that are not public are allowed.',
-      }),
-    ),
+    privateAddressAllowed: Type.Optional(PrivateAddressAllowed),
     ...OptionalReason,
   }),
   replies: { 201: Provider },
@@ -166,25 +168,115 @@ const addKey = operation({
   errors: ['NOT_FOUND', 'CONFLICT'],
 });
 
+const setTerms = operation({
+  ...CHANGES_PROVIDERS,
+  operationId: 'setProviderTerms',
+  method: 'POST',
+  path: '/providers/{providerId}/terms',
+  summary: 'Set the terms of a provider',
+  description:
+    'Replaces limits, cut-off times, prefunding and the automatic pause. They apply in every process ' +
+    'within a second.',
+  commands: ['providers set-terms'],
+  params: providerParams,
+  body: Type.Object({ terms: ProviderTerms, ...OptionalReason }),
+  replies: { 200: Provider },
+  errors: ['NOT_FOUND'],
+});
+
+const setBalance = operation({
+  ...CHANGES_PROVIDERS,
+  operationId: 'setProviderBalance',
+  method: 'POST',
+  path: '/providers/{providerId}/balances',
+  summary: 'Set a prefunded balance',
+  description:
+    'Records the balance at the provider. What is sent after `asOf` is deducted from it. The terms ' +
+    'must have prefunding in the currency.',
+  commands: ['providers set-balance'],
+  params: providerParams,
+  body: Type.Object({
+    currency: text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 }),
+    amount: Amount,
+    asOf: Type.Optional(time('Time of the amount. Defaults to the present.')),
+    ...OptionalReason,
+  }),
+  replies: { 200: Provider },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+});
+
+const health = operation({
+  ...READS_PROVIDERS,
+  operationId: 'getProviderHealth',
+  method: 'GET',
+  path: '/provider-health',
+  summary: 'Get the health of providers',
+  description:
+    'Returns calls, durations and results of each provider over 5 minutes, an hour and a day, of all ' +
+    'processes.',
+  commands: ['providers health'],
+  query: Type.Object({
+    providerId: Type.Optional(text('Return only this provider.')),
+  }),
+  replies: { 200: ProviderHealth },
+  errors: [],
+});
+
+const importFile = operation({
+  ...CHANGES_PROVIDERS,
+  operationId: 'importProviders',
+  method: 'POST',
+  path: '/provider-configuration',
+  summary: 'Import providers and routes',
+  description:
+    'Adds and changes the providers of a file, and replaces all routes if it contains routes. The file ' +
+    'is validated as a whole, compared with what is stored, and applied in one commit; the same file ' +
+    'again changes nothing. A dry run only compares.',
+  commands: ['providers import'],
+  body: Type.Object(
+    {
+      ...ProviderFile.properties,
+      dryRun: Type.Optional(
+        Type.Boolean({ default: false, description: 'Returns the differences without applying.' }),
+      ),
+      ...OptionalReason,
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: FileResult },
+  errors: ['CONFLICT'],
+});
+
+const exportFile = operation({
+  ...READS_PROVIDERS,
+  operationId: 'exportProviders',
+  method: 'GET',
+  path: '/provider-configuration',
+  summary: 'Export providers and routes',
+  description: 'Returns the file whose import changes nothing. It contains no secret.',
+  commands: ['providers export'],
+  replies: { 200: named('ProviderFile', ProviderFile) },
+  errors: [],
+});
+
 /** Dependencies of provider management for an audited call. */
 export const managerOf = async ({ installation }: OperatorCall): Promise<ManagerParts> => ({
   runtime: installation.runtime,
   directory: await installation.providers(),
 });
 
-const handleStep = (
-  contract: typeof check,
-  run: (parts: ManagerParts, providerId: string) => ReturnType<typeof providerManagement.get>,
-) =>
-  operatorHandle(contract, async (call, { params }) => ({
+const handleStep = (contract: typeof check, run: typeof providerManagement.pause) =>
+  operatorHandle(contract, async (call, { params, body }) => ({
     status: 200,
-    body: await run(await managerOf(call), params.providerId),
+    body: await run(await managerOf(call), params.providerId, body?.reason),
   }));
+
+const overlapMs = (hours = DEFAULT_OVERLAP_HOURS) => hours * HOUR_MS;
 
 export const providerOperations = [
   operatorHandle(list, async (call) => ({
     status: 200,
-    body: { data: await providerManagement.list(await managerOf(call)) },
+    body: { data: providerManagement.list(await managerOf(call), call.installation.builtIn()) },
   })),
   operatorHandle(get, async (call, { params }) => ({
     status: 200,
@@ -197,21 +289,40 @@ export const providerOperations = [
   handleStep(check, providerManagement.check),
   handleStep(pause, providerManagement.pause),
   handleStep(resume, providerManagement.resume),
-  operatorHandle(rotate, async (call, { params, body }) => ({
+  operatorHandle(rotate, async (call, { params, body }) => {
+    const parts = await managerOf(call);
+    const { providerId } = params;
+    return {
+      status: 200,
+      body: await providerManagement.rotateKey(parts, providerId, overlapMs(body?.overlapHours)),
+    };
+  }),
+  operatorHandle(addKey, async (call, { params: { providerId }, body }) => {
+    const parts = await managerOf(call);
+    const overlap = overlapMs(body.overlapHours);
+    return {
+      status: 200,
+      body: await providerManagement.addKey(parts, providerId, body.publicKeyPem, overlap),
+    };
+  }),
+  operatorHandle(setTerms, async (call, { params, body }) => ({
     status: 200,
-    body: await providerManagement.rotateKey(
-      await managerOf(call),
-      params.providerId,
-      (body?.overlapHours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS,
-    ),
+    body: await providerManagement.setTerms(await managerOf(call), params.providerId, body.terms),
   })),
-  operatorHandle(addKey, async (call, { params, body }) => ({
+  operatorHandle(setBalance, async (call, { params, body }) => ({
     status: 200,
-    body: await providerManagement.addKey(
-      await managerOf(call),
-      params.providerId,
-      body.publicKeyPem,
-      (body.overlapHours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS,
-    ),
+    body: await providerManagement.setBalance(await managerOf(call), params.providerId, body),
+  })),
+  operatorHandle(health, async (call, { query }) => ({
+    status: 200,
+    body: { data: await providerManagement.health(await managerOf(call), query.providerId) },
+  })),
+  operatorHandle(importFile, async (call, { body: { dryRun = false, reason: _, ...file } }) => ({
+    status: 200,
+    body: await providerManagement.import(await managerOf(call), file, dryRun),
+  })),
+  operatorHandle(exportFile, async (call) => ({
+    status: 200,
+    body: await providerManagement.export(await managerOf(call)),
   })),
 ];

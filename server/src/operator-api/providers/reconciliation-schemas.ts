@@ -1,12 +1,12 @@
 // Schemas of the reconciliation with providers.
 import { Type } from '@sinclair/typebox';
+import { PROVIDER_SCHEMAS } from '../../features/providers/index.ts';
 import {
   DECISIONS,
   DIFFERENCE_KINDS,
   DIFFERENCE_STATUSES,
 } from '../../features/reconciliation/index.ts';
 import { DateOnly, named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
-import { Environment } from './schemas.ts';
 
 /** What all operations that read the reconciliation share, and those that change it. */
 export const READS_RECONCILIATION = {
@@ -24,7 +24,7 @@ const minor = (description: string) => Type.Integer({ format: 'int64', descripti
 
 const PLACE = {
   providerId: text('Name of the provider.'),
-  environment: Environment,
+  environment: PROVIDER_SCHEMAS.Environment,
   currency: text('Currency code, such as `EUR`.'),
 };
 

@@ -1,12 +1,7 @@
 // Operations on routes, which select the provider of a transfer, and on messages of providers.
 import { Type } from '@sinclair/typebox';
 import { pageOfMessages, STORED_RESULTS } from '../../features/payments/provider-messages/index.ts';
-import {
-  createRoute,
-  deleteRoute,
-  explainRoute,
-  listRoutes,
-} from '../../features/providers/index.ts';
+import { PROVIDER_SCHEMAS, routeManagement } from '../../features/providers/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import {
   named,
@@ -23,13 +18,13 @@ import { OptionalReason } from '../schemas.ts';
 import { managerOf } from './providers.ts';
 import {
   CHANGES_PROVIDERS,
-  Environment,
-  NEW_ROUTE,
   READS_PROVIDERS,
   Route,
   RouteChoice,
-  TRANSFER_FIELDS,
+  TransactionChoices,
 } from './schemas.ts';
+
+const { Environment, NEW_ROUTE, TRANSFER_FIELDS } = PROVIDER_SCHEMAS;
 
 const optional = Type.Optional;
 
@@ -94,6 +89,7 @@ const explain = operation({
     kind: TRANSFER_FIELDS.kind,
     rail: optional(TRANSFER_FIELDS.rail),
     currency: TRANSFER_FIELDS.currency,
+    country: optional(TRANSFER_FIELDS.country),
     amount: optional({
       ...PositiveAmount,
       description: 'Amount of a transfer in minor units. Default: 1. A card has none.',
@@ -101,6 +97,20 @@ const explain = operation({
   }),
   replies: { 200: RouteChoice },
   errors: [],
+});
+
+const explainTransaction = operation({
+  ...READS_PROVIDERS,
+  operationId: 'explainProviderOfTransaction',
+  method: 'GET',
+  path: '/provider-choices/{transactionId}',
+  summary: 'Explain the provider of a payment',
+  description:
+    'Returns why the transfers of a transaction went to their providers, as stored at the choice.',
+  commands: ['providers explain'],
+  params: Type.Object({ transactionId: text('ID of the transaction.') }),
+  replies: { 200: TransactionChoices },
+  errors: ['NOT_FOUND'],
 });
 
 const messages = operation({
@@ -154,19 +164,25 @@ const messages = operation({
 export const routeOperations = [
   operatorHandle(list, async (call) => ({
     status: 200,
-    body: { data: listRoutes(await managerOf(call)) },
+    body: { data: routeManagement.list(await managerOf(call)) },
   })),
   operatorHandle(create, async (call, { body }) => ({
     status: 201,
-    body: await createRoute(await managerOf(call), body),
+    body: await routeManagement.create(await managerOf(call), body),
   })),
   operatorHandle(remove, async (call, { params }) => ({
     status: 200,
-    body: await deleteRoute(await managerOf(call), params.routeId),
+    body: await routeManagement.delete(await managerOf(call), params.routeId),
   })),
   operatorHandle(explain, async (call, { query: { amount = 1, rail = null, ...facts } }) => ({
     status: 200,
-    body: explainRoute(await managerOf(call), { ...facts, rail, amount: BigInt(amount) }),
+    body: await routeManagement.explain(await managerOf(call), {
+      ...{ ...facts, rail, amount: BigInt(amount) },
+    }),
+  })),
+  operatorHandle(explainTransaction, async (call, { params }) => ({
+    status: 200,
+    body: await routeManagement.explainTransaction(await managerOf(call), params.transactionId),
   })),
   operatorHandle(messages, async ({ installation }, { query }) => ({
     status: 200,

@@ -57,13 +57,14 @@ async function onDatabase<T>(
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   // Read on demand only: a faulty file must not block verification of the books.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
-  const connectorsOf = (environment: Mode) => {
+  const registry = () => {
     connectors ??= connectorRegistry(effects, {
       ...config.connectors,
       custodyKeys: custodyKeysOf(vault),
     });
-    return connectors(environment);
+    return connectors;
   };
+  const connectorsOf = (environment: Mode) => registry()(environment);
   let directory: Promise<ProviderDirectory> | undefined;
   const providers = () => {
     const circuits = createCircuits(effects.now);
@@ -84,6 +85,7 @@ async function onDatabase<T>(
       files: createFiles(runtime, storageOf(effects, config.files)),
       connectorsOf,
       providers,
+      builtIn: () => registry().builtIn(),
       fundingOf: (environment) => connectorsOf(environment).funding,
       walletRecoveryMs: config.walletRecoveryMs,
       stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),

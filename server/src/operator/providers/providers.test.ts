@@ -43,7 +43,7 @@ describe('providers', () => {
     expect(code).toBe(2);
     expect(err).toContain('url: must be an http or https URL without a query\n');
     expect(err).toContain('publicKeyPem: must be an Ed25519 key\n');
-    expect((await providers('list')).out).toBe('None.\n');
+    expect((await providers('list')).out).toMatch(/^manual +BUILT_IN +production +ACTIVE +/m);
   });
 
   it('are added, checked, paused and resumed, and keys are added and rotated', async () => {
@@ -87,6 +87,35 @@ describe('providers', () => {
     expect((await providers('routes')).out).toMatch(/acme-bank[\s\S]*100 to any[\s\S]*built-in/);
     await providers('delete-route', routeId);
     expect(await json('routes')).toHaveLength(1);
+  });
+
+  it('have terms, a balance and health', async () => {
+    const file = path.join(folder, 'terms.json');
+    writeFileSync(file, JSON.stringify({ prefunding: [{ currency: 'EUR', alertBelow: 900 }] }));
+    const { terms } = await json('set-terms', 'acme-bank', '--file', file);
+    expect(terms.prefunding).toEqual([{ currency: 'EUR', alertBelow: 900 }]);
+    const balance = ['set-balance', 'acme-bank', '--currency', 'EUR', '--amount'];
+    expect((await providers(...balance, '800')).out).toMatch(/Balance EUR +800, low \(as of 2/);
+    expect((await providers(...balance, '-1')).code).toBe(2);
+    expect((await providers(...balance, '1', '--as-of', 'now')).err).toContain('--as-of must be');
+    writeFileSync(file, JSON.stringify({ limits: [{ currency: 'EUR', perDay: 0 }] }));
+    const invalid = await providers('set-terms', 'acme-bank', '--file', file);
+    expect(invalid.err).toContain('limits.0.perDay: must be > 0\n');
+    expect((await providers('health')).out).toMatch(/^acme-bank +ACTIVE +5 +1 +0 % +\d+ ms/m);
+    expect((await providers('list')).out).toMatch(
+      /^acme-bank +GATEWAY +production +ACTIVE +payout/m,
+    );
+  });
+
+  it('are explained for a payment, which needs no other flag', async () => {
+    const { err } = await providers('explain', '--amount', '5');
+    expect(err).toContain('--environment is needed without --transaction');
+    const unknown = await providers('explain', '--transaction', 'Transaction:none');
+    expect(unknown.err).toContain('No provider was chosen for this transaction.');
+    const { id } = await service.createPayment();
+    const explained = await providers('explain', '--transaction', id);
+    expect(explained.out).toContain(`${id} at `);
+    expect(explained.out).toMatch(/: the built-in rail\.\n\nVERDICT +ROUTE[\s\S]*SELECTED/);
   });
 
   it('send messages, which are listed by provider and result', async () => {

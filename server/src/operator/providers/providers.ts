@@ -27,7 +27,13 @@ const offerOf = ({ capabilities }: ProviderView): string => {
   return [...offers, ...(capabilities.services ?? [])].join('; ') || 'nothing';
 };
 
-function outputOf(provider: ProviderView): Output {
+const balancePairs = ({ balances }: ProviderView) =>
+  balances.map(
+    ({ currency, available, isLow, asOf }) =>
+      [`Balance ${currency}`, `${available}${isLow ? ', low' : ''} (as of ${asOf})`] as const,
+  );
+
+export function outputOf(provider: ProviderView): Output {
   const keys = (heading: string, list: ProviderView['ownKeys']) =>
     list.map((key) => `\n${heading} ${key.keyId}, from ${key.activeFrom}\n${key.publicKeyPem}`);
   const pairs: (readonly [string, string])[] = [
@@ -35,9 +41,13 @@ function outputOf(provider: ProviderView): Output {
     ['Environment', provider.environment],
     ['URL', provider.url],
     ['Status', provider.status],
+    ...(provider.status === 'PAUSED'
+      ? ([['Paused', `${provider.pausedBy}: ${provider.pauseReason ?? 'no reason'}`]] as const)
+      : []),
     ['Offers', offerOf(provider)],
     ['Checked', provider.checkedAt ?? 'never'],
     ['Problem', provider.problem ?? 'none'],
+    ...balancePairs(provider),
     ['Messages to', `/connectors/${provider.providerId}`],
   ];
   const text =
@@ -48,16 +58,14 @@ function outputOf(provider: ProviderView): Output {
 }
 
 async function list(system: System): Promise<Output> {
-  const json = await providerManagement.list(await managerOf(system));
-  const heads = ['PROVIDER', 'ENVIRONMENT', 'STATUS', 'OFFERS', 'PROBLEM'];
+  const json = providerManagement.list(await managerOf(system), system.builtIn());
+  const heads = ['PROVIDER', 'KIND', 'ENVIRONMENT', 'STATUS', 'SERVES', 'PROBLEM'];
   const text = table(
     heads.map((head) => ({ head })),
     json.map((each) => [
-      each.providerId,
-      each.environment,
-      each.status,
-      offerOf(each),
-      each.problem ?? '',
+      ...[each.providerId, each.kind, each.environment, each.status],
+      each.serves.join(', ') || 'not checked',
+      each.pauseReason ?? each.problem ?? '',
     ]),
   );
   return { json, text };
@@ -88,7 +96,7 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
   );
 }
 
-const PROVIDER: Flags = {
+export const PROVIDER: Flags = {
   provider: { value: 'PROVIDER', required: true, help: 'Name of the provider' },
 };
 const PUBLIC_KEY: Flags = {
@@ -120,11 +128,11 @@ export const providerVerbs: readonly Verb[] = [
   {
     noun: 'providers',
     verb: 'list',
-    summary: 'List providers and their capabilities',
+    summary: 'List providers and built-in connectors with their capabilities',
     flags: {},
     run: list,
   },
-  step('show', 'Show a provider and its keys', providerManagement.get),
+  step('show', 'Show a provider, its terms and its keys', providerManagement.get),
   {
     noun: 'providers',
     verb: 'add',

@@ -2,13 +2,7 @@
 // messages that providers sent.
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
 import { pageOfMessages, STORED_RESULTS } from '../../features/payments/provider-messages/index.ts';
-import {
-  createRoute,
-  deleteRoute,
-  explainRoute,
-  listRoutes,
-  PROVIDER_CHOICES,
-} from '../../features/providers/index.ts';
+import { PROVIDER_CHOICES, routeManagement } from '../../features/providers/index.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
@@ -16,9 +10,8 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { managerOf } from './providers.ts';
 
-type RouteView = ReturnType<typeof listRoutes>[number] & {
-  [field: string]: string | number | null | undefined;
-};
+type RouteView = ReturnType<typeof routeManagement.list>[number];
+type ExplainedRoute = Awaited<ReturnType<typeof routeManagement.explain>>['routes'][number];
 
 const { kinds } = PROVIDER_CHOICES;
 type Kind = (typeof kinds)[number];
@@ -32,38 +25,43 @@ function amountsOf({ minAmount, maxAmount }: RouteView): string {
 }
 
 const ROUTE_HEADS = ['ROUTE', 'PRIORITY', 'PROVIDER', 'ENVIRONMENT', 'PLATFORM', 'KIND', 'RAIL'];
+const CONDITION_HEADS = ['CURRENCY', 'COUNTRY', 'AMOUNT'];
 
 const cellsOf = (route: RouteView): string[] => [
   route.routeId,
   `${route.priority}`,
   route.providerId ?? 'built-in',
   route.environment,
-  ...[route.platformId, route.kind, route.rail, route.currency].map(shown),
+  ...[route.platformId, route.kind, route.rail, route.currency, route.country].map(shown),
   amountsOf(route),
 ];
 
+/** Fixed cost and basis points. */
+const costTerms = ({ costFixed = 0, costBasisPoints = 0 }: RouteView) =>
+  `${costFixed} + ${costBasisPoints} bp`;
+
 const routeTable = (routes: readonly RouteView[]) =>
   table(
-    [...ROUTE_HEADS, 'CURRENCY', 'AMOUNT'].map((head) => ({ head })),
-    routes.map(cellsOf),
+    [...ROUTE_HEADS, ...CONDITION_HEADS, 'COST'].map((head) => ({ head })),
+    routes.map((each) => [...cellsOf(each), costTerms(each)]),
   );
 
 async function list(system: System): Promise<Output> {
-  const json = listRoutes(await managerOf(system)) as RouteView[];
+  const json = routeManagement.list(await managerOf(system));
   return { json, text: routeTable(json) };
 }
 
-function integerIn(args: CommandArgs, name: string): number | undefined {
+function integerIn(args: CommandArgs, name: string, minimum = 1): number | undefined {
   const text = args.text(name);
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw usageError(`--${name} must be a positive integer`);
+  if (Number.isSafeInteger(value) && value >= minimum) return value;
+  throw usageError(`--${name} must be an integer of at least ${minimum}`);
 }
 
 async function add(system: System, args: CommandArgs): Promise<Output> {
   const providerId = args.required('provider');
-  const route = await createRoute(await managerOf(system), {
+  const route = await routeManagement.create(await managerOf(system), {
     environment: args.required('environment') as Mode,
     providerId: providerId === 'built-in' ? null : providerId,
     priority: integerIn(args, 'priority') ?? 100,
@@ -73,31 +71,68 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
     currency: args.text('currency'),
     minAmount: integerIn(args, 'min-amount'),
     maxAmount: integerIn(args, 'max-amount'),
+    country: args.text('country'),
+    costFixed: integerIn(args, 'cost-fixed', 0),
+    costBasisPoints: integerIn(args, 'cost-basis-points', 0),
   });
-  return { json: route, text: routeTable([route as RouteView]) };
+  return { json: route, text: routeTable([route]) };
 }
 
 async function remove(system: System, args: CommandArgs): Promise<Output> {
-  const route = await deleteRoute(await managerOf(system), args.required('route'));
+  const route = await routeManagement.delete(await managerOf(system), args.required('route'));
   return { json: route, text: `Deleted ${route.routeId}.\n` };
 }
 
+const EXPLAINED_HEADS = ['VERDICT', ...ROUTE_HEADS, ...CONDITION_HEADS];
+
+/** Cut-off time of today, and whether it has passed. */
+const cutOffOf = ({ cutOff, isAfterCutOff }: ExplainedRoute) =>
+  cutOff ? `${cutOff.time} ${cutOff.timeZone}${isAfterCutOff ? ', passed' : ''}` : '-';
+
+const explainedTable = (routes: readonly ExplainedRoute[]) =>
+  table(
+    [...EXPLAINED_HEADS, 'COST', 'CUT-OFF', 'STARTS', 'EXPECTED'].map((head) => ({ head })),
+    routes.map((route) => [
+      ...[route.verdict, ...cellsOf(route), `${route.cost ?? '-'}`, cutOffOf(route)],
+      ...[route.startsOn ?? '-', route.expectedOn ?? '-'],
+    ]),
+  );
+
+const executedBy = (providerId: string | null) => providerId ?? 'the built-in rail';
+
+/** Why the transfers of a payment went to their providers. */
+async function explainPayment(system: System, transactionId: string): Promise<Output> {
+  const json = await routeManagement.explainTransaction(await managerOf(system), transactionId);
+  const texts = json.data.map((each) => {
+    const result = each.outcome === null ? '' : `, ${each.outcome}`;
+    const head = `${each.transferId} at ${each.chosenAt}: ${executedBy(each.providerId)}${result}.`;
+    return `${head}\n\n${explainedTable(each.routes)}`;
+  });
+  return { json, text: texts.join('\n') };
+}
+
+/** A flag that is required without `--transaction`. */
+function neededIn(args: CommandArgs, name: string): string {
+  const value = args.text(name);
+  if (value === undefined) throw usageError(`--${name} is needed without --transaction`);
+  return value;
+}
+
 async function explain(system: System, args: CommandArgs): Promise<Output> {
-  const choice = explainRoute(await managerOf(system), {
-    environment: args.required('environment') as Mode,
-    platformId: args.required('platform'),
-    kind: args.required('kind') as Kind,
+  const transactionId = args.text('transaction');
+  if (transactionId !== undefined) return explainPayment(system, transactionId);
+  neededIn(args, 'amount');
+  const choice = await routeManagement.explain(await managerOf(system), {
+    environment: neededIn(args, 'environment') as Mode,
+    platformId: neededIn(args, 'platform'),
+    kind: neededIn(args, 'kind') as Kind,
     rail: args.text('rail') ?? null,
-    currency: args.required('currency'),
+    currency: neededIn(args, 'currency'),
+    country: args.text('country'),
     amount: BigInt(integerIn(args, 'amount') ?? 1),
   });
-  const routes = choice.routes as (RouteView & { verdict: string })[];
-  const text = table(
-    ['VERDICT', ...ROUTE_HEADS, 'CURRENCY', 'AMOUNT'].map((head) => ({ head })),
-    routes.map((route) => [route.verdict, ...cellsOf(route)]),
-  );
-  const result = choice.providerId ?? 'the built-in rail';
-  return { json: choice, text: `Executed by ${result}.\n\n${text}` };
+  const text = explainedTable(choice.routes);
+  return { json: choice, text: `Executed by ${executedBy(choice.providerId)}.\n\n${text}` };
 }
 
 async function messages(system: System, args: CommandArgs): Promise<Output> {
@@ -168,6 +203,9 @@ export const providerRouteVerbs: readonly Verb[] = [
         value: 'AMOUNT',
         help: 'Maximum amount, in minor units; for cards, the maximum approved by the provider alone (0)',
       },
+      country: { value: 'COUNTRY', help: 'Only accounts in this country, such as DE (all)' },
+      'cost-fixed': { value: 'AMOUNT', help: 'Cost of a transfer in minor units (0)' },
+      'cost-basis-points': { value: 'NUMBER', help: 'Cost in basis points of the amount (0)' },
     },
     run: add,
   },
@@ -182,14 +220,16 @@ export const providerRouteVerbs: readonly Verb[] = [
   {
     noun: 'providers',
     verb: 'explain',
-    summary: 'Show which provider would execute a transfer, and why',
+    summary: 'Explain which provider executes a transfer or payment, and why',
     flags: {
-      ...ENVIRONMENT,
-      platform: { value: 'PLATFORM', required: true, help: 'Platform of the transfer' },
-      kind: { value: 'KIND', required: true, choices: kinds, help: 'Kind of transfer, or card' },
-      currency: { value: 'CURRENCY', required: true, help: 'Currency of the transfer' },
+      transaction: { value: 'TRANSACTION', help: 'Explain the stored choice of this payment' },
+      environment: { value: 'ENVIRONMENT', choices: MODES, help: 'sandbox or production' },
+      platform: { value: 'PLATFORM', help: 'Platform of the transfer' },
+      kind: { value: 'KIND', choices: kinds, help: 'Kind of transfer, or card' },
+      currency: { value: 'CURRENCY', help: 'Currency of the transfer' },
       rail: { ...RAIL, help: 'Rail of the transfer' },
-      amount: { value: 'AMOUNT', help: 'Amount of the transfer, in minor units (1)' },
+      country: { value: 'COUNTRY', help: 'Country of the account, such as DE' },
+      amount: { value: 'AMOUNT', help: 'Amount, in minor units' },
     },
     run: explain,
   },

@@ -221,6 +221,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
   },
   {
+    env: 'RAILHEAD_PROVIDER_RETENTION',
+    flag: 'provider-retention',
+    fallback: '400',
+    value: 'DAYS',
+    help: `days after which messages of providers are deleted, ${MIN_EVENT_DAYS} to 999`,
+    validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
+  },
+  {
     env: 'RAILHEAD_PUBLIC_URL',
     flag: 'public-url',
     value: 'URL',

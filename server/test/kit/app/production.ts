@@ -53,7 +53,8 @@ export const commandRunner =
     settings: Record<string, string> = {},
   ): Promise<CommandResult> => {
     const result = { code: 0, out: '', err: '' };
-    const { runtime, files, databaseUrl: url, connectorsOf, fundingOf, providers } = app;
+    const { runtime, files, databaseUrl: url, connectorsOf, fundingOf } = app;
+    const { providers, builtIn } = app;
     result.code = await main(argv, {
       env: { DATABASE_URL: url, ...settings },
       out: (text) => {
@@ -69,6 +70,7 @@ export const commandRunner =
           connectorsOf,
           fundingOf,
           providers,
+          builtIn,
           walletRecoveryMs,
           stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
           masterKey: () => Buffer.alloc(32, 7),

@@ -61,6 +61,7 @@ export async function runVerb(sim: Sim, ...argv: string[]): Promise<VerbResult> 
     files,
     providers,
     connectorsOf: registry,
+    builtIn: registry.builtIn,
     fundingOf: (environment) => registry(environment).funding,
     walletRecoveryMs: undefined,
     stream: () => {

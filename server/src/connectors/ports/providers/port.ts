@@ -9,12 +9,14 @@ import type { MailPort, SmsPort } from '../messages.ts';
 import type { BeneficiaryVerificationPort } from '../names.ts';
 import type { Progress, RailPort } from '../rail.ts';
 import type { RatePort } from '../rates.ts';
-import type { Capabilities, StatementPage, TransferState } from './protocol.ts';
+import type { Balances, Capabilities, StatementPage, TransferState } from './protocol.ts';
 import type { IdentityDecision, ReportedRates } from './services.ts';
 
 export interface ProviderPort {
   /** Requests the capabilities. Rejects with an error message for operators. */
   capabilities(): Promise<Capabilities>;
+  /** Requests the prefunded balances. */
+  balances(): Promise<Balances['balances']>;
   /** The calls about transfers. Routing decides which transfers a provider receives. */
   transfers: Pick<RailPort, 'send' | 'check'> & Required<Pick<RailPort, 'cancel'>>;
   /** The services; which of them the provider offers is part of its capabilities. */
@@ -35,11 +37,18 @@ export interface ProviderPort {
 }
 
 /** Address of a provider. */
-export interface ProviderAddress {
+interface ProviderAddress {
   /** Base URL without a trailing slash. */
   url: string;
   /** Whether the operator has allowed an address that is not public, or plain HTTP. */
   isPrivateAllowed: boolean;
+}
+
+/** A call that was sent to a provider. */
+export interface ProviderCall {
+  /** Whether its response was valid. A rejection of the subject is valid too. */
+  isSuccess: boolean;
+  durationMs: number;
 }
 
 export interface ConnectedProvider {
@@ -50,6 +59,8 @@ export interface ConnectedProvider {
   keyOf(): SignatureKey;
   /** The rates of its latest message; null if there was none. */
   reportedRates: ReportedRates | null;
+  /** Called after each call that was sent. */
+  observe(call: ProviderCall): void;
 }
 
 /** This server's implementation of the provider protocol. */

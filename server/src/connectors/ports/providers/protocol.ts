@@ -65,6 +65,9 @@ export const Capabilities = named(
           maxItems: 100,
         }),
       ),
+      balances: Type.Optional(
+        Type.Boolean({ description: 'Whether `/balances` is served. Absent: false.' }),
+      ),
       cancel: Type.Optional(
         Type.Boolean({ description: 'Whether transfers can be canceled. Absent: false.' }),
       ),
@@ -168,6 +171,31 @@ export const TransferState = named(
   ),
 );
 export type TransferState = Static<typeof TransferState>;
+
+export const Balances = named(
+  'Balances',
+  Type.Object(
+    {
+      balances: Type.Array(
+        Type.Object(
+          {
+            currency: CurrencyText,
+            amount: Type.Integer({
+              minimum: -9_000_000_000_000_000,
+              maximum: 9_000_000_000_000_000,
+              description: 'Amount that is available for transfers, in minor units.',
+            }),
+            asOf: time('Time of the amount: it includes every transfer that was sent before.'),
+          },
+          { description: 'The prefunded balance in one currency.' },
+        ),
+        { maxItems: 200, description: 'At most one for each currency.' },
+      ),
+    },
+    { description: 'Prefunded balances of this installation at the provider.' },
+  ),
+);
+export type Balances = Static<typeof Balances>;
 
 export const NoInput = Type.Object({}, { description: 'An empty object.' });
 

@@ -5,6 +5,7 @@ import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { transferOutcomes } from '../../providers/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { applyIncomingStatus } from '../pay-ins/index.ts';
 import { applyPayoutStatus, applyRefundStatus } from '../payouts/index.ts';
@@ -65,6 +66,13 @@ export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind
   throw conflict(`No result is expected for this transaction: it is ${row.status}.`);
 }
 
+/** The ID of the instruction of each transfer of a transaction. */
+const INSTRUCTION_SUFFIX: Record<WaitKind, string> = {
+  payout: '',
+  debit: '/pull',
+  refund: '/refund',
+};
+
 /** Records and applies a result, and ends the wait for it. */
 export async function applyNotice(
   ctx: Ctx,
@@ -73,5 +81,6 @@ export async function applyNotice(
   progress: Progress,
 ): Promise<void> {
   await recordNotice(ctx, row.id, kind, progress);
+  await transferOutcomes.record(ctx, `${row.id}${INSTRUCTION_SUFFIX[kind]}`, progress);
   await apply(ctx, row, kind, progress);
 }

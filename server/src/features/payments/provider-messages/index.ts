@@ -1,6 +1,8 @@
 // Public interface of provider messages.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 
+import { messageRetention, providerMessagePersonalData } from './personal-data.ts';
+
 export type {
   CardEntry,
   CardNetwork,
@@ -14,5 +16,9 @@ export { subjectOf } from './transfers.ts';
 
 /** Parts that this feature adds to a server. */
 export const providerMessageFeature = {
+  personalData: providerMessagePersonalData,
+  sweeps: ({ providerMessageRetentionMs }: { providerMessageRetentionMs: number }) => [
+    messageRetention(providerMessageRetentionMs),
+  ],
   reset: { retained: { provider_messages: 'true' } },
-} satisfies Feature;
+} satisfies Feature<{ providerMessageRetentionMs: number }>;

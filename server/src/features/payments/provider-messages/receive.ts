@@ -23,6 +23,7 @@ import {
   type ProviderDirectory,
   providerManagement,
   providerOfService,
+  providerOfTransfer,
 } from '../../providers/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import type { CardSubject } from './card-network.ts';
@@ -34,7 +35,7 @@ import {
   isCardMessage,
 } from './cards.ts';
 import { applyDepositMessage, applyDepositReturn } from './deposits.ts';
-import { type ProviderMessageRow, providerMessages } from './store.ts';
+import { bodyContext, type ProviderMessageRow, providerMessages } from './store.ts';
 import { applyTransferMessage, type Outcome } from './transfers.ts';
 
 export interface ReceiverParts extends CardMessageParts {
@@ -126,7 +127,7 @@ function stageStored(ctx: Ctx, { row }: Provider, id: string, body: string, stor
     provider_id: row.id,
     digest: sha256(body),
     ...stored,
-    body: isKept ? ctx.vault.sealOwn(body, `provider_messages ${rowId}`) : null,
+    body: isKept ? ctx.vault.sealOwn(body, bodyContext(rowId)) : null,
     created_at: ctx.effects.now(),
   });
 }
@@ -160,6 +161,14 @@ function messageOf(value: unknown): { message: Message } | { fault: Fault } {
   if (targets.length === 1) return { message };
   const field = { field: 'accountId', message: 'or paymentReference is required, but not both' };
   return { fault: invalid([field]) };
+}
+
+/** The payment of an invalid message, so that it is erased with the customer. */
+async function subjectOfInvalid({ runtime }: ReceiverParts, providerId: string, value: unknown) {
+  const { transferId } = (value ?? {}) as { transferId?: unknown };
+  if (typeof transferId !== 'string') return {};
+  const isOwn = (await providerOfTransfer(runtime, transferId)) === providerId;
+  return isOwn ? { transaction_id: transferId.split('/')[0] ?? null } : {};
 }
 
 /** Result of a message that was received before. Throws CONFLICT if its body differs. */
@@ -286,7 +295,9 @@ export async function receiveMessage(
   if ('fault' in read) {
     // Identified by its digest, because its ID may be missing.
     const problem = read.fault.message;
-    await store(parts, provider, `sha256:${sha256(body)}`, body, { result: 'REJECTED', problem });
+    const subject = await subjectOfInvalid(parts, provider.row.id, value);
+    const stored = { result: 'REJECTED', problem, ...subject } as const;
+    await store(parts, provider, `sha256:${sha256(body)}`, body, stored);
     throw read.fault;
   }
   const { message } = read;

@@ -24,3 +24,5 @@ export const providerMessages = table(
   { clientKeyed: true },
 );
 export type ProviderMessageRow = RowOf<typeof providerMessages>;
+
+export const bodyContext = (rowId: string) => `provider_messages ${rowId}`;

@@ -1,0 +1,33 @@
+// Export, erasure and retention of messages of providers. Only a message without effect has a body; one whose
+// payment is unknown belongs to no customer and ends with its retention.
+import { retentionSweep } from '../../../runtime/db/retention.ts';
+import type { Sweep } from '../../../runtime/jobs/jobs.ts';
+import { changedRows, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { bodyContext } from './store.ts';
+
+const OF_CUSTOMER = 'transaction_id in (select id from transactions where customer_id = $1)';
+
+const EMPTY = `update provider_messages set body = null
+  where ${OF_CUSTOMER} and body is not null returning id`;
+
+export const providerMessagePersonalData: PersonalData = {
+  tables: {
+    provider_messages: {
+      rows: `t.${OF_CUSTOMER}`,
+      without: ['digest'],
+      open: ({ vault }, { id, body }) =>
+        typeof body === 'string'
+          ? { body: vault.openOwn(body, bodyContext(String(id))).toString() }
+          : {},
+      erasure: 'emptied',
+    },
+  },
+  async empty({ db }, { id }) {
+    return { provider_messages: await changedRows(db, EMPTY, [id]) };
+  },
+};
+
+export const messageRetention = (keepMs: number): Sweep =>
+  retentionSweep('provider-messages.purge', [
+    { table: 'provider_messages', time: 'created_at', keepMs },
+  ]);

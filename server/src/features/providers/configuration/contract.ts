@@ -1,0 +1,215 @@
+// Schemas of terms, routes and the file with providers. The operator API and the published JSON schema of
+// the file derive from them.
+import { type Static, Type } from '@sinclair/typebox';
+import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
+import { MODES } from '../../../kernel/mode.ts';
+import {
+  CountryCode,
+  nullable,
+  oneOf,
+  PositiveAmount,
+  ruled,
+  text,
+} from '../../../kernel/schema.ts';
+import { PROVIDER_CHOICES } from '../choices.ts';
+
+const optional = Type.Optional;
+const amount = (description: string) => ({ ...PositiveAmount, description });
+
+export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
+
+export const ProviderId = ruled(
+  text('Name of the provider, a part of the address of its messages.', {
+    pattern: PROVIDER_CHOICES.name,
+  }),
+  PROVIDER_CHOICES.nameRule,
+);
+
+const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 });
+
+export const TRANSFER_FIELDS = {
+  kind: oneOf(PROVIDER_CHOICES.kinds, { description: 'Kind of transfer, or card.' }),
+  rail: oneOf(PAYMENT_RAILS, { description: 'Rail.' }),
+  currency: CurrencyText,
+  country: { ...CountryCode, description: 'Country of the account outside, ISO 3166-1 alpha-2.' },
+};
+
+/** The fields of a new route. */
+export const NEW_ROUTE = {
+  environment: Environment,
+  providerId: nullable(text('The selected provider; null for the built-in rail.')),
+  priority: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    description:
+      'Order of the routes: the lowest matching one is selected. Of several with the same number, the ' +
+      'one with the lowest cost.',
+  }),
+  platformId: optional(text('Only transfers of this platform.')),
+  kind: optional(
+    oneOf(PROVIDER_CHOICES.routeKinds, {
+      description: 'Only this kind of transfer, or cards; or the service that the provider serves.',
+    }),
+  ),
+  rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
+  currency: optional({ ...CurrencyText, description: 'Only transfers in this currency.' }),
+  country: optional({
+    ...CountryCode,
+    description: 'Only transfers whose account outside is in this country, ISO 3166-1 alpha-2.',
+  }),
+  minAmount: optional(amount('Smallest amount, in minor units.')),
+  maxAmount: optional(
+    amount(
+      'Largest amount, in minor units. For cards: what the provider may approve by itself if ' +
+        'Railhead does not answer; absent: nothing.',
+    ),
+  ),
+  costFixed: optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description: 'Cost of a transfer in minor units of `currency`, which is then required.',
+    }),
+  ),
+  costBasisPoints: optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Cost of a transfer in basis points of its amount, rounded up.',
+    }),
+  ),
+};
+
+const Limit = Type.Object(
+  {
+    currency: CurrencyText,
+    perTransfer: optional(amount('Largest amount of one transfer, in minor units.')),
+    perDay: optional(amount('Largest sum of the transfers of a day (UTC), in minor units.')),
+  },
+  { additionalProperties: false, description: 'Limits in one currency.' },
+);
+
+const CutOffOfRail = Type.Object(
+  {
+    rail: TRANSFER_FIELDS.rail,
+    time: text('Latest time of a business day, `HH:MM`.', {
+      pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
+    }),
+    timeZone: text('Time zone of `time`, such as `Europe/Berlin`.', {
+      minLength: 1,
+      maxLength: 60,
+    }),
+  },
+  { additionalProperties: false, description: 'Cut-off time of a rail at this provider.' },
+);
+
+const Prefunding = Type.Object(
+  {
+    currency: CurrencyText,
+    alertBelow: optional(amount('Alerts while less than this is available, in minor units.')),
+  },
+  { additionalProperties: false, description: 'A prefunded balance.' },
+);
+
+const percent = (description: string) => Type.Integer({ minimum: 1, maximum: 100, description });
+
+export const HEALTH_WINDOWS = [5, 60, 1_440] as const;
+
+const AutoPause = Type.Object(
+  {
+    windowMinutes: Type.Unsafe<(typeof HEALTH_WINDOWS)[number]>({
+      type: 'integer',
+      enum: [...HEALTH_WINDOWS],
+      description: 'Minutes of calls and results that count.',
+    }),
+    minimum: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Smallest number of calls, or of results, for which a rate counts.',
+    }),
+    errorPercent: optional(percent('Paused if more percent of the calls fail.')),
+    returnPercent: optional(percent('Paused if more percent of the settled transfers return.')),
+    resumeAfterProbe: optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'After a pause for failed calls, the provider is requested once a minute and resumed when it ' +
+          'responds. Absent: an operator resumes it.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Automatic pause. Absent: none.' },
+);
+
+export const ProviderTerms = Type.Object(
+  {
+    limits: optional(
+      Type.Array(Limit, { maxItems: 200, description: 'At most one for each currency.' }),
+    ),
+    cutOffs: optional(
+      Type.Array(CutOffOfRail, { maxItems: 100, description: 'At most one for each rail.' }),
+    ),
+    prefunding: optional(
+      Type.Array(Prefunding, {
+        maxItems: 200,
+        description: 'At most one for each currency. Payouts need an available balance.',
+      }),
+    ),
+    autoPause: optional(AutoPause),
+  },
+  { additionalProperties: false, description: 'Limits and times of a provider.' },
+);
+export type ProviderTerms = Static<typeof ProviderTerms>;
+
+export const PublicKeyPem = text('Ed25519 public key of the provider as PEM.', {
+  maxLength: 1_000,
+});
+
+export const ProviderUrl = Type.String({
+  maxLength: 2_000,
+  description: 'Base URL of the calls to the provider, without a query.',
+});
+
+export const PrivateAddressAllowed = Type.Boolean({
+  default: false,
+  description: 'Allows plain HTTP and an address that is not public.',
+});
+
+const FileProvider = Type.Object(
+  {
+    providerId: ProviderId,
+    environment: Environment,
+    url: ProviderUrl,
+    privateAddressAllowed: optional(PrivateAddressAllowed),
+    publicKeys: Type.Array(PublicKeyPem, {
+      minItems: 1,
+      maxItems: 4,
+      description: 'The keys that verify its messages. Others are accepted for 24 more hours.',
+    }),
+    terms: optional(ProviderTerms),
+  },
+  { additionalProperties: false, description: 'A provider.' },
+);
+
+/** The file with providers and routes. It never contains a secret. */
+export const ProviderFile = Type.Object(
+  {
+    $schema: optional(text('Address of this schema.')),
+    providers: optional(
+      Type.Array(FileProvider, {
+        maxItems: 200,
+        description: 'Added or changed by name. Providers that are not in the file are unchanged.',
+      }),
+    ),
+    routes: optional(
+      Type.Array(Type.Object(NEW_ROUTE, { additionalProperties: false, description: 'A route.' }), {
+        maxItems: 500,
+        description: 'All routes. Others are removed. Absent: the routes are unchanged.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Providers and routes.' },
+);
+export type ProviderFile = Static<typeof ProviderFile>;
+export type FileProvider = Static<typeof FileProvider>;
+export type FileRoute = NonNullable<ProviderFile['routes']>[number];

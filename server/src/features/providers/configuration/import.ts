@@ -1,0 +1,276 @@
+// Providers and routes from one file: validated as a whole, compared with what is stored, and applied in one
+// commit. A second import of the same file changes nothing. The file never contains a secret: the keys of
+// this installation are generated here.
+import { type FieldError, invalid } from '../../../kernel/fault.ts';
+import { readUrl } from '../../../kernel/net/url.ts';
+import { type Ctx, createContext } from '../../../runtime/operation/context.ts';
+import { operate } from '../../../runtime/operation/operate.ts';
+import { DEFAULT_OVERLAP_HOURS, HOUR_MS } from '../../../runtime/security/key-rotation.ts';
+import { keyIdOf } from '../../../runtime/security/keys.ts';
+import { INSTALLATION } from '../../tenancy/platform/index.ts';
+import { ed25519Key, insertProviderKey } from '../keys.ts';
+import {
+  isActive,
+  type ManagerParts,
+  normalizedUrl,
+  retireBy,
+  stageProvider,
+  urlProblem,
+} from '../manage.ts';
+import { routeErrors, routeRow } from '../manage-routes.ts';
+import { routeFields } from '../present.ts';
+import { type ProviderRow, providerKeys, providerRoutes, providers } from '../store.ts';
+import type { FileProvider, FileRoute, ProviderFile } from './contract.ts';
+import { termsErrors, termsOf } from './terms.ts';
+
+/** One difference between the file and what is stored. */
+export interface FileChange {
+  action: 'ADD' | 'CHANGE' | 'REMOVE';
+  subject: 'PROVIDER' | 'KEY' | 'ROUTE';
+  /** Name of the provider, ID of the key, or the fields of the route. */
+  id: string;
+  /** The field that changes. */
+  field?: string;
+  before?: string;
+  after?: string;
+}
+
+interface Stored {
+  providers: ReadonlyMap<string, ProviderRow>;
+  keys: Awaited<ReturnType<typeof readKeys>>;
+  routes: Awaited<ReturnType<typeof readRoutes>>;
+}
+
+const readKeys = ({ db }: Pick<Ctx, 'db'>) => db.find(providerKeys, { side: 'PROVIDER' });
+const readRoutes = ({ db }: Pick<Ctx, 'db'>) => db.find(providerRoutes, {});
+
+const at = (path: string, errors: readonly FieldError[]): FieldError[] =>
+  errors.map((each) => ({ ...each, field: `${path}.${each.field}` }));
+
+const repeatedError = (field: string): FieldError => ({ field, message: 'is repeated' });
+
+function keyErrors({ publicKeys }: FileProvider): FieldError[] {
+  const keys = publicKeys.map(ed25519Key);
+  return keys.flatMap((key, index) => {
+    const field = `publicKeys.${index}`;
+    if ('problem' in key) return [{ field, message: key.problem }];
+    const isRepeated = keys.findIndex((each) => 'pem' in each && each.pem === key.pem) < index;
+    return isRepeated ? [repeatedError(field)] : [];
+  });
+}
+
+function providerErrors(provider: FileProvider, stored: ProviderRow | undefined): FieldError[] {
+  const { url, privateAddressAllowed = false, environment, terms = {} } = provider;
+  const problem = urlProblem(readUrl(url), privateAddressAllowed);
+  const isMoved = stored !== undefined && stored.environment !== environment;
+  return [
+    ...(problem === null ? [] : [{ field: 'url', message: problem }]),
+    ...(isMoved ? [{ field: 'environment', message: `must be ${stored.environment}` }] : []),
+    ...keyErrors(provider),
+    ...at('terms', termsErrors(terms)),
+  ];
+}
+
+/** A key belongs to one provider, as long as its row exists. */
+function usedKeyErrors(file: ProviderFile, { keys }: Stored): FieldError[] {
+  const owners = new Map(keys.map((each) => [each.id, each.provider_id]));
+  const errors: FieldError[] = [];
+  for (const [index, { providerId, publicKeys }] of (file.providers ?? []).entries()) {
+    for (const [position, text] of publicKeys.entries()) {
+      const key = ed25519Key(text);
+      if ('problem' in key) continue;
+      const id = keyIdOf(key.pem);
+      const owner = owners.get(id) ?? providerId;
+      const field = `providers.${index}.publicKeys.${position}`;
+      if (owner !== providerId) errors.push({ field, message: `is in use by ${owner}` });
+      owners.set(id, owner);
+    }
+  }
+  return errors;
+}
+
+function routeFileErrors(
+  route: FileRoute,
+  environments: ReadonlyMap<string, string>,
+): FieldError[] {
+  const errors = routeErrors(route);
+  if (route.providerId === null) return errors;
+  const environment = environments.get(route.providerId);
+  if (environment === undefined) {
+    return [...errors, { field: 'providerId', message: 'is neither in the file nor stored' }];
+  }
+  if (environment === route.environment) return errors;
+  return [...errors, { field: 'environment', message: `must be ${environment}` }];
+}
+
+/** The fields in one order, as the identity of a route. */
+const routeText = (route: Record<string, unknown>): string =>
+  JSON.stringify(
+    Object.entries(route)
+      .filter(([name, value]) => value !== undefined && !(name.startsWith('cost') && value === 0))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+/** A route in one line. */
+const routeName = (route: Record<string, unknown>): string =>
+  Object.entries(route)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value ?? 'built-in'}`)
+    .join(' ');
+
+/** Every error of a file that matches the schema, by its path. */
+function fileErrors(file: ProviderFile, stored: Stored): FieldError[] {
+  const { providers: own = [], routes = [] } = file;
+  const environments = new Map<string, string>([
+    ...[...stored.providers.values()].map((row) => [row.id, row.environment] as const),
+    ...own.map((each) => [each.providerId, each.environment] as const),
+  ]);
+  const names = own.map(({ providerId }) => providerId);
+  const texts = routes.map(routeText);
+  return [
+    ...own.flatMap((each, index) => [
+      ...(names.indexOf(each.providerId) < index
+        ? [repeatedError(`providers.${index}.providerId`)]
+        : []),
+      ...at(`providers.${index}`, providerErrors(each, stored.providers.get(each.providerId))),
+    ]),
+    ...usedKeyErrors(file, stored),
+    ...routes.flatMap((each, index) => [
+      ...(texts.indexOf(texts[index] ?? '') < index ? [repeatedError(`routes.${index}`)] : []),
+      ...at(`routes.${index}`, routeFileErrors(each, environments)),
+    ]),
+  ];
+}
+
+const pemOf = (text: string): string => {
+  const key = ed25519Key(text);
+  if ('problem' in key) throw new Error(key.problem);
+  return key.pem;
+};
+
+function stageProviderChange(
+  ctx: Ctx,
+  provider: FileProvider,
+  row: ProviderRow,
+  keys: Stored['keys'],
+): FileChange[] {
+  const { providerId: id, privateAddressAllowed = false, terms = {} } = provider;
+  const changes: FileChange[] = [];
+  const compare = (field: string, before: string, after: string) => {
+    if (before === after) return;
+    changes.push({ action: 'CHANGE', subject: 'PROVIDER', id, field, before, after });
+  };
+  compare('url', row.url, normalizedUrl(provider.url));
+  compare('privateAddressAllowed', `${row.private_address}`, `${privateAddressAllowed}`);
+  compare('terms', JSON.stringify(termsOf(row)), JSON.stringify(terms));
+  if (changes.length > 0) {
+    ctx.update(providers, row, {
+      url: normalizedUrl(provider.url),
+      private_address: privateAddressAllowed,
+      terms: JSON.stringify(terms),
+      updated_at: ctx.now,
+    });
+  }
+  const pems = provider.publicKeys.map(pemOf);
+  const own = keys.filter((each) => each.provider_id === id);
+  for (const pem of pems) {
+    const known = own.find((each) => each.public_key === pem);
+    if (known && known.retired_at === null) continue;
+    if (known) ctx.update(providerKeys, known, { retired_at: null });
+    else insertProviderKey(ctx, id, pem);
+    changes.push({ action: 'ADD', subject: 'KEY', id: keyIdOf(pem) });
+  }
+  const ending = own.filter((each) => each.retired_at === null && !pems.includes(each.public_key));
+  retireBy(ctx, ending, ctx.now + DEFAULT_OVERLAP_HOURS * HOUR_MS);
+  const ends = ending.map(
+    (each): FileChange => ({ action: 'REMOVE', subject: 'KEY', id: each.id }),
+  );
+  return [...changes, ...ends];
+}
+
+function stageProviders(ctx: Ctx, file: ProviderFile, stored: Stored): FileChange[] {
+  return (file.providers ?? []).flatMap((each): FileChange[] => {
+    const row = stored.providers.get(each.providerId);
+    if (row) return stageProviderChange(ctx, each, row, stored.keys);
+    stageProvider(ctx, each, each.publicKeys.map(pemOf));
+    return [{ action: 'ADD', subject: 'PROVIDER', id: each.providerId }];
+  });
+}
+
+function stageRoutes(ctx: Ctx, { routes }: ProviderFile, stored: Stored): FileChange[] {
+  if (!routes) return [];
+  const wanted = new Map(routes.map((each) => [routeText(each), each]));
+  const changes: FileChange[] = [];
+  for (const row of stored.routes) {
+    const fields = routeFields(row);
+    // A repeated route of an earlier version is removed, because the first one is kept.
+    if (wanted.delete(routeText(fields))) continue;
+    ctx.remove(providerRoutes, row);
+    changes.push({ action: 'REMOVE', subject: 'ROUTE', id: routeName(fields) });
+  }
+  for (const route of wanted.values()) {
+    ctx.insert(providerRoutes, routeRow(ctx, route));
+    changes.push({ action: 'ADD', subject: 'ROUTE', id: routeName({ ...route }) });
+  }
+  return changes;
+}
+
+/** Stages what differs. Throws INVALID_INPUT. */
+async function stageFile(ctx: Ctx, file: ProviderFile): Promise<FileChange[]> {
+  const [rows, keys, routes] = await Promise.all([
+    ctx.db.find(providers, {}),
+    readKeys(ctx),
+    readRoutes(ctx),
+  ]);
+  const stored = { providers: new Map(rows.map((row) => [row.id, row])), keys, routes };
+  const errors = fileErrors(file, stored);
+  if (errors.length > 0) throw invalid(errors);
+  return [...stageProviders(ctx, file, stored), ...stageRoutes(ctx, file, stored)];
+}
+
+/**
+ * Applies a file that matches the schema, or only compares it. Throws INVALID_INPUT with every error by its
+ * path.
+ */
+export async function importProviders(
+  { runtime, directory }: ManagerParts,
+  file: ProviderFile,
+  isDryRun: boolean,
+): Promise<{ applied: boolean; changes: FileChange[] }> {
+  if (isDryRun) {
+    const time = await runtime.clocks.timeOf(INSTALLATION);
+    const changes = await stageFile(createContext(runtime, INSTALLATION, time), file);
+    return { applied: false, changes };
+  }
+  const changes = await operate(runtime, INSTALLATION, (ctx) => stageFile(ctx, file));
+  await directory.refresh();
+  return { applied: changes.length > 0, changes };
+}
+
+/** Providers and routes as a file whose import changes nothing. */
+export async function exportProviders({ runtime }: ManagerParts): Promise<ProviderFile> {
+  const { db, effects } = runtime;
+  const [rows, keys, routes] = await Promise.all([
+    db.find(providers, {}),
+    readKeys({ db }),
+    readRoutes({ db }),
+  ]);
+  const now = effects.now();
+  const order = [...routes].sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
+  return {
+    providers: [...rows]
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .map((row) => ({
+        providerId: row.id,
+        environment: row.environment,
+        url: row.url,
+        privateAddressAllowed: row.private_address,
+        publicKeys: keys
+          .filter((each) => each.provider_id === row.id && isActive(each, now))
+          .filter((each) => each.retired_at === null)
+          .map((each) => each.public_key),
+        terms: termsOf(row),
+      })),
+    routes: order.map(routeFields),
+  };
+}

@@ -1,0 +1,53 @@
+// Terms of a provider: their rules, and their stored form.
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { isTimeZone } from '../../../catalog/rails/settlement-dates.ts';
+import type { FieldError } from '../../../kernel/fault.ts';
+import type { ProviderRow } from '../store.ts';
+import type { ProviderTerms } from './contract.ts';
+
+/** Items whose value of `name` occurred before. */
+const repeated = <T>(list: string, items: readonly T[], name: keyof T & string): FieldError[] =>
+  items.flatMap((each, index) =>
+    items.findIndex((other) => other[name] === each[name]) < index
+      ? [{ field: `${list}.${index}.${name}`, message: 'is repeated' }]
+      : [],
+  );
+
+const currencyErrors = (list: string, items: readonly { currency: string }[]): FieldError[] => [
+  ...items.flatMap(({ currency }, index) =>
+    findCurrency(currency)
+      ? []
+      : [{ field: `${list}.${index}.currency`, message: 'is not a known currency' }],
+  ),
+  ...repeated(list, items, 'currency'),
+];
+
+/** Errors of terms that match the schema. */
+export function termsErrors(terms: ProviderTerms): FieldError[] {
+  const { limits = [], cutOffs = [], prefunding = [], autoPause } = terms;
+  const tooSmall = limits.flatMap(({ perTransfer, perDay }, index) =>
+    perTransfer !== undefined && perDay !== undefined && perDay < perTransfer
+      ? [{ field: `limits.${index}.perDay`, message: 'must not be less than perTransfer' }]
+      : [],
+  );
+  const zones = cutOffs.flatMap(({ timeZone }, index) =>
+    isTimeZone(timeZone)
+      ? []
+      : [{ field: `cutOffs.${index}.timeZone`, message: 'is not a known time zone' }],
+  );
+  const hasRate = autoPause?.errorPercent !== undefined || autoPause?.returnPercent !== undefined;
+  return [
+    ...currencyErrors('limits', limits),
+    ...tooSmall,
+    ...repeated('cutOffs', cutOffs, 'rail'),
+    ...zones,
+    ...currencyErrors('prefunding', prefunding),
+    ...(autoPause && !hasRate
+      ? [{ field: 'autoPause.errorPercent', message: 'or returnPercent is required' }]
+      : []),
+  ];
+}
+
+/** The stored terms. Fields of a later version are ignored. */
+export const termsOf = ({ terms }: Pick<ProviderRow, 'terms'>): ProviderTerms =>
+  JSON.parse(terms) as ProviderTerms;

@@ -1,0 +1,27 @@
+// The health of providers for operators.
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import type { ProviderDirectory } from '../directory.ts';
+import { readHealth } from './windows.ts';
+
+/** The health of one provider, or of all of them by name. */
+export async function listHealth(
+  { runtime, directory }: { runtime: Runtime; directory: ProviderDirectory },
+  providerId?: string | undefined,
+) {
+  // What this process has counted is part of the reply.
+  await directory.calls.flush();
+  const all = [...directory.current().providers.values()].filter(
+    ({ row }) => providerId === undefined || row.id === providerId,
+  );
+  const ids = all.map(({ row }) => row.id);
+  const health = await readHealth(runtime.db, ids, runtime.effects.now());
+  return all.map(({ row }) => ({
+    providerId: row.id,
+    environment: row.environment,
+    status: row.status,
+    pausedBy: row.paused_by,
+    pauseReason: row.pause_reason,
+    available: !directory.isUnavailable(row.id),
+    windows: [...(health.get(row.id) ?? [])],
+  }));
+}

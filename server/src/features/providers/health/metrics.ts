@@ -1,0 +1,124 @@
+// Metrics of providers for alerts. Labels are names of providers and calendars, whose number is bounded.
+import { CALENDAR_IDS } from '../../../catalog/rails/business-days.ts';
+import { incompleteCalendars } from '../../../catalog/rails/settlement-dates.ts';
+import type { Effects, Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import type { Metrics } from '../../../runtime/observability/metrics.ts';
+import type { ProviderDirectory } from '../directory.ts';
+import { providerBalances } from '../store.ts';
+import { availableIn } from '../usage.ts';
+import { type HealthByProvider, type HealthWindow, readHealth } from './windows.ts';
+
+interface WatchParts {
+  metrics: Pick<Metrics, 'watchEach'>;
+  directory: ProviderDirectory;
+  db: Pick<Database, 'query' | 'find'>;
+  effects: Pick<Effects, 'now'>;
+}
+
+/** A scrape reads several metrics from one query. */
+const CACHED_MS = 5_000;
+
+const STATUS = { ACTIVE: 0, OPERATOR: 1, SYSTEM: 2 } as const;
+
+/** The health of all providers, read at most once for each scrape. */
+function cachedHealth({ directory, db, effects }: WatchParts): () => Promise<HealthByProvider> {
+  let cached: Promise<HealthByProvider> | undefined;
+  let readAt: Time = 0;
+  return () => {
+    const now = effects.now();
+    if (cached && now < readAt + CACHED_MS) return cached;
+    readAt = now;
+    const health = readHealth(db, [...directory.current().providers.keys()], now);
+    cached = health;
+    health.catch(() => {
+      cached = undefined;
+    });
+    return health;
+  };
+}
+
+function watchStatus({ metrics, directory }: WatchParts): void {
+  const help = 'Provider: 0 active, 1 paused by an operator, 2 paused automatically.';
+  metrics.watchEach('railhead_provider_status', help, 'provider', () => {
+    const rows = [...directory.current().providers.values()].map(({ row }) => row);
+    return new Map(rows.map((row) => [row.id, STATUS[row.paused_by ?? 'ACTIVE']]));
+  });
+}
+
+function watchBalances({ metrics, directory, db }: WatchParts): void {
+  const help = 'Number of currencies whose prefunded balance is below its threshold or unknown.';
+  metrics.watchEach('railhead_provider_balances_low', help, 'provider', async () => {
+    const prefunded = [...directory.current().providers.values()].filter(
+      ({ terms }) => terms.prefunding !== undefined,
+    );
+    if (prefunded.length === 0) return new Map();
+    const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));
+    const lowOf = ({ row, terms }: (typeof prefunded)[number]) =>
+      (terms.prefunding ?? []).filter(({ currency, alertBelow = 0 }) => {
+        const balance = rows.get(`${row.id}/${currency}`);
+        return balance === undefined || availableIn(balance) < BigInt(alertBelow);
+      }).length;
+    return new Map(prefunded.map((each) => [each.row.id, lowOf(each)]));
+  });
+}
+
+/** The rates of one window; a provider without results has no sample. */
+function watchRates(parts: WatchParts): void {
+  const health = cachedHealth(parts);
+  const watch = (
+    name: string,
+    help: string,
+    minutes: number,
+    rateOf: (window: HealthWindow) => number | null,
+  ) =>
+    parts.metrics.watchEach(name, help, 'provider', async () => {
+      const samples = [...(await health())].flatMap(([id, windows]) => {
+        const window = windows.find((each) => each.minutes === minutes);
+        const value = window ? rateOf(window) : null;
+        return value === null ? [] : [[id, value] as const];
+      });
+      return new Map(samples);
+    });
+  const calls = 'over 5 minutes, of all processes.';
+  watch('railhead_provider_calls', `Calls to a provider ${calls}`, 5, (each) => each.calls);
+  watch(
+    'railhead_provider_error_rate',
+    `Rate of failed calls ${calls}`,
+    5,
+    (each) => each.errorRate,
+  );
+  watch(
+    'railhead_provider_latency_ms',
+    `Average duration of calls ${calls}`,
+    5,
+    (each) => each.averageMs,
+  );
+  watch(
+    'railhead_provider_success_rate',
+    'Rate of transfers that settled, over an hour.',
+    60,
+    (each) => each.successRate,
+  );
+  watch(
+    'railhead_provider_return_rate',
+    'Rate of settled transfers that returned, over a day.',
+    1_440,
+    (each) => each.returnRate,
+  );
+}
+
+function watchCalendars({ metrics, effects }: WatchParts): void {
+  const help = 'Whether a business-day calendar lacks a year that is needed now or next month.';
+  metrics.watchEach('railhead_calendar_incomplete', help, 'calendar', () => {
+    const incomplete = incompleteCalendars(effects.now(), CALENDAR_IDS);
+    return new Map(CALENDAR_IDS.map((id) => [id, Number(incomplete.includes(id))]));
+  });
+}
+
+export function watchProviders(parts: WatchParts): void {
+  watchStatus(parts);
+  watchBalances(parts);
+  watchRates(parts);
+  watchCalendars(parts);
+}

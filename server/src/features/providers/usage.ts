@@ -1,0 +1,120 @@
+// What was sent to a provider: per day, and from its prefunded balance. The choice of a provider and the
+// rows that it uses up are one commit, so concurrent transfers never exceed a limit together.
+import type { Time } from '../../kernel/effects.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import type { Ctx, Reader } from '../../runtime/operation/context.ts';
+import type { Provider } from './directory.ts';
+import { type BalanceRow, providerBalances, providerTransfers, providerUsage } from './store.ts';
+
+export interface Usage {
+  /** Sum of the day; counted if the provider has a limit per day. */
+  sentToday: bigint;
+  /** Null if the provider is not prefunded in the currency. */
+  available: bigint | null;
+}
+
+interface SentTransfer {
+  kind: string;
+  currency: string;
+  amount: bigint;
+}
+
+/** A debit brings funds, so it needs no balance. */
+const needsBalance = ({ kind }: Pick<SentTransfer, 'kind'>): boolean => kind !== 'debit';
+
+const usageId = (providerId: string, currency: string, now: Time) =>
+  `${providerId}/${currency}/${new Date(now).toISOString().slice(0, 10)}`;
+const balanceId = (providerId: string, currency: string) => `${providerId}/${currency}`;
+
+export const limitOf = ({ terms }: Provider, currency: string) =>
+  terms.limits?.find((each) => each.currency === currency);
+
+const isPrefunded = ({ terms }: Pick<Provider, 'terms'>, currency: string): boolean =>
+  terms.prefunding?.some((each) => each.currency === currency) ?? false;
+
+export const availableIn = ({ amount, spent }: BalanceRow): bigint => amount - spent;
+
+/** The usage of one provider in a currency at this time. */
+export async function usageOf(
+  reader: Reader,
+  provider: Provider,
+  { kind, currency }: Pick<SentTransfer, 'kind' | 'currency'>,
+  now: Time,
+): Promise<Usage> {
+  const { id } = provider.row;
+  const hasDailyLimit = limitOf(provider, currency)?.perDay !== undefined;
+  const isLimited = needsBalance({ kind }) && isPrefunded(provider, currency);
+  const day = hasDailyLimit
+    ? await reader.read(providerUsage, usageId(id, currency, now))
+    : undefined;
+  const balance = isLimited
+    ? await reader.read(providerBalances, balanceId(id, currency))
+    : undefined;
+  return {
+    sentToday: day?.amount ?? 0n,
+    available: isLimited ? (balance ? availableIn(balance) : 0n) : null,
+  };
+}
+
+/** Stages what a transfer to this provider uses up. */
+export async function stageUsage(
+  ctx: Ctx,
+  provider: Provider,
+  transfer: SentTransfer,
+): Promise<void> {
+  const { currency, amount } = transfer;
+  const { id } = provider.row;
+  const now = ctx.effects.now();
+  if (limitOf(provider, currency)?.perDay !== undefined) {
+    const dayId = usageId(id, currency, now);
+    const row = await ctx.read(providerUsage, dayId);
+    if (row) ctx.update(providerUsage, row, { amount: row.amount + amount });
+    else {
+      const day = dayId.slice(-10);
+      ctx.insert(providerUsage, {
+        ...{ id: dayId, provider_id: id, currency, day, amount, created_at: now },
+      });
+    }
+  }
+  if (!needsBalance(transfer) || !isPrefunded(provider, currency)) return;
+  const balance = await ctx.read(providerBalances, balanceId(id, currency));
+  if (balance) ctx.update(providerBalances, balance, { spent: balance.spent + amount });
+}
+
+export interface ReportedBalance {
+  currency: string;
+  amount: bigint;
+  /** Time of the amount: what was sent later is not part of it. */
+  asOf: Time;
+  source: BalanceRow['source'];
+}
+
+const SPENT = `select coalesce(sum(amount), 0)::int8 as spent from provider_transfers
+  where provider_id = $1 and created_at > $2 and currency = $3 and kind <> 'debit'`;
+
+/** Stages a reported balance. Throws INVALID_INPUT for one that is older than the known one. */
+export async function stageBalance(
+  ctx: Ctx,
+  provider: Pick<Provider, 'row' | 'terms'>,
+  { currency, amount, asOf, source }: ReportedBalance,
+): Promise<BalanceRow> {
+  const { id } = provider.row;
+  if (!isPrefunded(provider, currency)) {
+    throw new Fault('CONFLICT', `The terms of the provider have no prefunding in ${currency}.`);
+  }
+  const now = ctx.effects.now();
+  if (asOf > now) throw invalidField('asOf', 'must not be in the future');
+  const row = await ctx.read(providerBalances, balanceId(id, currency));
+  if (row && row.reported_at > asOf) {
+    throw invalidField('asOf', 'must not be before the time of the known balance');
+  }
+  const [sent] = await ctx.db.query<{ spent: bigint }>(SPENT, [id, new Date(asOf), currency]);
+  const values = { amount, spent: sent?.spent ?? 0n, source, reported_at: asOf, updated_at: now };
+  if (row) return ctx.update(providerBalances, row, values);
+  return ctx.insert(providerBalances, {
+    ...{ id: balanceId(id, currency), provider_id: id, currency, ...values },
+  });
+}
+
+/** The stored choice of a transfer. */
+export const transferById = (reader: Reader, id: string) => reader.read(providerTransfers, id);

@@ -1,0 +1,163 @@
+// Calls and results of providers over windows, the automatic pause, probes and metrics.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readHealth } from '../../src/features/providers/health/windows.ts';
+import { openSecondProcess } from '../kit/app/second-process.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+
+const { service, read, write } = operatorService();
+const BANK = 'acme-bank';
+let adapter: Adapter;
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  const provider = await write('POST', '/providers', {
+    ...{ providerId: BANK, environment: 'production', url: adapter.url },
+    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
+  });
+  adapter.accept(provider.ownKeys);
+  await service.app.advance(60_000);
+  await write('POST', `/providers/${BANK}/check`);
+  await write('POST', '/provider-routes', {
+    ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
+  });
+});
+afterAll(() => adapter.close());
+
+const windows = async () => (await read(`/provider-health?providerId=${BANK}`)).data[0].windows;
+
+const setAutoPause = (autoPause: object) =>
+  write('POST', `/providers/${BANK}/terms`, { terms: { autoPause } });
+
+const report = (transferId: string, transfer: object) =>
+  adapter.send(BANK, { type: 'transfer.updated', transferId, transfer });
+
+const auditOf = async (operationId: string) =>
+  (await read(`/audit-records?operationId=${operationId}&limit=100`)).data.filter(
+    (each: { actor: { kind: string } }) => each.actor.kind === 'SYSTEM',
+  );
+
+const metric = async (name: string) => {
+  const { body } = await service.app.server.inject('/metrics');
+  const line = body.split('\n').find((each) => each.startsWith(`${name}{provider="${BANK}"}`));
+  return line === undefined ? undefined : Number(line.split(' ')[1]);
+};
+
+describe('getProviderHealth', () => {
+  it('counts calls and results in windows that every process reads', async () => {
+    const [five] = await windows();
+    expect(five).toMatchObject({ minutes: 5, calls: 1, errors: 0, errorRate: 0, settled: 0 });
+    const payments = [
+      await service.createPayment(),
+      await service.createPayment(),
+      await service.createPayment(),
+    ];
+    const [settled, failed, returned] = payments.map(({ id }) => id);
+    if (!settled || !failed || !returned) throw new Error('no payments');
+    const done = { state: 'settled', reference: 'BANK-1' };
+    await report(settled, done);
+    await report(failed, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await report(returned, done);
+    await report(returned, { state: 'returned', reason: 'ACCOUNT_INVALID' });
+    const all = await windows();
+    for (const window of all) {
+      expect(window).toMatchObject({
+        ...{ calls: 4, errors: 0, settled: 1, failed: 1, returned: 1 },
+        ...{ successRate: 0.3333, returnRate: 0.5 },
+      });
+    }
+    const other = openSecondProcess(service.app);
+    const now = service.app.effects.now();
+    expect((await readHealth(other.db, [BANK], now)).get(BANK)).toEqual(all);
+    await other.close();
+    await service.app.advance(10 * 60_000);
+    const [short, hour] = await windows();
+    expect(short).toMatchObject({ calls: 0, settled: 0, errorRate: null, successRate: null });
+    expect(hour).toMatchObject({ calls: 4, settled: 1 });
+    expect(await metric('railhead_provider_return_rate')).toBe(0.5);
+  });
+
+  it('adds the counts of several processes, and keeps those that could not be written', async () => {
+    const { createCallRecorder } = await import('../../src/features/providers/health/recorder.ts');
+    const { effects, runtime } = service.app;
+    let isBroken = true;
+    const recorders = [1, 2].map(() =>
+      createCallRecorder(effects, {
+        query: (...input) =>
+          isBroken ? Promise.reject(new Error('down')) : runtime.db.query(...input),
+      }),
+    );
+    for (const each of recorders) {
+      each.observe('counted', { isSuccess: true, durationMs: 80 });
+      each.observe('counted', { isSuccess: false, durationMs: 3_000 });
+      await expect(each.flush()).rejects.toThrow('down');
+    }
+    isBroken = false;
+    await Promise.all(recorders.flatMap((each) => [each.flush(), each.flush()]));
+    const health = await readHealth(runtime.db, ['counted'], effects.now() + 1_000);
+    expect(health.get('counted')?.[1]).toMatchObject({
+      ...{ calls: 4, errors: 2, errorRate: 0.5, averageMs: 1_540, maxMs: 3_000 },
+      ...{ within100Ms: 2, within500Ms: 2, within2000Ms: 2 },
+    });
+  });
+});
+
+describe('the automatic pause', () => {
+  it('stops a provider whose calls fail, and resumes it after a successful probe', async () => {
+    await setAutoPause({ windowMinutes: 5, minimum: 3, errorPercent: 40, resumeAfterProbe: true });
+    const offer = adapter.replies['/capabilities'];
+    if (!offer) throw new Error('no offer');
+    adapter.replies['/capabilities'] = () => ({ status: 500, body: {} });
+    for (let count = 0; count < 2; count++) await write('POST', `/providers/${BANK}/check`);
+    await service.app.advance(6_000);
+    expect((await read(`/providers/${BANK}`)).status).toBe('ACTIVE');
+    await write('POST', `/providers/${BANK}/check`);
+    await service.app.advance(6_000);
+    const paused = await read(`/providers/${BANK}`);
+    expect(paused).toMatchObject({ status: 'PAUSED', pausedBy: 'SYSTEM' });
+    expect(paused.pauseReason).toBe('Failed calls: 100 % of 3 in 5 minutes, allowed 40 %.');
+    expect(await metric('railhead_provider_status')).toBe(2);
+    expect(await auditOf('pauseProvider')).toMatchObject([
+      { subject: BANK, reason: paused.pauseReason, hasChanges: true, actor: { id: 'system' } },
+    ]);
+    await service.app.advance(61_000);
+    expect((await read(`/providers/${BANK}`)).status).toBe('PAUSED');
+    adapter.replies['/capabilities'] = offer;
+    await service.app.advance(61_000);
+    expect(await read(`/providers/${BANK}`)).toMatchObject({
+      ...{ status: 'ACTIVE', pausedBy: null, pauseReason: null },
+    });
+    expect(await auditOf('resumeProvider')).toHaveLength(1);
+    // The errors before the resumption do not count again.
+    await service.app.advance(6_000);
+    expect((await read(`/providers/${BANK}`)).status).toBe('ACTIVE');
+  });
+
+  it('stops a provider whose transfers return, until an operator resumes it', async () => {
+    await setAutoPause({
+      windowMinutes: 60,
+      minimum: 2,
+      returnPercent: 50,
+      resumeAfterProbe: true,
+    });
+    await service.app.advance(60_000);
+    for (let count = 0; count < 2; count++) {
+      const { id } = await service.createPayment();
+      await report(id, { state: 'settled', reference: `BANK-R${count}` });
+      await report(id, { state: 'returned', reason: 'ACCOUNT_INVALID' });
+    }
+    await service.app.advance(6_000);
+    const { status, pauseReason } = await read(`/providers/${BANK}`);
+    expect(status).toBe('PAUSED');
+    expect(pauseReason).toMatch(
+      /^Returned transfers: 100 % of [23] in 60 minutes, allowed 50 %\.$/,
+    );
+    await service.app.advance(121_000);
+    expect((await read(`/providers/${BANK}`)).status).toBe('PAUSED');
+    const { id } = await service.createPayment();
+    expect(adapter.transfers.has(id)).toBe(false);
+    expect(await write('POST', `/providers/${BANK}/resume`)).toMatchObject({ pausedBy: null });
+    await service.app.advance(6_000);
+    expect((await read(`/providers/${BANK}`)).status).toBe('ACTIVE');
+  });
+});

@@ -1,0 +1,72 @@
+// Messages of providers are deleted after their retention, and their bodies with the customer.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { providerMessagePersonalData } from '../../src/features/payments/provider-messages/personal-data.ts';
+import { DAY } from '../kit/app/production.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+
+const { service, read, write } = operatorService();
+const BANK = 'acme-bank';
+let adapter: Adapter;
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  const provider = await write('POST', '/providers', {
+    ...{ providerId: BANK, environment: 'production', url: adapter.url },
+    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
+  });
+  adapter.accept(provider.ownKeys);
+  await write('POST', `/providers/${BANK}/check`);
+  await write('POST', '/provider-routes', {
+    ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
+  });
+});
+afterAll(() => adapter.close());
+
+const bodies = () =>
+  service.app.runtime.db.query<{ transaction_id: string | null; body: string | null }>(
+    'select transaction_id, body from provider_messages order by created_at, id',
+  );
+
+describe('messages of providers', () => {
+  it('lose their bodies in an erasure of the customer, also invalid ones', async () => {
+    const { id, person } = await service.createPayment();
+    const settled = { state: 'settled', reference: 'BANK-1' };
+    const wrong = { type: 'transfer.updated', transferId: id, amount: 1, currency: 'EUR' };
+    expect((await adapter.send(BANK, { ...wrong, transfer: settled })).status).toBe(409);
+    const invalid = { ...wrong, transfer: { state: 'none', name: 'Grace Hopper' } };
+    expect((await adapter.send(BANK, invalid)).status).toBe(400);
+    const stored = await bodies();
+    expect(stored.map((each) => [each.transaction_id, each.body !== null])).toEqual([
+      [id, true],
+      [id, true],
+    ]);
+    await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer: settled });
+    const { tables, empty } = providerMessagePersonalData;
+    const { vault, db } = service.app.runtime;
+    const [kept] = await db.query<Record<string, unknown>>(
+      `select * from provider_messages t where (${tables.provider_messages?.rows}) and result = 'REJECTED'`,
+      [person.id],
+    );
+    const customer = { id: person.id, platform_id: service.platform.id, created_at: 0 };
+    const opened = tables.provider_messages?.open?.(
+      { vault, customer, key: undefined },
+      kept ?? {},
+    );
+    expect(opened?.body).toContain('Grace Hopper');
+    expect(await empty?.(service.app.runtime, customer)).toEqual({ provider_messages: 2 });
+    expect((await bodies()).every(({ body }) => body === null)).toBe(true);
+  });
+
+  it('are deleted after 400 days', async () => {
+    expect((await read('/provider-messages')).data).toHaveLength(3);
+    const { effects, settle } = service.app;
+    const start = effects.now();
+    effects.set(start + 399 * DAY);
+    await settle();
+    expect(await bodies()).toHaveLength(3);
+    effects.set(start + 401 * DAY);
+    await settle();
+    expect(await bodies()).toEqual([]);
+  });
+});
