@@ -27,8 +27,7 @@ alter table provider_transfers
   add column choice text,
   -- Null until the result.
   add column outcome text check (outcome in ('SETTLED', 'FAILED', 'RETURNED', 'CANCELED')),
-  add column outcome_at timestamptz,
-  add column version integer not null default 1;
+  add column outcome_at timestamptz;
 create index provider_transfers_outcome on provider_transfers (provider_id, outcome_at)
   where outcome_at is not null;
 create index provider_transfers_created on provider_transfers (provider_id, created_at);

@@ -5,7 +5,7 @@ import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
 
 /** An internal account for deposits. */
-export interface FundedAccount {
+interface FundedAccount {
   accountId: string;
   currency: string;
   owner: 'customer' | 'platform';

@@ -37,7 +37,7 @@ const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLe
 const fields = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 const Owner = oneOf(['customer', 'platform'], { description: 'Owner of the account.' });
 
-export const AccountCheck = named(
+const AccountCheck = named(
   'AccountCheck',
   Type.Object(
     {
@@ -109,7 +109,7 @@ const IdentityDocument = Type.Object({
   issuingAuthority: optional(text('Authority that issued the document.')),
 });
 
-export const IdentityCaseInput = named(
+const IdentityCaseInput = named(
   'IdentityCase',
   Type.Object(
     {
@@ -170,7 +170,7 @@ export const IdentityState = named(
   ),
 );
 
-export const AccountFunding = named(
+const AccountFunding = named(
   'AccountFunding',
   Type.Object(
     { accountId: id('ID of the internal account.'), currency: CurrencyText, owner: Owner },
@@ -178,7 +178,7 @@ export const AccountFunding = named(
   ),
 );
 
-export const PaymentFundingInput = named(
+const PaymentFundingInput = named(
   'PaymentFunding',
   Type.Object(
     {
@@ -207,7 +207,7 @@ export const Instructions = named(
   ),
 );
 
-export const PersonMessage = named(
+const PersonMessage = named(
   'PersonMessage',
   Type.Object(
     {
