@@ -1,7 +1,8 @@
 // `npm test [-- FILES and vitest flags]`: installs the packages of the tests and runs the main suite
 // or the named files. `npm run test:system` (--system) runs the tests of whole processes, `npm run
-// test:long` (--system --long) the same with their full number of kills, steps and events. A run of
-// the main suite also collects the statuses and error codes of all replies and fails if a declared
+// test:long` (--system --long) the same with their full number of kills, steps and events. `npm run
+// test:cluster` (--cluster) runs the tests of a database cluster, with --short two failovers only. A
+// run of the main suite also collects the statuses and error codes of all replies and fails if a declared
 // one is missing.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -16,19 +17,24 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 await ensureInstalled({ dev: true });
 const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const config = path.join(root, 'server', 'vitest.config.ts');
-const rest = process.argv.slice(2).filter((word) => !['--system', '--long'].includes(word));
-const args = ['run', '--config', config, ...rest];
-const isSystem = process.argv.includes('--system');
-const isFullRun = rest.length === 0 && !isSystem;
+const FLAGS = ['--system', '--long', '--cluster', '--short'];
+const rest = process.argv.slice(2).filter((word) => !FLAGS.includes(word));
+const has = (flag) => process.argv.includes(flag);
+const isShort = has('--short');
+const files = isShort ? ['server/test/cluster/failover.test.ts'] : [];
+const args = ['run', '--config', config, ...files, ...rest];
+const isFullRun = rest.length === 0 && !has('--system') && !has('--cluster');
 // A shard is a part of the suite; the replies of all parts together are not collected.
 const isWholeSuite = rest.every((word) => word.startsWith('--shard='));
-const suite = isSystem ? 'system' : isWholeSuite ? 'main' : undefined;
+const named = has('--system') ? 'system' : has('--cluster') ? 'cluster' : undefined;
+const suite = named ?? (isWholeSuite ? 'main' : undefined);
 const repliesFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-replies-'));
 const env = {
   ...process.env,
   RAILHEAD_REPLIES: path.join(repliesFolder, 'replies'),
   ...(suite ? { RAILHEAD_TEST_SUITE: suite } : {}),
-  ...(process.argv.includes('--long') ? { RAILHEAD_TEST_LENGTH: 'long' } : {}),
+  ...(has('--long') ? { RAILHEAD_TEST_LENGTH: 'long' } : {}),
+  ...(isShort ? { RAILHEAD_TEST_LENGTH: 'short' } : {}),
 };
 const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'inherit', env });
 // Ctrl-C reaches both processes; vitest ends the run and stops the database. Other signals reach

@@ -15,6 +15,8 @@ const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 const SYSTEM = ['browser', 'console', 'guides', 'processes', 'sim'].map(
   (name) => `server/test/${name}/**`,
 );
+/** Tests of a database cluster, which need Debian's packages: `npm run test:cluster`. */
+const CLUSTER = 'server/test/cluster/**';
 const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'];
 /** `scripts/test.mjs` sets it; absent: all tests, of which the command line selects some. */
 const suite = process.env.RAILHEAD_TEST_SUITE;
@@ -39,17 +41,25 @@ class LongFilesFirst extends BaseSequencer {
   }
 }
 
+function includedTests(): string[] {
+  if (suite === 'system') return SYSTEM.map((folder) => `${folder}/*.test.ts`);
+  return suite === 'cluster' ? [`${CLUSTER}/*.test.ts`] : TESTS;
+}
+
 export default defineConfig({
   test: {
     root: path.dirname(import.meta.dirname),
-    include: suite === 'system' ? SYSTEM.map((folder) => `${folder}/*.test.ts`) : TESTS,
-    exclude: suite === 'main' ? SYSTEM : [],
-    globalSetup: 'server/test/kit/app/global-setup.ts',
+    include: includedTests(),
+    exclude: suite === 'main' ? [...SYSTEM, CLUSTER] : [],
+    globalSetup:
+      suite === 'cluster'
+        ? 'server/test/kit/cluster/global-setup.ts'
+        : 'server/test/kit/app/global-setup.ts',
     sequence: { shuffle: { files: true }, sequencer: LongFilesFirst, seed },
     env: { RAILHEAD_TEST_SEED: String(seed) },
     pool: 'forks',
     // System tests wait for processes more than they compute.
-    maxWorkers: suite === 'system' ? 3 : 2,
+    maxWorkers: { system: 3, cluster: 1 }[suite ?? ''] ?? 2,
     // The product keeps nothing in its modules that one test could see of another, and reading all of
     // them anew for each file took a third of the time.
     isolate: false,

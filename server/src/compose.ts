@@ -23,7 +23,7 @@ import {
   verificationPage,
 } from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
-import { OPEN_EPOCH, openEpoch } from './features/notifications/events/index.ts';
+import { openEpoch } from './features/notifications/events/index.ts';
 import {
   createDeliverer,
   type Deliverer,
@@ -71,6 +71,11 @@ import { pressureOn } from './runtime/committer/pressure.ts';
 import { platformReset } from './runtime/committer/reset.ts';
 import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
 import { ROLES, type Role } from './runtime/config/roles.ts';
+import {
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  RESPONSE_MARGIN_MS,
+} from './runtime/db/connections/limits.ts';
 import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { createFiles, type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
@@ -101,6 +106,8 @@ import { stopParts } from './shutdown.ts';
 
 export interface Settings {
   databaseUrl: string;
+  /** Limits of connections to the database; default `CONNECTION_LIMITS`. */
+  connectionLimits?: ConnectionLimits | undefined;
   masterKey: Uint8Array;
   serviceNamePrefix: string;
   /** Roles of the server; default: all. */
@@ -176,6 +183,9 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** A platform may have many rows. */
+const RESET_TIMEOUT_MS = 60_000;
+
 /** Functions of the whole server for the operations that reset and fill a sandbox platform. */
 function sandboxWorldOf(
   { databaseUrl }: Settings,
@@ -183,7 +193,8 @@ function sandboxWorldOf(
   operations: () => readonly Operation[],
 ): Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
   const rules = [...RESET_RULES, fileReset, idempotencyReset];
-  const connect = () => connectLane(databaseUrl, { name: 'railhead reset' });
+  const connect = () =>
+    connectLane(databaseUrl, { name: 'railhead reset', statementTimeoutMs: RESET_TIMEOUT_MS });
   return {
     runtime: () => runtime,
     operations,
@@ -233,10 +244,10 @@ function connectIssuers(runtime: Runtime, parts: CardParts): void {
 }
 
 /** A connection of the committer. It was lost if the database crashed, so the epoch of events is opened. */
-async function connectCommitter(databaseUrl: string): Promise<pg.Client> {
-  const client = await connectLane(databaseUrl);
+async function connectCommitter(settings: Settings): Promise<pg.Client> {
+  const client = await connectLane(settings.databaseUrl, settings.connectionLimits);
   try {
-    await client.query(OPEN_EPOCH);
+    await openEpoch(client);
     return client;
   } catch (error) {
     await client.end().catch(() => undefined);
@@ -250,10 +261,11 @@ function watchQueues(metrics: Metrics, runtime: Runtime): void {
   watchDifferences(metrics, runtime);
 }
 
-function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
+function committerOf(settings: Settings, metrics: Metrics): Committer {
+  const { statementTimeoutMs, maxAgeMs } = settings.connectionLimits ?? CONNECTION_LIMITS;
   const committer = createCommitter({
-    connect: () => connectCommitter(databaseUrl),
-    enqueue: ENQUEUE,
+    connect: () => connectCommitter(settings),
+    ...{ timeoutMs: statementTimeoutMs + RESPONSE_MARGIN_MS, maxAgeMs, enqueue: ENQUEUE },
     elapsed: () => performance.now(),
     onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
   });
@@ -262,7 +274,7 @@ function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
   return committer;
 }
 
-interface RecorderParts extends Pick<Settings, 'databaseUrl'> {
+interface RecorderParts extends Pick<Settings, 'databaseUrl' | 'connectionLimits'> {
   effects: Effects;
   log: Log;
   metrics: Metrics;
@@ -273,10 +285,13 @@ interface RecorderParts extends Pick<Settings, 'databaseUrl'> {
  * feature of recorded requests; the operations exist after the features.
  */
 function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]) {
-  const { databaseUrl, effects, log, metrics } = parts;
+  const { databaseUrl, connectionLimits, effects, log, metrics } = parts;
   const recorder = createRequestRecorder({
     async connect() {
-      const client = await connectLane(databaseUrl, { name: 'railhead requests' });
+      const client = await connectLane(databaseUrl, {
+        name: 'railhead requests',
+        ...connectionLimits,
+      });
       await client.query('set synchronous_commit = off');
       return client;
     },
@@ -428,7 +443,7 @@ export async function compose(
   const { roles = ROLES, loopbackWebhooks = true, walletRecoveryMs } = settings;
   const metrics = metricsFor(settings, roles);
   const naming = namingFor(settings.serviceNamePrefix);
-  const db = openDatabase({ url: settings.databaseUrl });
+  const db = openDatabase({ url: settings.databaseUrl, ...settings.connectionLimits });
   const committer = committerOf(settings, metrics);
   const wake = wakeOf(() => ({ events: [deliverer, open], jobs: worker }));
   const vault = createVault(effects, () => settings.masterKey);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, readConfig, settingsHelp, settingsTable, splitFlags } from './config.ts';
 import { projectRoot } from './runtime/config/root.ts';
+import { CONNECTION_LIMITS } from './runtime/db/connections/limits.ts';
 
 type Env = Record<string, string>;
 
@@ -40,6 +41,7 @@ describe('readConfig', () => {
       drainMs: 0,
       dataDir: '/base/.railhead',
       databaseUrl: undefined,
+      connectionLimits: CONNECTION_LIMITS,
       client: undefined,
       masterKey: undefined,
       serviceNamePrefix: 'Service',
@@ -264,6 +266,8 @@ describe('readConfig', () => {
     'postgresql:///db?host=/run/postgresql',
     'postgresql://me@/db?host=%2Frun%2Fpostgresql',
     'postgresql://u:p%40@[::1]:5433/db?sslmode=require',
+    'postgresql://u:p@h1:5432,h2,[::1]:5433/db?target_session_attrs=read-write',
+    'postgresql://u:p@h1,h2/db?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem',
   ])('accepts the database %s', (url) => {
     expect(validConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
   });

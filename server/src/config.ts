@@ -19,6 +19,7 @@ import {
 import { type Role, rolesOf, rolesProblem } from './runtime/config/roles.ts';
 import { projectRoot } from './runtime/config/root.ts';
 import { keyFrom, SERVER_SETTINGS } from './runtime/config/settings.ts';
+import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
 import type { Level } from './runtime/observability/log.ts';
 
 export interface Config {
@@ -35,6 +36,8 @@ export interface Config {
   dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
+  /** Limits of connections to the database. */
+  connectionLimits: ConnectionLimits;
   /** Credentials of the first platform; undefined: generated. */
   client: { id: string; secret: string } | undefined;
   /** 32 bytes. Undefined, except in production: generated and stored in the data folder. */
@@ -166,6 +169,11 @@ function build(values: Map<string, string>, base: string): Config {
     drainMs: Number(text('RAILHEAD_DRAIN')) * 1_000,
     dataDir,
     databaseUrl: text('DATABASE_URL'),
+    connectionLimits: {
+      statementTimeoutMs: Number(text('RAILHEAD_DATABASE_STATEMENT_TIMEOUT')) * 1_000,
+      lockTimeoutMs: Number(text('RAILHEAD_DATABASE_LOCK_TIMEOUT')) * 1_000,
+      maxAgeMs: Number(text('RAILHEAD_DATABASE_CONNECTION_AGE')) * 1_000,
+    },
     client: id !== undefined && secret !== undefined ? { id, secret } : undefined,
     masterKey: key === undefined ? undefined : keyFrom(key),
     serviceNamePrefix: text('RAILHEAD_SERVICE_WORD')!,

@@ -212,6 +212,8 @@ async function replay(
       'This Idempotency-Key was already used for a different request. Use a new key.',
     );
   }
+  // The record may have survived a crash of the primary without having been acknowledged.
+  await runtime.db.confirm();
   // Stored JSON never begins like a sealed text; older versions stored replies of the same contract
   // in clear text.
   const isSealed = stored.reply.startsWith('s');

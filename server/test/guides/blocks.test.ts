@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { patroniConfiguration } from '../kit/cluster/configuration.ts';
 import { allBlocks, type Block, blocksOf, INTEGRATION, RUN_PAGES } from '../kit/guides/blocks.ts';
 import { shellProblems } from '../kit/guides/commands.ts';
 import { programPath } from '../kit/guides/guide.ts';
@@ -40,6 +41,7 @@ const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
   python: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
   go: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
   ini: { page: 'docs/availability.md', check: 'its flags are parsed below' },
+  yaml: { page: 'docs/guides/high-availability.md', check: 'compared with the tests below' },
   haproxy: { page: 'docs/availability.md', check: 'its health check is compared below' },
 };
 
@@ -85,6 +87,13 @@ describe('blocks', () => {
     expect(flags.length).toBeGreaterThan(1);
     expect(readConfig({}, flags)).toHaveProperty('config');
     expect(ofLanguage('haproxy')[0]?.text).toContain('httpchk GET /readyz\n');
+  });
+
+  it('of Patroni are the settings with which a cluster is tested', () => {
+    const place = { name: 'n', host: 'h', port: 1, apiPort: 2, dataFolder: '/d' };
+    const tested = patroniConfiguration(place, { etcd: 'e', binaries: 'b', network: 'n' });
+    const lines = (ofLanguage('yaml')[0]?.text ?? '').trim().split('\n');
+    expect(lines.filter((line) => !tested.includes(`    ${line}\n`))).toEqual([]);
   });
 
   it('are all covered by a check', () => {

@@ -23,6 +23,7 @@ const EXCEPTIONS: readonly { text: string; reason: string; file?: string }[] = [
   { text: 'quotes.lapse', reason: 'a job kind: stored jobs have it' },
   { text: 'invitations.tell-claimed', reason: 'a job kind: stored jobs have it' },
   { text: "'nobody'", reason: 'stored with the requests of wallets' },
+  { text: 'PgBouncer', reason: 'a product' },
   { text: '`nobody`', reason: 'a user of Unix systems' },
   { text: '`recoup.N`', reason: 'the earlier name of a step', file: 'docs/changelog.md' },
   { text: 'PARKED', reason: 'a state before migration 0041', file: RENAMES },

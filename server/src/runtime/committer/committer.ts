@@ -39,6 +39,10 @@ interface CommitterOptions {
   enqueue?: Statement;
   /** A batch without a result in this time is abandoned together with its connection. */
   timeoutMs?: number;
+  /** Connections are replaced at about this age. */
+  maxAgeMs?: number;
+  /** Change sets that wait longer than this while no lane is connected are rejected. */
+  maxDownMs?: number;
   /** A monotonic clock in milliseconds, for `onBatch`. */
   elapsed?(): number;
   onBatch?(report: BatchReport): void;
@@ -61,9 +65,9 @@ export interface Committer {
   /**
    * Writes a change set completely or not at all. A rejection is a normal result. The promise
    * rejects with SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, with
-   * code OUTCOME_UNKNOWN if the connection broke before the result, with code NOT_COMMITTED if the
-   * committer was closed first, and with the database's own error otherwise. Nothing was written
-   * then, except possibly for OUTCOME_UNKNOWN.
+   * code OUTCOME_UNKNOWN if the connection broke before the result or the commit may be on no
+   * replica, with code NOT_COMMITTED if the committer was closed first, and with the database's own
+   * error otherwise. Nothing was written then, except possibly for OUTCOME_UNKNOWN.
    */
   commit(set: ChangeSet): Promise<Outcome>;
   stats(): CommitterStats;
@@ -78,6 +82,11 @@ const notCommitted = () =>
 
 const tooMany = () =>
   new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting. Try again later.', undefined, {
+    retryAfterS: 1,
+  });
+
+const noConnection = () =>
+  new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable. Retry the request.', undefined, {
     retryAfterS: 1,
   });
 
@@ -141,7 +150,7 @@ export const LANES = 2;
 export function createCommitter(options: CommitterOptions): Committer {
   const { lanes: laneCount = LANES, max = 256, min = 16, maxWaiting = 20_000 } = options;
   const { smallBatchDelayMs = 5 } = options;
-  const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
+  const { elapsed = () => 0, onBatch, timeoutMs = 25_000, maxDownMs = 10_000 } = options;
   const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };
   const queue = createQueue();
   const idle = new Set<Lane>();
@@ -151,6 +160,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   let isScheduled = false;
   /** Active while a few change sets wait for a busy lane. */
   let smallBatchTimer: NodeJS.Timeout | undefined;
+  /** Active while change sets wait and no lane is connected. */
+  let downTimer: NodeJS.Timeout | undefined;
   let whenDrained: (() => void) | undefined;
 
   // A lane that takes the whole queue leaves no work for the other: Node and PostgreSQL would
@@ -186,6 +197,16 @@ export function createCommitter(options: CommitterOptions): Committer {
     return true;
   }
 
+  /** Rejects what waits if no lane connects in time; nothing of it was sent. */
+  function watchConnection(): void {
+    if (downTimer || queue.waiting === 0 || lanes.some((lane) => lane.up)) return;
+    downTimer = setTimeout(() => {
+      downTimer = undefined;
+      if (lanes.some((lane) => lane.up)) return;
+      for (const unit of queue.clear()) unit.reject(noConnection());
+    }, maxDownMs).unref();
+  }
+
   function pump(overdue = false): void {
     isScheduled = false;
     for (const lane of idle) {
@@ -203,6 +224,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       busy.add(lane);
       void run(lane, batch);
     }
+    watchConnection();
     resolveIfDrained();
   }
 
@@ -223,6 +245,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     const lane: Lane = openLane({
       connect: options.connect,
       timeoutMs,
+      maxAgeMs: options.maxAgeMs,
       onUp() {
         if (!busy.has(lane)) idle.add(lane);
         schedule();
@@ -241,6 +264,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       return new Promise((resolve, reject) => {
         queue.push(createUnit(set, resolve, reject));
         if (idle.size) schedule();
+        else watchConnection();
       });
     },
     stats: () => ({

@@ -3,6 +3,7 @@
 // books of the other platforms still balance. Tables are found in the database: a table with a
 // `platform_id` needs no rule, so a new feature is included automatically.
 import type pg from 'pg';
+import { hasCanceledWait } from '../db/connections/replication.ts';
 import type { Database } from '../db/database.ts';
 import { type Statement, statement } from '../db/statement.ts';
 import {
@@ -131,6 +132,7 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
       await client.query('begin');
       const removed = await remove(client, platformId, tables, cleared);
       await client.query('commit');
+      if (hasCanceledWait(client)) throw new Error('no replica has confirmed the reset');
       return removed;
     } finally {
       await client.end(); // rolls back an uncommitted transaction

@@ -2,7 +2,7 @@
 // help. Those of connectors are in the connectors' schemas (`connectors/connector.ts`); `config.ts`
 // of the composition reads both.
 import { isIP } from 'node:net';
-import { readUrl } from '../../kernel/net/url.ts';
+import { databaseUrlProblem } from '../../kernel/net/database-url.ts';
 import {
   folderProblem,
   listOf,
@@ -14,16 +14,6 @@ import {
 import { LEVELS } from '../observability/log.ts';
 import { groupRolesProblem } from './identity-provider.ts';
 import { ROLES, rolesProblem } from './roles.ts';
-
-function urlProblem(text: string): string | undefined {
-  const problem = 'must look like postgresql://user:password@host:5432/database';
-  // A unix socket as ?host= leaves the host empty, which the URL parser rejects.
-  const withHost = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
-  return problemUnless(
-    /^postgres(ql)?:\/\//.test(text) && readUrl(withHost) !== undefined,
-    problem,
-  );
-}
 
 /** Long enough for the owner to read the notifications; short enough for the user who waits. */
 function recoveryProblem(text: string): string | undefined {
@@ -51,7 +41,7 @@ const MIN_EVENT_DAYS = 8;
 
 const numberFrom = (min: number, max: number, unit: string) => (text: string) =>
   problemUnless(
-    /^\d{1,3}$/.test(text) && Number(text) >= min && Number(text) <= max,
+    /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max,
     `must be a number${unit} from ${min} to ${max}`,
   );
 
@@ -122,8 +112,32 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'DATABASE_URL',
     flag: 'database-url',
     value: 'URL',
-    help: 'PostgreSQL 15 or newer to use instead of the embedded PostgreSQL',
-    validate: urlProblem,
+    help: 'PostgreSQL 15 or newer to use instead of the embedded one; hosts separated by commas',
+    validate: databaseUrlProblem,
+  },
+  {
+    env: 'RAILHEAD_DATABASE_STATEMENT_TIMEOUT',
+    flag: 'database-statement-timeout',
+    fallback: '15',
+    value: 'SECONDS',
+    help: 'seconds after which a statement is canceled, 1 to 600; not of migrations and reports',
+    validate: numberFrom(1, 600, ' of seconds'),
+  },
+  {
+    env: 'RAILHEAD_DATABASE_LOCK_TIMEOUT',
+    flag: 'database-lock-timeout',
+    fallback: '3',
+    value: 'SECONDS',
+    help: 'seconds after which a statement that waits for a lock is canceled, 1 to 600',
+    validate: numberFrom(1, 600, ' of seconds'),
+  },
+  {
+    env: 'RAILHEAD_DATABASE_CONNECTION_AGE',
+    flag: 'database-connection-age',
+    fallback: '1800',
+    value: 'SECONDS',
+    help: 'maximum age of a connection; each is replaced at 80 to 100 % of it, 60 to 86400',
+    validate: numberFrom(60, 86_400, ' of seconds'),
   },
   {
     env: 'RAILHEAD_CLIENT_ID',

@@ -1,6 +1,12 @@
 // Reads. Those of one row by id are batched (reader.ts); other queries are sent to a pool. The
 // isolation level is read committed. The committer does all writes, except for a few hand-written
 // statements of loops that take leases.
+import {
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  RESPONSE_MARGIN_MS,
+} from './connections/limits.ts';
+import { CONFIRM } from './connections/replication.ts';
 import type { ResultRow } from './decode.ts';
 import { connectLane } from './lane.ts';
 import {
@@ -45,16 +51,20 @@ export interface Database {
   page<T extends Table>(table: T, query: PageQuery): Promise<Page<T>>;
   /** Hand-written SQL: bigint for int8, milliseconds for timestamptz; times are passed as Date. */
   query<R extends object = ResultRow>(text: string, values?: readonly unknown[]): Promise<R[]>;
+  /**
+   * Resolves when everything that was read before is on the synchronous replica, if there is one. A row
+   * may exist on the primary only, after a crash or a canceled commit.
+   */
+  confirm(): Promise<void>;
   /** Resolves if the database responds. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-interface DatabaseOptions {
+interface DatabaseOptions extends Partial<ConnectionLimits> {
   /** `postgres://…`; `host` as a query parameter may name the folder of a Unix socket. */
   url: string;
   poolSize?: number;
-  statementTimeoutMs?: number;
 }
 
 const MAX_ROWS = 1_000;
@@ -99,14 +109,16 @@ function findSql<T extends Table>(table: T, where: object, options: FindOptions<
 
 /** Opens connections on demand; connection errors are thrown by queries. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { url, poolSize = 8, statementTimeoutMs = 15_000 } = options;
-  const pool = createPool({ url, size: poolSize, statementTimeoutMs });
+  const { url, poolSize = 8, ...limits } = { ...CONNECTION_LIMITS, ...options };
+  const { statementTimeoutMs, maxAgeMs } = limits;
+  const pool = createPool({ url, size: poolSize, ...limits });
   const repeatable = (sql: Sql) => ({ ...sql, keep: true, repeatable: true });
   const run = (sql: Sql) => pool.run(repeatable(sql));
   const reader = createReader({
-    connect: () => connectLane(url, { name: 'railhead reader', statementTimeoutMs }),
+    connect: () => connectLane(url, { name: 'railhead reader', ...limits }),
     runSeparately: (statements) => pool.runSeparately(statements.map(repeatable)),
-    timeoutMs: 2 * statementTimeoutMs,
+    timeoutMs: statementTimeoutMs + RESPONSE_MARGIN_MS,
+    maxAgeMs,
   });
   return {
     read: (table, id) => reader.read(table, id) as Promise<never>,
@@ -127,6 +139,9 @@ export function openDatabase(options: DatabaseOptions): Database {
         keep: values.length > 0, // several statements in one text cannot be prepared
         repeatable: false,
       }) as Promise<never>,
+    async confirm() {
+      await run({ text: CONFIRM, values: [] });
+    },
     async ping() {
       await run({ text: 'select 1', values: [] });
     },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSample, NOW, type Sample, things } from '../../../test/kit/app/sample-tables.ts';
-import { BEGIN, existingKeys, insertInto, readVersions } from '../committer/statements.ts';
+import { BEGIN, COMMIT, existingKeys, insertInto, readVersions } from '../committer/statements.ts';
 import { table } from '../db/table.ts';
 import { connectLane, isConnectionError, type Lane, openLane } from './lane.ts';
 import { type Bound, bind } from './statement.ts';
@@ -146,6 +146,36 @@ describe('openLane', () => {
       lanes.push(newLane);
     });
     expect(attempts).toBe(3);
+    expect(lane.up).toBe(true);
+  });
+
+  /** Ids of the backends of lanes, in the order of their start. */
+  const backends = async () =>
+    (
+      await sample.sql(`select pid from pg_stat_activity where application_name =
+        'railhead committer' and datname = current_database() order by backend_start`)
+    ).map(({ pid }) => pid);
+
+  it('replaces an old connection without being down, never within a transaction', async () => {
+    const lane = await new Promise<Lane>((resolve) => {
+      const newLane = openLane({
+        connect: () => connectLane(sample.url),
+        onUp: () => resolve(newLane),
+        ...{ timeoutMs: 10_000, maxAgeMs: 300 },
+      });
+      lanes.push(newLane);
+    });
+    const [first] = await backends();
+    await lane.execute([bind(BEGIN), insert('l7')]);
+    await sleep(600);
+    // The successor is connected and waits for the end of the transaction.
+    expect((await backends())[0]).toBe(first);
+    await lane.execute([bind(COMMIT)]);
+    expect(lane.up).toBe(true);
+    expect(await lane.execute([bind(existingKeys(things), ['l7'])])).toEqual([[['l7']]]);
+    for (let waited = 0; waited < 5_000 && (await backends()).includes(first); waited += 20)
+      await sleep(20);
+    expect(await backends()).not.toContain(first);
     expect(lane.up).toBe(true);
   });
 });

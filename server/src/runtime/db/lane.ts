@@ -2,10 +2,13 @@
 // or fails as a whole: with one Sync at its end PostgreSQL runs it as one transaction, and a
 // failing statement rolls back everything without another round trip. No failure can therefore
 // leave half of a batch committed. A lost connection is reopened in the background without a limit
-// of attempts.
+// of attempts. An old connection is replaced between two transactions.
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { createSink, putArray, reserve, type Sink } from './arrays.ts';
+import { connectDatabase } from './connections/connect.ts';
+import { CONNECTION_LIMITS, nextLifetime } from './connections/limits.ts';
+import { hasCanceledWait } from './connections/replication.ts';
 import type { Bound, Statement } from './statement.ts';
 
 /** One result row; every value in PostgreSQL's text format. */
@@ -17,7 +20,7 @@ export interface Lane {
   /**
    * Runs statements in one round trip and returns the rows of each. Rejects with the database's
    * error if the batch was rolled back, and with code OUTCOME_UNKNOWN if the connection was lost
-   * before the result.
+   * before the result, or if the batch is committed but perhaps on no replica.
    */
   execute(statements: readonly Bound[]): Promise<TextRow[][]>;
   end(): Promise<void>;
@@ -29,15 +32,19 @@ interface LaneOptions {
   onUp(): void;
   /** A batch that takes longer is abandoned with its connection. */
   timeoutMs: number;
+  /** The connection is replaced at about this age. */
+  maxAgeMs?: number | undefined;
 }
 
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
+const RENEW_RETRY_MS = 10_000;
 
-const unknownOutcome = (cause: unknown) =>
-  Object.assign(new Error('the connection was lost before the response', { cause }), {
-    code: 'OUTCOME_UNKNOWN',
-  });
+const unknownOutcome = (message: string, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), { code: 'OUTCOME_UNKNOWN' });
+
+const lostConnection = (cause: unknown) =>
+  unknownOutcome('the connection was lost before the response', cause);
 
 export const isConnectionError = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === 'OUTCOME_UNKNOWN';
@@ -45,6 +52,9 @@ export const isConnectionError = (error: unknown): boolean =>
 /** Whether PostgreSQL rejected and rolled back, as opposed to a lost connection. */
 const isRejection = ({ code }: { code?: unknown }) =>
   typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P03)/.test(code);
+
+/** The server has become a standby; another one accepts writes. */
+const READ_ONLY = '25006';
 
 const LANE_SETTINGS = [
   // Custom plans halve the throughput and may lock in another order.
@@ -68,26 +78,17 @@ interface ConnectLaneOptions {
 }
 
 /** Opens a connection for a lane. */
-export async function connectLane(
+export function connectLane(
   url: string,
-  { name = 'railhead committer', lockTimeoutMs = 3_000, ...rest }: ConnectLaneOptions = {},
+  { name = 'railhead committer', ...limits }: ConnectLaneOptions = {},
 ): Promise<pg.Client> {
-  const { statementTimeoutMs = 20_000 } = rest;
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: name,
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-  });
-  client.on('error', () => undefined); // until the lane adds its own listener
-  await client.connect();
+  const { statementTimeoutMs, lockTimeoutMs } = { ...CONNECTION_LIMITS, ...limits };
   const settings = [
     ...LANE_SETTINGS,
     `lock_timeout = ${lockTimeoutMs}`,
     `statement_timeout = ${statementTimeoutMs}`,
   ];
-  await client.query(settings.map((each) => `set ${each}`).join('; '));
-  return client;
+  return connectDatabase(url, { name, settings });
 }
 
 /** Starts a message of the wire protocol; `close` fills in its length. */
@@ -193,67 +194,139 @@ function send(client: pg.Client, message: Buffer): Promise<TextRow[][]> {
   });
 }
 
-/** Opens a lane: it connects at once and reconnects until `end` is called. */
-export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
+/** The connection of a lane; it reconnects until it is closed. */
+function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutMs'>) {
   const prepared = new Set<string>();
   const abortController = new AbortController();
+  const { signal } = abortController;
   let sink = createSink(65_536);
   let client: pg.Client | undefined;
+  /** Replaces the client as soon as that is in no transaction. */
+  let successor: pg.Client | undefined;
+  let isBusy = false;
+  let isRenewing = false;
+  let timer: NodeJS.Timeout | undefined;
 
-  function disconnect(which: pg.Client): void {
+  function use(next: pg.Client): void {
+    prepared.clear();
+    sink = createSink(65_536); // the previous buffer may still be in use by a closed socket
+    client = next;
+    next.on('error', () => drop(next)).on('end', () => drop(next));
+    if (maxAgeMs !== undefined) renewAfter(nextLifetime(maxAgeMs));
+  }
+
+  function renewAfter(delayMs: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => void renew(), delayMs).unref();
+  }
+
+  async function renew(): Promise<void> {
+    if (isRenewing || signal.aborted) return;
+    isRenewing = true;
+    try {
+      const next = await connect();
+      if (signal.aborted || successor) return void next.end();
+      successor = next;
+      next.on('end', () => {
+        if (successor === next) successor = undefined;
+      });
+      replaceIfIdle();
+    } catch {
+      renewAfter(RENEW_RETRY_MS);
+    } finally {
+      isRenewing = false;
+    }
+  }
+
+  function replaceIfIdle(): void {
+    if (!successor || !client || isBusy || client.getTransactionStatus() !== 'I') return;
+    const [last, next] = [client, successor];
+    successor = undefined;
+    use(next);
+    void last.end();
+  }
+
+  function drop(which: pg.Client): void {
     if (client !== which) return;
     client = undefined;
     which.connection.stream.destroy();
-    if (!abortController.signal.aborted) void reconnect();
+    if (!signal.aborted) void reconnect();
   }
 
   async function reconnect(): Promise<void> {
-    for (let delayMs = FIRST_RETRY_MS; !abortController.signal.aborted; ) {
+    for (let delayMs = FIRST_RETRY_MS; !signal.aborted; ) {
       try {
-        const newNames = await connect();
-        if (abortController.signal.aborted) return await newNames.end();
-        prepared.clear();
-        sink = createSink(65_536); // the previous buffer may still be in use by a closed socket
-        client = newNames;
-        newNames.on('error', () => disconnect(newNames)).on('end', () => disconnect(newNames));
+        const next = successor ?? (await connect());
+        if (signal.aborted) return await next.end();
+        if (next === successor) successor = undefined;
+        use(next);
         return onUp();
       } catch {
-        await sleep(delayMs, undefined, { signal: abortController.signal }).catch(() => undefined);
+        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
         delayMs = Math.min(delayMs * 2, MAX_RETRY_MS);
       }
     }
   }
 
+  void reconnect();
+  return {
+    client: () => client,
+    /** Encodes a message for the present client; the names that it prepares are in the result. */
+    encode(statements: readonly Bound[]) {
+      const newNames = new Set<string>();
+      return { message: encode(sink, statements, prepared, newNames), newNames };
+    },
+    prepared,
+    drop,
+    renew,
+    setBusy(busy: boolean): void {
+      isBusy = busy;
+      replaceIfIdle();
+    },
+    async end(): Promise<void> {
+      abortController.abort();
+      clearTimeout(timer);
+      const last = [client, successor];
+      client = undefined;
+      successor = undefined;
+      await Promise.all(last.map((each) => each?.end()));
+    },
+  };
+}
+
+/** Opens a lane: it connects at once and reconnects until `end` is called. */
+export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
+  const connection = laneConnection(options);
+
   async function execute(statements: readonly Bound[]): Promise<TextRow[][]> {
-    const current = client;
-    if (!current) throw unknownOutcome('the lane is down');
-    const newNames = new Set<string>();
-    const message = encode(sink, statements, prepared, newNames);
-    const timer = setTimeout(() => disconnect(current), timeoutMs);
+    const current = connection.client();
+    if (!current) throw lostConnection('the lane is down');
+    const { message, newNames } = connection.encode(statements);
+    const timer = setTimeout(() => connection.drop(current), timeoutMs);
+    connection.setBusy(true);
     try {
       const responses = await send(current, message);
-      for (const name of newNames) prepared.add(name);
+      for (const name of newNames) connection.prepared.add(name);
+      if (hasCanceledWait(current)) throw unknownOutcome('no replica has confirmed the commit');
       return responses;
     } catch (error) {
-      if (client === current && isRejection(error as { code?: unknown })) throw error;
-      disconnect(current);
-      throw unknownOutcome(error);
+      if (connection.client() === current && isRejection(error as { code?: unknown })) {
+        if ((error as { code?: unknown }).code === READ_ONLY) void connection.renew();
+        throw error;
+      }
+      connection.drop(current);
+      throw isConnectionError(error) ? error : lostConnection(error);
     } finally {
       clearTimeout(timer);
+      connection.setBusy(false);
     }
   }
 
-  void reconnect();
   return {
     get up() {
-      return client !== undefined;
+      return connection.client() !== undefined;
     },
     execute,
-    async end() {
-      abortController.abort();
-      const last = client;
-      client = undefined;
-      await last?.end();
-    },
+    end: connection.end,
   };
 }

@@ -5,9 +5,11 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Time } from '../../kernel/effects.ts';
 import { projectRoot } from '../config/root.ts';
+import { connectDatabase } from './connections/connect.ts';
+import { hasCanceledWait } from './connections/replication.ts';
 
 interface Migration {
   name: string;
@@ -23,6 +25,8 @@ interface Applied {
 /** Any number that no other program locks in the same database. */
 const LOCK = 7_245_184_346;
 const MIN_SERVER_VERSION = 150_000;
+/** A migration may take long, also on a database or with a user that has timeouts. */
+const NO_TIMEOUTS = ['statement_timeout = 0', 'lock_timeout = 0'];
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
 const migrationError = (message: string, cause?: unknown) =>
@@ -93,6 +97,7 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration, appl
       [name, new Date(appliedAt), checksum],
     );
     await client.query('commit');
+    if (hasCanceledWait(client)) throw new Error('no replica has confirmed it');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     const { message, position } = error as { message: string; position?: string };
@@ -123,9 +128,7 @@ export async function migrate(
   folder = path.join(projectRoot(), 'server', 'migrations'),
 ): Promise<string[]> {
   const files = readMigrations(folder);
-  const client = new pg.Client({ connectionString: url, application_name: 'railhead migrate' });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectDatabase(url, { name: 'railhead migrate', settings: NO_TIMEOUTS });
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     if (Number(rows[0]?.server_version_num) < MIN_SERVER_VERSION) {

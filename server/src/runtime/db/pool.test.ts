@@ -1,6 +1,7 @@
 // Connections of a pool: opened by concurrent queries, closed when idle.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createSample, type Sample } from '../../../test/kit/app/sample-tables.ts';
+import { CONNECTION_LIMITS } from './connections/limits.ts';
 import { createPool } from './pool.ts';
 
 let sample: Sample;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => sample.drop());
 
 it('closes idle connections, all but one, and opens them again', async () => {
-  const pool = createPool({ url: sample.url, size: 4, statementTimeoutMs: 5_000, idleMs: 500 });
+  const pool = createPool({ ...CONNECTION_LIMITS, url: sample.url, size: 4, idleMs: 500 });
   const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
   const runFour = () => Promise.all(Array.from({ length: 4 }, () => run('select pg_sleep(0.05)')));
   const connections = async () => {
@@ -31,6 +32,24 @@ it('closes idle connections, all but one, and opens them again', async () => {
     }
     // A query in progress keeps its connection.
     await Promise.all([run('select pg_sleep(0.4)'), run('select pg_sleep(0.4)')]);
+  } finally {
+    await pool.close();
+  }
+});
+
+it('replaces old connections after their queries', async () => {
+  const pool = createPool({
+    ...{ ...CONNECTION_LIMITS, maxAgeMs: 400 },
+    ...{ url: sample.url, size: 1, idleMs: 50 },
+  });
+  const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
+  const backend = async () => (await run('select pg_backend_pid() as pid'))[0]?.pid;
+  try {
+    const first = await backend();
+    // In flight while the connection becomes too old.
+    const slow = run('select pg_backend_pid() as pid from pg_sleep(0.8)');
+    expect((await slow)[0]?.pid).toBe(first);
+    await vi.waitUntil(async () => (await backend()) !== first, { timeout: 5_000, interval: 20 });
   } finally {
     await pool.close();
   }

@@ -1,16 +1,18 @@
 // Connections for reading. Each accepts several queries without waiting for earlier results, so a
 // few connections serve many requests; a query uses the least loaded one. A lost connection is
 // reopened by the next query that uses it. Idle connections are closed, all but one: each costs the
-// database 2 to 3 MB, and opening one takes a few milliseconds.
+// database 2 to 3 MB, and opening one takes a few milliseconds. Connections that are old, or that no
+// longer respond, are replaced.
 import pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
+import { connectDatabase } from './connections/connect.ts';
+import { type ConnectionLimits, nextLifetime, RESPONSE_MARGIN_MS } from './connections/limits.ts';
+import { hasCanceledWait } from './connections/replication.ts';
 import { parseInt8s, parseTime, type ResultRow } from './decode.ts';
 
-interface PoolOptions {
+interface PoolOptions extends ConnectionLimits {
   url: string;
   size: number;
-  /** A statement that takes longer is canceled. */
-  statementTimeoutMs: number;
   /** Period without queries after which a connection is closed. */
   idleMs?: number;
 }
@@ -44,6 +46,9 @@ interface Slot {
   load: number;
   /** Whether a query used it since the last check for idle connections. */
   used: boolean;
+  /** When it is replaced because of its age, and when it last responded to a query. */
+  expiresAt: number;
+  respondedAt: number;
 }
 
 const MAX_IN_FLIGHT = 20_000;
@@ -64,51 +69,62 @@ export const isolatedTypes = {
     pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-async function connect(url: string, statementTimeoutMs: number): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'railhead reader',
+function connect({ url, statementTimeoutMs, lockTimeoutMs }: PoolOptions): Promise<pg.Client> {
+  return connectDatabase(url, {
+    name: 'railhead reader',
+    settings: [
+      "timezone = 'UTC'",
+      "datestyle = 'ISO'",
+      `statement_timeout = ${statementTimeoutMs}`,
+      `lock_timeout = ${lockTimeoutMs}`,
+    ],
     pipeline: true,
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
     types: isolatedTypes,
   });
-  client.on('error', () => undefined); // handled by the 'end' event that follows
-  await client.connect();
-  const settings = [
-    "timezone = 'UTC'",
-    "datestyle = 'ISO'",
-    `statement_timeout = ${statementTimeoutMs}`,
-  ];
-  await client.query(settings.map((each) => `set ${each}`).join('; '));
-  return client;
 }
 
-/** Whether the connection broke, as opposed to an error returned by the database. */
+/** Whether the connection broke or the server became a standby, unlike other errors of the database. */
 function isBroken(error: unknown): boolean {
   const { code, severity } = error as { code?: string; severity?: string };
-  return severity === undefined || /^(57P|08|25P03)/.test(code ?? '');
+  return severity === undefined || /^(57P|08|25P03|25006)/.test(code ?? '');
 }
 
 const unavailable = (reason: string, cause?: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1, cause });
 
-function dropConnection(slot: Slot, client: Promise<pg.Client>): void {
+/** A later query opens another connection. */
+function forget(slot: Slot, client: Promise<pg.Client>): void {
   if (slot.client !== client) return;
   slot.client = undefined;
   slot.connected = undefined;
+}
+
+/** Replaces a connection: it ends after its queries in flight, or after `deadlineMs`. */
+function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): void {
+  forget(slot, client);
+  client.then(
+    (each) => {
+      const timer = setTimeout(() => each.connection.stream.destroy(), deadlineMs).unref();
+      each.end().finally(() => clearTimeout(timer));
+    },
+    () => undefined,
+  );
+}
+
+/** A connection whose wait for a replica was canceled is not used again. */
+function assertConfirmed(client: pg.Client): void {
+  if (hasCanceledWait(client)) throw new Error('no replica has confirmed the commit');
 }
 
 const leastLoaded = (slots: readonly Slot[]) =>
   slots.reduce((min, each) => (each.load < min.load ? each : min));
 
 export function createPool(options: PoolOptions): Pool {
-  const { url, size, statementTimeoutMs, idleMs = IDLE_MS } = options;
+  const { size, statementTimeoutMs, maxAgeMs, idleMs = IDLE_MS } = options;
+  const deadlineMs = statementTimeoutMs + RESPONSE_MARGIN_MS;
   const slots: Slot[] = Array.from({ length: size }, () => ({
-    client: undefined,
-    connected: undefined,
-    load: 0,
-    used: false,
+    ...{ client: undefined, connected: undefined, load: 0, used: false },
+    ...{ expiresAt: 0, respondedAt: 0 },
   }));
   const names = new Map<string, string>();
   let inFlight = 0;
@@ -124,9 +140,10 @@ export function createPool(options: PoolOptions): Pool {
 
   function clientOf(slot: Slot): Promise<pg.Client> {
     if (slot.client) return slot.client;
-    const opening = connect(url, statementTimeoutMs);
-    const onEnd = () => dropConnection(slot, opening);
+    const opening = connect(options);
+    const onEnd = () => forget(slot, opening);
     slot.client = opening;
+    slot.expiresAt = performance.now() + nextLifetime(maxAgeMs);
     opening.then((client) => {
       slot.connected = client;
       client.on('end', onEnd);
@@ -135,32 +152,48 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   async function runOn(slot: Slot, { text, values, keep }: Statement): Promise<ResultRow[]> {
-    slot.load++;
+    if (slot.load++ === 0) slot.respondedAt = performance.now();
     slot.used = true;
     const opening = clientOf(slot);
     try {
       const client = slot.connected ?? (await opening);
       const name = keep ? nameOf(text) : undefined;
-      return (await client.query<ResultRow>({ name, text, values })).rows;
+      const { rows } = await client.query<ResultRow>({ name, text, values });
+      assertConfirmed(client);
+      return rows;
     } catch (error) {
-      if (isBroken(error)) dropConnection(slot, opening); // its 'end' may come later than the next query
+      if (isBroken(error)) retire(slot, opening, deadlineMs); // its 'end' may come later than the next query
       throw error;
     } finally {
       slot.load--;
+      slot.respondedAt = performance.now();
     }
   }
 
-  /** Closes connections that were not used lately; the first, which is preferred, remains open. */
+  /** Closes connections that were not used lately, except the first, which is preferred. */
   function closeIdle(): void {
     for (const slot of slots.slice(1)) {
       const idle = slot.load === 0 && !slot.used ? slot.client : undefined;
       slot.used = false;
-      if (!idle) continue;
-      dropConnection(slot, idle);
-      idle.then((client) => client.end()).catch(() => undefined);
+      if (idle) retire(slot, idle, deadlineMs);
     }
   }
-  const timer = setInterval(closeIdle, idleMs);
+
+  /** Replaces old connections, and those whose host no longer responds. */
+  function replaceOld(): void {
+    const now = performance.now();
+    for (const slot of slots) {
+      if (!slot.client) continue;
+      const isDead = slot.load > 0 && now - slot.respondedAt > deadlineMs;
+      if (isDead) slot.connected?.connection.stream.destroy();
+      else if (now > slot.expiresAt) retire(slot, slot.client, deadlineMs);
+    }
+  }
+
+  const timer = setInterval(() => {
+    closeIdle();
+    replaceOld();
+  }, idleMs);
   timer.unref();
 
   async function run(statement: Statement, preferred?: Slot): Promise<ResultRow[]> {

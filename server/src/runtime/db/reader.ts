@@ -15,6 +15,7 @@ interface ReaderOptions {
   /** Runs statements one by one, if no lane is connected or a batch failed. */
   runSeparately(statements: readonly Sql[]): Promise<ResultRow[]>[];
   timeoutMs: number;
+  maxAgeMs?: number;
   lanes?: number;
 }
 
@@ -59,7 +60,7 @@ function fail(error: unknown, waitersById: WaitersById): void {
   for (const waiters of waitersById.values()) for (const each of waiters) each.reject(error);
 }
 
-export function createReader({ connect, runSeparately, timeoutMs, lanes: max = 3 }: ReaderOptions) {
+export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: ReaderOptions) {
   const lanes: Lane[] = [];
   const idle = new Set<Lane>();
   const inFlight = new Set<Promise<void>>();
@@ -70,8 +71,7 @@ export function createReader({ connect, runSeparately, timeoutMs, lanes: max = 3
 
   function addLane(): void {
     const lane: Lane = openLane({
-      connect,
-      timeoutMs,
+      ...laneOptions,
       onUp() {
         idle.add(lane);
         schedule();

@@ -1,7 +1,7 @@
 // Reads more rows than fit into memory: a cursor on a separate connection, fetched in chunks as
 // fast as the caller consumes them. All rows of one stream belong to one snapshot, independent of
 // its duration and of concurrent writes.
-import pg from 'pg';
+import { connectDatabase } from './connections/connect.ts';
 import type { ResultRow } from './decode.ts';
 import { isolatedTypes } from './pool.ts';
 
@@ -20,15 +20,13 @@ interface StreamOptions {
 /** Rows in the memory of this process at once. */
 const CHUNK_ROWS = 2_000;
 
-const SETTINGS = (timeoutMs: number) =>
-  [
-    "set timezone = 'UTC'",
-    "set datestyle = 'ISO'",
-    `set statement_timeout = ${timeoutMs}`,
-    // All rows are needed, so a plan optimized for the first row is wrong.
-    'set cursor_tuple_fraction = 1',
-    'begin isolation level repeatable read read only',
-  ].join('; ');
+// All rows are needed, so a plan optimized for the first row is wrong.
+const settingsOf = (timeoutMs: number) => [
+  "timezone = 'UTC'",
+  "datestyle = 'ISO'",
+  `statement_timeout = ${timeoutMs}`,
+  'cursor_tuple_fraction = 1',
+];
 
 /** The rows of one statement, in chunks; bigint for int8 and milliseconds for timestamptz. */
 export async function* streamRows<R extends object = ResultRow>(
@@ -36,16 +34,13 @@ export async function* streamRows<R extends object = ResultRow>(
   text: string,
   values: readonly unknown[] = [],
 ): AsyncGenerator<R[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'railhead-server export',
-    connectionTimeoutMillis: 10_000,
+  const client = await connectDatabase(url, {
+    name: 'railhead-server export',
+    settings: settingsOf(statementTimeoutMs),
     types: isolatedTypes,
   });
-  client.on('error', () => undefined); // the query in flight fails with it
-  await client.connect();
   try {
-    await client.query(SETTINGS(statementTimeoutMs));
+    await client.query('begin isolation level repeatable read read only');
     await client.query({ text: `declare piece no scroll cursor for ${text}`, values: [...values] });
     for (;;) {
       const { rows } = await client.query<R>(`fetch ${CHUNK_ROWS} from piece`);

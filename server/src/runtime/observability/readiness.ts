@@ -2,7 +2,9 @@
 // transaction on a separate connection and writes a temporary file, because a small commit still
 // succeeds on a full disk while existing pages have free space. It needs no table, so any number of
 // processes probe without waiting for each other.
-import pg from 'pg';
+import type pg from 'pg';
+import { connectDatabase } from '../db/connections/connect.ts';
+import { cancelWait, hasCanceledWait } from '../db/connections/replication.ts';
 import { within } from './within.ts';
 
 /** Response of `/readyz`; 200 for the first, 503 for the others. */
@@ -35,10 +37,9 @@ interface ReadinessOptions {
 
 // The message is a record in the write-ahead log, which a commit flushes. 30,000 rows in 64 kB of
 // memory become a temporary file of 400 kB, in 4 ms.
-const PROBE = `begin; set local work_mem = '64kB';
+const WORK = `begin; set local work_mem = '64kB';
   select pg_logical_emit_message(true, 'railhead', 'ready');
-  select count(*) from generate_series(1, 30000);
-  commit`;
+  select count(*) from generate_series(1, 30000)`;
 
 function statusOf(error: unknown): ReadyStatus {
   const { code, severity } = error as { code?: string; severity?: string };
@@ -53,6 +54,8 @@ function statusOf(error: unknown): ReadyStatus {
 /** One connection, opened on demand and dropped after any failure. */
 function createProbe(url: string, deadlineMs: number) {
   let client: pg.Client | undefined;
+  /** The status if the database does not respond any more. */
+  let silentStatus: ReadyStatus = 'database unreachable';
 
   function drop(): void {
     const last = client;
@@ -60,35 +63,48 @@ function createProbe(url: string, deadlineMs: number) {
     last?.connection.stream.destroy();
   }
 
-  async function commit(): Promise<ReadyStatus> {
-    if (!client) {
-      const newClient = new pg.Client({
-        connectionString: url,
-        application_name: 'railhead readiness',
-        connectionTimeoutMillis: deadlineMs,
-      });
-      client = newClient;
-      newClient.on('error', () => undefined);
-      newClient.on('end', () => client === newClient && drop());
-      await newClient.connect();
-      await newClient.query('set default_transaction_read_only = off');
+  /** Opens the connection; one that is opened too late is closed. */
+  async function open(signal: AbortSignal): Promise<pg.Client> {
+    const opened = await connectDatabase(url, {
+      name: 'railhead readiness',
+      settings: ['default_transaction_read_only = off'],
+      timeoutMs: deadlineMs,
+      confirmed: false, // the probe itself commits
+    });
+    if (signal.aborted) {
+      opened.connection.stream.destroy();
+      throw new Error('the connection was opened too late');
     }
-    await client.query(PROBE);
-    return 'ready';
+    client = opened;
+    opened.on('end', () => client === opened && drop());
+    return opened;
+  }
+
+  async function commit(signal: AbortSignal): Promise<ReadyStatus> {
+    silentStatus = 'database unreachable';
+    const current = client ?? (await open(signal));
+    await current.query(WORK);
+    silentStatus = 'database cannot commit';
+    await current.query('commit');
+    return hasCanceledWait(current) ? 'database cannot commit' : 'ready';
   }
 
   return {
     drop,
     async run(): Promise<ReadyStatus> {
       const outcome: { status?: ReadyStatus } = {};
-      const work = commit().catch(statusOf);
+      const timeout = new AbortController();
+      const work = commit(timeout.signal).catch(statusOf);
       await within(
         deadlineMs,
         work.then((status) => {
           outcome.status = status;
         }),
       );
-      const { status = 'database unreachable' } = outcome;
+      timeout.abort();
+      const { status = silentStatus } = outcome;
+      // A commit that waits for a replica would occupy its backend until there is one.
+      if (outcome.status === undefined && client) void cancelWait(client);
       // The transaction may be incomplete or the response outstanding: the next probe needs a new
       // connection.
       if (status !== 'ready') drop();

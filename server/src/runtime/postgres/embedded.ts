@@ -196,7 +196,7 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
     createInterface({ input: guard.stderr! }).on('line', (line) => {
       log(line);
       if (lines.length < 50) lines.push(line);
-      if (!line.includes('ready to accept connections')) return;
+      if (!/ready to accept (read-only )?connections/.test(line)) return;
       guard.off('close', fail);
       resolve(true);
     });

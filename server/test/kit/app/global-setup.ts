@@ -1,12 +1,14 @@
-// Once before and after all tests: a PostgreSQL (our embedded one without flushing to disk, or the one of
-// TEST_DATABASE_URL) and in it the template database that createTestDatabase copies. When the run is killed
-// the embedded one ends by itself; its folder is removed by the next run.
+// Once before and after all tests: a PostgreSQL (our embedded one without flushing to disk, one with the
+// programs of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL) and in it the template database
+// that createTestDatabase copies. When the run is killed the embedded one ends by itself; its folder is
+// removed by the next run.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../../src/runtime/db/migrate.ts';
 import { startEmbedded } from '../../../src/runtime/postgres/embedded.ts';
+import { startOtherPostgres } from '../postgres/other-postgres.ts';
 import { databaseUrl, execute, type TestServer } from './database.ts';
 import { scratchFolder } from './scratch.ts';
 
@@ -40,7 +42,10 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   removeLeftovers(base);
   const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));
   // Tests of several processes run concurrently, with up to 12 connections per process.
-  const embedded = await startEmbedded({ dir, durable: false, maxConnections: 300 });
+  const binaries = process.env.RAILHEAD_TEST_POSTGRES;
+  const embedded = binaries
+    ? await startOtherPostgres(binaries, dir)
+    : await startEmbedded({ dir, durable: false, maxConnections: 300 });
   // Runs on Ctrl-C too. The database may still write while it shuts down; then the next run removes
   // it.
   const remove = () => {

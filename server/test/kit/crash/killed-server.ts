@@ -14,8 +14,9 @@ import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
 import { runSeed } from '../app/effects.ts';
 import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
 import { lengthOf } from '../length.ts';
+import { replyProblems } from './audit.ts';
 import { type BookSnapshot, countPending, problemsOf, readSnapshot } from './books.ts';
-import { callOrThrow, createLoad, isDone, type Load, seeded } from './load.ts';
+import { callOrThrow, createLoad, type Load, seeded } from './load.ts';
 import { createDataFolder, type DataFolder, type Running } from './server.ts';
 
 const KILLS = Number(process.env.CRASH_KILLS ?? lengthOf(3, 30));
@@ -64,57 +65,14 @@ async function startLoad(): Promise<void> {
   load = await createLoad(server, { seed: SEED, clients: CLIENTS, people: PEOPLE });
 }
 
-/** Ids of the effects of requests, by the mark in their data. */
-function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
-  const idsByMark = new Map<string, string[]>();
-  const add = (name: string, id: string) =>
-    idsByMark.set(name, [...(idsByMark.get(name) ?? []), id]);
-  for (const quote of snapshot.quotes) add(`quote ${quote.description}`, quote.id);
-  for (const each of snapshot.payments) {
-    if (each.type === 'INCOMING' && each.quote_id === null) {
-      add(`fund ${each.received_amount}`, each.id);
-    }
-    if (each.remittance !== null) add(`transfer ${each.remittance}`, each.id);
-    const started = each.status !== 'PENDING' && each.status !== 'EXPIRED';
-    if (each.type === 'OUTGOING' && started) add(`execute ${each.quote_id}`, each.quote_id ?? '');
-  }
-  return idsByMark;
-}
-
-/** Differences between the database and the replies to the clients. */
-function replyProblems(snapshot: BookSnapshot): string[] {
-  const effects = effectsIn(snapshot);
-  const problems: string[] = [];
-  const successCounts = new Map<string, number>();
-  for (const request of load.requests) {
-    const name = `${request.kind} ${request.identifier}`;
-    const stored = snapshot.replies.get(request.key);
-    request.wasStored = stored !== undefined;
-    request.attempts = 0;
-    const succeeded = stored !== undefined && stored.status < 300;
-    successCounts.set(name, (successCounts.get(name) ?? 0) + (succeeded ? 1 : 0));
-    if (!request.response) continue;
-    const { status, body } = request.response;
-    if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
-      problems.push(`${name} got ${status}, and the database has ${stored?.status}`);
-    }
-    const hasResource = request.kind !== 'fund' && isDone(request);
-    if (hasResource && effects.get(name)?.[0] !== body.id)
-      problems.push(`${name} created another resource`);
-  }
-  for (const [name, count] of successCounts) {
-    const effectCount = effects.get(name)?.length ?? 0;
-    if (count > 1) problems.push(`${name} was granted ${count} times`);
-    if (effectCount !== count)
-      problems.push(`${name} was executed ${effectCount} times and granted ${count} times`);
-  }
-  return problems;
-}
-
 /** Checks a snapshot of the database; fails with the first problems. */
 async function inspect(): Promise<BookSnapshot> {
   const snapshot = await readSnapshot(await dataFolder.database());
-  const problems = [...load.unexpectedResults, ...problemsOf(snapshot), ...replyProblems(snapshot)];
+  const problems = [
+    ...load.unexpectedResults,
+    ...problemsOf(snapshot),
+    ...replyProblems(snapshot, load.requests),
+  ];
   expect(problems.slice(0, 20)).toEqual([]);
   return snapshot;
 }

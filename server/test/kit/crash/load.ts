@@ -8,7 +8,7 @@ import type { Running } from './server.ts';
 type Kind = 'fund' | 'quote' | 'execute' | 'transfer';
 
 /** A request with one effect or none, however often it is sent. */
-interface RecordedRequest {
+export interface RecordedRequest {
   readonly kind: Kind;
   readonly key: string;
   readonly path: string;
@@ -178,6 +178,12 @@ interface LoadOptions {
   seed: number;
   clients: number;
   people: number;
+  /** Failed requests are normal at any time: they are repeated until they have a reply. */
+  toleratesFailures?: boolean;
+  /** Starts a payment in this interval, whether or not earlier ones have a reply. */
+  steadyMs?: number;
+  /** Called with each final reply. */
+  onReply?(status: number): void;
 }
 
 /** Creates customers and accounts on `server`, and clients that wait for `open`. */
@@ -193,21 +199,34 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   let lostCount = 0;
   let requestCount = 0;
   let isFinishing = false;
+  const isTolerant = options.toleratesFailures === true;
 
   function recordReply(request: RecordedRequest, response: ApiResponse): void {
     const name = `${request.kind} ${request.key}`;
-    const { status, replayed } = response;
+    const { status } = response;
     if (status >= 500 || status === 429) {
       // 503 requests a retry, for any reason.
-      if (serverHolder.open && status === 500)
+      if (serverHolder.open && status === 500 && !isTolerant)
         unexpectedResults.push(`${name} failed without a kill`);
       return;
     }
     request.response = response;
     replyCount++;
+    options.onReply?.(status);
+    if (isTolerant) checkRejection(name, response);
+    else checkReply(name, request, response);
+  }
+
+  function checkReply(name: string, request: RecordedRequest, response: ApiResponse): void {
+    const { replayed } = response;
     if (request.wasStored && !replayed) unexpectedResults.push(`${name} was executed twice`);
     if (!request.wasStored && request.attempts === 1 && replayed)
       unexpectedResults.push(`${name} was not executed, and was replayed`);
+    checkRejection(name, response);
+  }
+
+  function checkRejection(name: string, response: ApiResponse): void {
+    const { status } = response;
     const rejection = response.body.code;
     if (status >= 300 && rejection !== 'INSUFFICIENT_FUNDS' && rejection !== 'CONFLICT') {
       unexpectedResults.push(`${name} was rejected: ${JSON.stringify(response.body)}`);
@@ -225,11 +244,11 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       if (response) recordReply(recorded, response);
       else {
         lostCount++;
-        if (serverHolder.open)
+        if (serverHolder.open && !isTolerant)
           unexpectedResults.push(`${recorded.kind} ${recorded.key} got no reply without a kill`);
       }
       if (recorded.response) return recorded.response;
-      await sleep(20);
+      await sleep(isTolerant ? 200 : 20);
     }
   }
 
@@ -343,8 +362,23 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     }
   }
 
+  /** Payments at a steady rate, so that a payment starts soon after the end of an outage. */
+  async function steadyClient(everyMs: number): Promise<void> {
+    const sent: Promise<unknown>[] = [];
+    while (!isFinishing) {
+      await serverHolder.waitForServer();
+      const person = people[sent.length % people.length] as Person;
+      const destination = { accountId: person.externalAccountIds.USD['000'] };
+      const source = { accountId: person.usd };
+      sent.push(sendRequest('transfer', '/transfer-out', { source, destination, amount: 1_00 }));
+      await sleep(everyMs);
+    }
+    await Promise.all(sent);
+  }
+
   const running = Array.from({ length: options.clients }, (_, index) =>
     client(seeded(options.seed * 1_000 + index)),
   );
+  if (options.steadyMs !== undefined) running.push(steadyClient(options.steadyMs));
   return load;
 }

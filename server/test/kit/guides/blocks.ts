@@ -18,9 +18,14 @@ const PAGES: readonly string[] = [
 /** It installs packages; packages/cli/test/package.test.ts runs it. */
 export const INTEGRATION = 'docs/guides/integration.md';
 
+/** Its commands start a cluster, which the tests in test/cluster do. */
+const HIGH_AVAILABILITY = 'docs/guides/high-availability.md';
+
 /** Pages whose `sh` and `js` blocks guides.test.ts runs, in this order. */
 export const RUN_PAGES: readonly string[] = [
-  ...PAGES.filter((name) => name.startsWith('docs/guides/') && name !== INTEGRATION),
+  ...PAGES.filter(
+    (name) => name.startsWith('docs/guides/') && ![INTEGRATION, HIGH_AVAILABILITY].includes(name),
+  ),
   ...['docs/command.md', 'docs/concepts/webhooks.md', 'docs/start.md', 'README.md'],
 ];
 

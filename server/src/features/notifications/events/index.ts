@@ -13,7 +13,6 @@ export {
   countedSql,
   frontierOf,
   horizonOf,
-  OPEN_EPOCH,
   openEpoch,
   subjectsAfter,
 } from './store.ts';

@@ -270,10 +270,27 @@ export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Pro
   return rows.map(({ at }) => at);
 }
 
-/** Starts a new epoch of positions after a crash, or after a restore into another cluster or timeline. */
-export const OPEN_EPOCH = 'select open_event_epoch()';
+const OPEN_EPOCH = 'select open_event_epoch()';
 
-export const openEpoch = (db: Database) => db.query(OPEN_EPOCH);
+// PostgreSQL does not write the initial state of an unlogged sequence to the disk of a replica before its
+// next checkpoint. On a replica that becomes the primary earlier, the sequence is unreadable for ever.
+const RENEW_MARK = `drop sequence event_epoch_mark; create unlogged sequence event_epoch_mark;
+  ${OPEN_EPOCH}`;
+
+const isUnreadable = (error: unknown) => {
+  const { code, message } = error as { code?: string; message?: string };
+  return code === 'XX000' && message?.includes('event_epoch_mark') === true;
+};
+
+/** Starts a new epoch of positions after a crash, or after a restore into another cluster or timeline. */
+export async function openEpoch(db: { query(text: string): Promise<unknown> }): Promise<void> {
+  try {
+    await db.query(OPEN_EPOCH);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    await db.query(RENEW_MARK);
+  }
+}
 
 // Deletes events by id, which is ordered by time. Events with a pending delivery remain.
 const DELETE = `with old as (

@@ -1,0 +1,125 @@
+// The choice of a host: one that accepts writes and responds.
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../../test/kit/app/database.ts';
+import { scratchFolder } from '../../../../test/kit/app/scratch.ts';
+import { createReadiness } from '../../observability/readiness.ts';
+import { type Embedded, startEmbedded } from '../../postgres/embedded.ts';
+import { openDatabase } from '../database.ts';
+import { connectDatabase } from './connect.ts';
+
+/** A port that forwards to a database on a Unix socket, or accepts connections and is silent. */
+async function listen(url?: string) {
+  const sockets = new Set<net.Socket>();
+  const target = url === undefined ? undefined : new URL(url);
+  const server = net.createServer((client) => {
+    sockets.add(client.on('error', () => undefined));
+    if (!target) return;
+    const upstream = net.connect(`${target.searchParams.get('host')}/.s.PGSQL.${target.port}`);
+    sockets.add(upstream.on('error', () => undefined));
+    client.pipe(upstream).pipe(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    host: `127.0.0.1:${(server.address() as net.AddressInfo).port}`,
+    accepted: () => sockets.size,
+    close() {
+      server.close();
+      for (const each of sockets) each.destroy();
+    },
+  };
+}
+
+type Listener = Awaited<ReturnType<typeof listen>>;
+
+describe('connectDatabase with several hosts', () => {
+  let database: TestDatabase;
+  let dir: string;
+  let standby: Embedded;
+  let primaryPort: Listener;
+  let standbyPort: Listener;
+  let silentPort: Listener;
+  let start = '';
+  let end = '';
+
+  /** A cluster that recovers forever, and therefore accepts no writes. */
+  async function startStandby(): Promise<Embedded> {
+    dir = fs.mkdtempSync(path.join(scratchFolder(), 'standby-'));
+    await (await startEmbedded({ dir })).stop();
+    fs.writeFileSync(path.join(dir, 'postgres', 'standby.signal'), '');
+    return startEmbedded({ dir });
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    standby = await startStandby();
+    primaryPort = await listen(database.url);
+    standbyPort = await listen(standby.url);
+    silentPort = await listen();
+    start = `postgresql://${new URL(database.url).username}@`;
+    end = new URL(database.url).pathname;
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const each of [primaryPort, standbyPort, silentPort]) each.close();
+    await standby.stop();
+    await database.drop();
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
+
+  const urlOf = (hosts: readonly string[], name = end, query = '') =>
+    `${start}${hosts.join(',')}${name}${query}`;
+
+  async function databaseOf(url: string): Promise<unknown> {
+    const client = await connectDatabase(url, { name: 'test' });
+    const { rows } = await client.query('select current_database() as name');
+    await client.end();
+    return rows[0].name;
+  }
+
+  it.each([
+    ['a host that refuses connections', () => '127.0.0.1:1'],
+    ['a host that does not respond', () => silentPort.host],
+    ['a host without the database', () => standbyPort.host],
+  ])('skips %s', async (_, host) => {
+    expect(await databaseOf(urlOf([host(), primaryPort.host]))).toBe(end.slice(1));
+  });
+
+  it('skips a standby unless any host is wanted', async () => {
+    const hosts = [standbyPort.host, '127.0.0.1:1'];
+    const failure = connectDatabase(urlOf(hosts, '/postgres'), { name: 'test' });
+    await expect(failure).rejects.toMatchObject({
+      code: '25006',
+      message: expect.stringMatching(/no host of the database accepts writes: .*standby/),
+    });
+    const any = urlOf(hosts, '/postgres', '?target_session_attrs=any');
+    expect(await databaseOf(any)).toBe('postgres');
+    const single = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
+    await expect(connectDatabase(single, { name: 'test' })).rejects.toMatchObject({
+      code: '25006',
+    });
+  });
+
+  it('does not wait for a silent host, and gives up in time without another one', async () => {
+    const before = performance.now();
+    await databaseOf(urlOf([silentPort.host, silentPort.host, primaryPort.host]));
+    expect(performance.now() - before).toBeLessThan(3_000);
+    const none = connectDatabase(urlOf([silentPort.host]), { name: 'test', timeoutMs: 200 });
+    await expect(none).rejects.toThrow('timeout');
+  });
+
+  it('leaves a standby unavailable and read-only in the view of clients', async () => {
+    const url = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
+    const db = openDatabase({ url });
+    await expect(db.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await db.close();
+    const readiness = createReadiness({ url, hasLane: () => true });
+    readiness.started();
+    expect(await readiness.check()).toBe('database read-only');
+    readiness.stop();
+  });
+});

@@ -1,0 +1,157 @@
+// Opens a connection to the host that accepts writes. A host is used only after a replica has confirmed
+// a commit on it, if there is synchronous replication. A primary that came back alone, or that was
+// replaced without noticing, therefore neither accepts writes nor answers reads: rows that it recovered
+// from its own log may exist nowhere else.
+import pg from 'pg';
+import { readDatabaseUrl } from '../../../kernel/net/database-url.ts';
+import { CONFIRM, cancelWait, hasCanceledWait, watchWaits } from './replication.ts';
+
+interface ConnectOptions {
+  /** Name of the connection, as PostgreSQL lists it. */
+  name: string;
+  /** Settings of the session: `name = value`. */
+  settings?: readonly string[];
+  types?: pg.CustomTypesConfig;
+  pipeline?: boolean;
+  /** Deadline of a host. */
+  timeoutMs?: number;
+  /** Whether a replica must confirm a commit first; default true. */
+  confirmed?: boolean;
+}
+
+const TIMEOUT_MS = 10_000;
+const CONFIRM_MS = 5_000;
+/** The next host is tried while a host does not respond for this period. */
+const NEXT_HOST_MS = 250;
+/** A connection without traffic is checked after this period, and closed 10 s later. */
+const KEEP_ALIVE_MS = 10_000;
+
+const STATE = 'select pg_is_in_recovery() as standby';
+
+// Commits must reach the disk, and the disk of the synchronous replica if there is one.
+const DURABLE = `select set_config('synchronous_commit', 'on', false)
+  where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
+
+/** An error like that of a write to a standby. */
+const standbyError = () =>
+  Object.assign(new Error('the database is a standby'), { code: '25006', severity: 'FATAL' });
+
+const unconfirmed = () => new Error('no replica has confirmed a commit');
+
+/** Rejects, and releases the backend, if `work` waits for a replica for too long. */
+async function confirmedInTime<R>(client: pg.Client, work: Promise<R>): Promise<R> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      void cancelWait(client);
+      reject(unconfirmed());
+    }, CONFIRM_MS);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => undefined);
+  }
+}
+
+async function prepare(
+  client: pg.Client,
+  requiresPrimary: boolean,
+  { settings = [], confirmed = true }: ConnectOptions,
+): Promise<void> {
+  const statements = [
+    STATE,
+    ...settings.map((each) => `set ${each}`),
+    ...(confirmed ? [DURABLE, CONFIRM] : [DURABLE]),
+  ];
+  // The driver returns one result for each statement of a text.
+  const work = client.query(statements.join('; ')) as unknown as Promise<pg.QueryResult[]>;
+  const [state] = await confirmedInTime(client, work);
+  if (requiresPrimary && state?.rows[0]?.standby) throw standbyError();
+  if (hasCanceledWait(client)) throw unconfirmed();
+}
+
+/** Opens a connection to one host. */
+async function connectHost(
+  url: string,
+  requiresPrimary: boolean,
+  options: ConnectOptions,
+): Promise<pg.Client> {
+  const { name, types, pipeline, timeoutMs = TIMEOUT_MS } = options;
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: name,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    connectionTimeoutMillis: timeoutMs,
+    types,
+    pipeline,
+  });
+  client.on('error', () => undefined); // the query in flight fails with it, and 'end' follows
+  watchWaits(client);
+  try {
+    await client.connect();
+    await prepare(client, requiresPrimary, options);
+    return client;
+  } catch (error) {
+    client.connection.stream.destroy();
+    throw error;
+  }
+}
+
+/** The failure of all hosts: that of a standby if there is one, because it responded. */
+function noHost(failures: readonly Error[]): Error {
+  const text = failures.map(({ message }) => message).join('; ');
+  const { code, severity } = (failures.find((each) => 'severity' in each) ?? failures[0]) as {
+    code?: string;
+    severity?: string;
+  };
+  const cause = new AggregateError(failures);
+  const error = new Error(`no host of the database accepts writes: ${text}`, { cause });
+  return Object.assign(error, { code, ...(severity === undefined ? {} : { severity }) });
+}
+
+/**
+ * The first host that can be used. They are tried in order; a host that does not respond soon competes
+ * with the next ones.
+ */
+function firstOf(hosts: readonly string[], open: (host: string) => Promise<pg.Client>) {
+  return new Promise<pg.Client>((resolve, reject) => {
+    const failures: Error[] = [];
+    let startedCount = 0;
+    let isSettled = false;
+    let timer: NodeJS.Timeout | undefined;
+
+    function onOpen(client: pg.Client): void {
+      if (isSettled) return void client.end();
+      isSettled = true;
+      clearTimeout(timer);
+      resolve(client);
+    }
+
+    function onFailure(error: Error): void {
+      failures.push(error);
+      if (failures.length < hosts.length) startNext();
+      else reject(noHost(failures));
+    }
+
+    function startNext(): void {
+      clearTimeout(timer);
+      const host = hosts[startedCount++];
+      if (isSettled || host === undefined) return;
+      timer = setTimeout(startNext, NEXT_HOST_MS);
+      open(host).then(onOpen, onFailure);
+    }
+
+    startNext();
+  });
+}
+
+/** Opens a connection to the database; `url` is a DATABASE_URL. */
+export async function connectDatabase(url: string, options: ConnectOptions): Promise<pg.Client> {
+  const { hosts, requiresPrimary } = readDatabaseUrl(url);
+  const [first] = hosts;
+  const open = (host: string) => connectHost(host, requiresPrimary, options);
+  return hosts.length === 1 && first !== undefined ? open(first) : firstOf(hosts, open);
+}

@@ -1,0 +1,31 @@
+// Limits of connections to the database, which are settings.
+
+export interface ConnectionLimits {
+  /** A statement that takes longer is canceled. */
+  statementTimeoutMs: number;
+  /** A statement that waits longer for a lock is canceled. */
+  lockTimeoutMs: number;
+  /** A connection is replaced at about this age, so that connections follow a changed topology. */
+  maxAgeMs: number;
+}
+
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  statementTimeoutMs: 15_000,
+  lockTimeoutMs: 3_000,
+  maxAgeMs: 1_800_000,
+};
+
+/**
+ * Time in which a connection must respond after its statement timeout. Otherwise its host is gone, or
+ * commits wait for a replica, where the statement timeout does not apply.
+ */
+export const RESPONSE_MARGIN_MS = 10_000;
+
+const GOLDEN_RATIO = 0.618_034;
+let openedCount = process.pid;
+
+/** The age at which the next connection is replaced: no two at once, without randomness. */
+export function nextLifetime(maxAgeMs: number): number {
+  openedCount += 1;
+  return maxAgeMs * (0.8 + 0.2 * ((openedCount * GOLDEN_RATIO) % 1));
+}

@@ -1,0 +1,64 @@
+// With synchronous replication a commit waits until a replica has it. PostgreSQL ends this wait early if
+// the statement is canceled: it sends a warning and then reports the commit as a success, although only
+// the primary has it. Such a commit must count as a commit with an unknown outcome.
+import net from 'node:net';
+import type pg from 'pg';
+
+/** Fields of the warning; its text is translated. */
+interface Notice {
+  severity?: string | undefined;
+  routine?: string | undefined;
+  message?: string | undefined;
+}
+
+/** Whether a notice says that a commit is on the primary only. */
+const isCanceledWait = ({ routine, message }: Notice): boolean =>
+  routine === 'SyncRepWaitForLSN' || /^cancell?ing (the )?wait for synchronous/.test(message ?? '');
+
+const canceled = new WeakSet<pg.Client>();
+
+/** Records canceled waits of a connection. */
+export function watchWaits(client: pg.Client): void {
+  client.on('notice', (notice) => {
+    if (isCanceledWait(notice)) canceled.add(client);
+  });
+}
+
+/** Whether a commit of this connection, so far, may be on the primary only. */
+export const hasCanceledWait = (client: pg.Client): boolean => canceled.has(client);
+
+/**
+ * Commits nothing in a way that a replica must confirm, if there is synchronous replication. Commits
+ * that became visible before are then on the replica too: it confirms positions of one log.
+ */
+export const CONFIRM = `select case
+  when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
+  then pg_logical_emit_message(true, 'railhead', 'confirm') end`;
+
+const CANCEL_CODE = 80_877_102;
+const CANCEL_MS = 1_000;
+
+/**
+ * Cancels what a connection waits for, so that its backend ends with the connection: a backend that
+ * waits for a replica does not notice a closed connection. Only for transactions without data.
+ */
+export function cancelWait(client: pg.Client): Promise<void> {
+  // The types of the driver omit both numbers.
+  const { host, port, processID, secretKey } = client as pg.Client & {
+    processID?: number | null;
+    secretKey?: number | null;
+  };
+  if (processID == null || secretKey == null) return Promise.resolve();
+  const message = Buffer.alloc(16);
+  [message.length, CANCEL_CODE, processID, secretKey].forEach((number, index) => {
+    message.writeInt32BE(number, index * 4);
+  });
+  return new Promise((resolve) => {
+    const socket = host.startsWith('/')
+      ? net.connect(`${host}/.s.PGSQL.${port}`)
+      : net.connect(port, host);
+    socket.setTimeout(CANCEL_MS, () => socket.destroy());
+    socket.on('error', () => undefined).on('close', () => resolve());
+    socket.resume().end(message);
+  });
+}

@@ -1,0 +1,67 @@
+// The disk of the primary is full: its data folder is a small file system of this test, which needs root.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRoot, packageProblem } from '../kit/cluster/packages.ts';
+import { until } from '../kit/cluster/processes.ts';
+import {
+  type ClusterUnderLoad,
+  outageLines,
+  startClusterUnderLoad,
+} from '../kit/cluster/under-load.ts';
+
+const problem = packageProblem() ?? (isRoot() ? undefined : 'a file system needs root');
+const SIZE = '400m';
+const CHUNK = Buffer.alloc(1024 * 1024);
+
+/** Writes until nothing more can be written. */
+function fill(file: string): void {
+  const handle = fs.openSync(file, 'a');
+  try {
+    for (;;) fs.writeSync(handle, CHUNK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    fs.closeSync(handle);
+  }
+}
+
+describe.skipIf(problem)(`a full disk${problem ? ` (skipped: ${problem})` : ''}`, () => {
+  const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-disk-'));
+  const filler = path.join(mounted, 'filler');
+  let world: ClusterUnderLoad | undefined;
+
+  beforeAll(async () => {
+    fs.chmodSync(mounted, 0o755);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=755`, 'tmpfs', mounted]);
+    // The first node is the first primary.
+    world = await startClusterUnderLoad({ dataFolders: { 0: path.join(mounted, 'node1') } });
+  }, 300_000);
+
+  afterAll(async () => {
+    await world?.stop();
+    execFileSync('umount', [mounted]);
+    fs.rmdirSync(mounted);
+    for (const line of outageLines()) console.info(line);
+  }, 120_000);
+
+  it('of the primary stops payments until there is space', async () => {
+    const { cluster, servers, disturb, audit } = world as ClusterUnderLoad;
+    const primary = await cluster.leader();
+    expect(primary.name).toBe('node1');
+    fill(filler);
+    const ready = () =>
+      Promise.all(servers.map(({ port }) => fetch(`http://127.0.0.1:${port}/readyz`)));
+    await until('servers that are not ready', async () => (await ready()).every(({ ok }) => !ok));
+    // Patroni keeps the primary: its writes fail, but it runs.
+    await disturb('space on a full disk', async () => fs.rmSync(filler), 15_000);
+    await cluster.settled();
+    await audit();
+  }, 400_000);
+
+  it('loses nothing, and delivers every event', async () => {
+    await (world as ClusterUnderLoad).finish();
+  }, 600_000);
+});

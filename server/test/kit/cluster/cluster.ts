@@ -1,0 +1,250 @@
+// A highly available database on one machine: three PostgreSQL nodes under Patroni with synchronous
+// replication, etcd, and HAProxy in front of the primary and of the servers.
+import type { ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { DATABASE, haproxyConfiguration, type NodePlace, PASSWORD, USER } from './configuration.ts';
+import { loopback, type Network } from './network.ts';
+import { createNode, type Node } from './node.ts';
+import { postgresBinaries } from './packages.ts';
+import { freePorts, hasEnded, start, stop, until } from './processes.ts';
+
+const NODES = 3;
+const START_MS = 120_000;
+const SETTLE_MS = 180_000;
+
+/** A node in the view of Patroni. */
+export interface Member {
+  name: string;
+  role: string;
+  state: string;
+  lag?: number | string;
+  timeline?: number;
+}
+
+export interface Cluster {
+  readonly folder: string;
+  readonly nodes: readonly Node[];
+  readonly network: Network;
+  /** DATABASE_URL by HAProxy, and with all hosts. */
+  readonly url: string;
+  readonly hostsUrl: string;
+  /** Ports of HAProxy, of etcd, and those reserved for the servers. */
+  readonly port: number;
+  readonly apiPort: number;
+  readonly etcdPort: number;
+  readonly serverPorts: readonly number[];
+  /** All nodes, as any of them that responds sees them. */
+  members(): Promise<Member[]>;
+  leader(): Promise<Node>;
+  /** A node with this role. */
+  nodeOf(role: 'sync_standby' | 'replica'): Promise<Node>;
+  /** Waits until there is a primary, and every node replicates. */
+  settled(): Promise<void>;
+  /** Makes a synchronous replica the primary. */
+  switchover(): Promise<{ from: string; to: string }>;
+  readonly etcd: { pid(): number | undefined; start(): void; kill(): Promise<void> };
+  proxyPid(): number | undefined;
+  stop(): Promise<void>;
+}
+
+interface ClusterOptions {
+  folder: string;
+  network?: Network;
+  /** Data folders by node, on file systems of their own. */
+  dataFolders?: Readonly<Record<number, string>>;
+  /** Number of servers behind HAProxy. */
+  servers?: number;
+}
+
+const isHealthy = ({ role, state }: Member) =>
+  role === 'leader' ? state === 'running' : ['running', 'streaming'].includes(state);
+
+async function json(url: string, init?: RequestInit): Promise<unknown> {
+  const reply = await fetch(url, { signal: AbortSignal.timeout(30_000), ...init });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${url}: ${reply.status} ${text}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function placesOf(
+  { folder, network = loopback, dataFolders = {} }: ClusterOptions,
+  ports: readonly number[],
+): NodePlace[] {
+  return Array.from({ length: NODES }, (_, index) => ({
+    name: `node${index + 1}`,
+    host: network.addressOf(index),
+    port: ports[index] as number,
+    apiPort: ports[NODES + index] as number,
+    dataFolder: dataFolders[index] ?? path.join(folder, `node${index + 1}`),
+  }));
+}
+
+function createEtcd(folder: string, host: string, [port, peerPort]: readonly number[]) {
+  let child: ChildProcess | undefined;
+  const client = `http://${host}:${port}`;
+  const peer = `http://${host}:${peerPort}`;
+  const flags = {
+    name: 'etcd',
+    'data-dir': path.join(folder, 'etcd'),
+    'listen-client-urls': client,
+    'advertise-client-urls': client,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': `etcd=${peer}`,
+  };
+  const pid = () => (child && !hasEnded(child) ? child.pid : undefined);
+  return {
+    address: `${host}:${port}`,
+    pid,
+    start() {
+      const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+      child = start(['etcd', ...words], { log: path.join(folder, 'etcd.log') });
+    },
+    kill: async () => {
+      const last = pid();
+      if (last !== undefined) process.kill(last, 'SIGKILL');
+      await until('the end of etcd', () => pid() === undefined);
+    },
+  };
+}
+
+/** The user and the database of the product, on the primary. */
+async function createDatabase({ host, port }: NodePlace): Promise<void> {
+  const connectionString = `postgresql://postgres:${PASSWORD}@${host}:${port}/postgres`;
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(`create role ${USER} login password '${PASSWORD}'`);
+    await client.query(`create database ${DATABASE} owner ${USER}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What Patroni reports and does, by its REST API. */
+function createManagement(nodes: readonly Node[]) {
+  async function members(): Promise<Member[]> {
+    for (const { host, apiPort } of nodes) {
+      try {
+        const signal = AbortSignal.timeout(2_000);
+        const state = await json(`http://${host}:${apiPort}/cluster`, { signal });
+        return (state as { members: Member[] }).members;
+      } catch {
+        // This node does not respond; another one may.
+      }
+    }
+    return [];
+  }
+  const byName = (name?: string) => nodes.find((each) => each.name === name);
+  const first = (role: string) =>
+    until(
+      `a node that is ${role}`,
+      async () => {
+        const member = (await members()).find((each) => each.role === role && isHealthy(each));
+        return byName(member?.name);
+      },
+      SETTLE_MS,
+    );
+  return {
+    members,
+    leader: () => first('leader'),
+    nodeOf: (role: 'sync_standby' | 'replica') => first(role),
+    async settled(count = nodes.length) {
+      await until(
+        'a settled cluster',
+        async () => {
+          const healthy = (await members()).filter(isHealthy);
+          const roles = healthy.map(({ role }) => role);
+          return (
+            healthy.length === count && roles.includes('leader') && roles.includes('sync_standby')
+          );
+        },
+        SETTLE_MS,
+      );
+    },
+    async switchover() {
+      const [from, to] = [await first('leader'), await first('sync_standby')];
+      const body = JSON.stringify({ leader: from.name, candidate: to.name });
+      await json(`http://${from.host}:${from.apiPort}/switchover`, { method: 'POST', body });
+      return { from: from.name, to: to.name };
+    },
+  };
+}
+
+/** Starts everything but the servers. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { folder, network = loopback, servers = 2 } = options;
+  const binaries = postgresBinaries();
+  if (!binaries) throw new Error('PostgreSQL is not installed.');
+  fs.chmodSync(folder, 0o755);
+  const ports = await freePorts(2 * NODES + 4 + servers);
+  const [port = 0, apiPort = 0] = ports.slice(2 * NODES + 2);
+  const serverPorts = ports.slice(2 * NODES + 4);
+  const etcd = createEtcd(folder, network.host, ports.slice(2 * NODES));
+  const nodes = placesOf(options, ports).map((place, index) => {
+    const prefix = network.prefixOf(index);
+    const node = { etcd: etcd.address, binaries, network: network.range, prefix, folder };
+    return createNode(index, place, node);
+  });
+  const management = createManagement(nodes);
+  let proxy: ChildProcess | undefined;
+
+  function startProxy(): void {
+    const file = path.join(folder, 'haproxy.cfg');
+    const targets = serverPorts.map((each, index) => {
+      return { name: `server${index + 1}`, host: '127.0.0.1', port: each };
+    });
+    fs.writeFileSync(file, haproxyConfiguration({ port, apiPort }, nodes, targets));
+    proxy = start(['haproxy', '-db', '-f', file], { log: path.join(folder, 'haproxy.log') });
+  }
+
+  const proxyPid = () => (proxy && !hasEnded(proxy) ? proxy.pid : undefined);
+
+  async function stopAll(): Promise<void> {
+    await stop(proxyPid());
+    // Replicas first, so that none becomes the primary.
+    const leader = (await management.members()).find(({ role }) => role === 'leader')?.name;
+    await Promise.all(nodes.filter(({ name }) => name !== leader).map((each) => each.stop()));
+    await Promise.all(nodes.map((each) => each.stop()));
+    await stop(etcd.pid());
+    network.remove();
+  }
+
+  const login = `postgresql://${USER}:${PASSWORD}`;
+  const hosts = nodes.map((node) => `${node.host}:${node.port}`).join(',');
+  try {
+    etcd.start();
+    // The first node is the first primary; the others copy it.
+    nodes[0]?.start();
+    await until(
+      'the first primary',
+      async () => {
+        return (await management.members()).some(
+          (each) => each.role === 'leader' && isHealthy(each),
+        );
+      },
+      START_MS,
+    );
+    for (const node of nodes.slice(1)) node.start();
+    await management.settled();
+    startProxy();
+    await createDatabase(await management.leader());
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+  return {
+    ...{ folder, nodes, network, port, apiPort, serverPorts, etcd, proxyPid },
+    etcdPort: Number(etcd.address.split(':')[1]),
+    url: `${login}@127.0.0.1:${port}/${DATABASE}`,
+    hostsUrl: `${login}@${hosts}/${DATABASE}?target_session_attrs=read-write`,
+    ...management,
+    stop: stopAll,
+  };
+}

@@ -1,0 +1,85 @@
+// Where the nodes of a cluster run: all on loopback, or each in a network namespace of its own that can
+// be cut off from the others. Namespaces need root.
+import { spawnSync } from 'node:child_process';
+
+export interface Network {
+  /** Address of the processes that are in no namespace. */
+  readonly host: string;
+  /** Networks whose members may connect to the databases. */
+  readonly range: string;
+  addressOf(index: number): string;
+  /** Arguments that run a program where the node is. */
+  prefixOf(index: number): readonly string[];
+  /** Cuts a node off from everything else, or connects it again. */
+  setConnected(index: number, connected: boolean): void;
+  remove(): void;
+}
+
+export const loopback: Network = {
+  host: '127.0.0.1',
+  range: '127.0.0.1/32',
+  addressOf: () => '127.0.0.1',
+  prefixOf: () => [],
+  setConnected() {
+    throw new Error('on loopback no node can be cut off');
+  },
+  remove: () => undefined,
+};
+
+function ip(...args: string[]): void {
+  const { status, stderr, error } = spawnSync('ip', args, { encoding: 'utf8' });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr.trim()}`);
+}
+
+/** A bridge with a namespace for each node. Names and addresses follow from the id of this process. */
+export function createNamespaces(count: number): Network {
+  const id = process.pid % 100_000;
+  const subnet = `10.213.${process.pid % 250}`;
+  const bridge = `rhb${id}`;
+  const namespaceOf = (index: number) => `railhead-${id}-${index + 1}`;
+  const linkOf = (index: number) => `rhv${id}-${index + 1}`;
+  const addressOf = (index: number) => `${subnet}.${11 + index}`;
+  const created: (() => void)[] = [];
+
+  function remove(): void {
+    for (const undo of created.splice(0).reverse()) {
+      try {
+        undo();
+      } catch (error) {
+        console.warn(String(error));
+      }
+    }
+  }
+
+  try {
+    ip('link', 'add', bridge, 'type', 'bridge');
+    created.push(() => ip('link', 'del', bridge));
+    ip('addr', 'add', `${subnet}.1/24`, 'dev', bridge);
+    ip('link', 'set', bridge, 'up');
+    for (let index = 0; index < count; index++) {
+      const namespace = namespaceOf(index);
+      ip('netns', 'add', namespace);
+      created.push(() => ip('netns', 'del', namespace));
+      const peer = ['type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace];
+      ip('link', 'add', linkOf(index), ...peer);
+      ip('link', 'set', linkOf(index), 'master', bridge, 'up');
+      ip('-n', namespace, 'addr', 'add', `${addressOf(index)}/24`, 'dev', 'eth0');
+      ip('-n', namespace, 'link', 'set', 'eth0', 'up');
+      ip('-n', namespace, 'link', 'set', 'lo', 'up');
+    }
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return {
+    host: `${subnet}.1`,
+    range: `${subnet}.0/24`,
+    addressOf,
+    prefixOf: (index) => ['ip', 'netns', 'exec', namespaceOf(index)],
+    setConnected(index, connected) {
+      ip('link', 'set', linkOf(index), connected ? 'up' : 'down');
+    },
+    remove,
+  };
+}

@@ -1,0 +1,66 @@
+// The programs of a cluster, from Debian's packages. Root installs what is missing; other users are
+// informed of it.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+const POSTGRES = '/usr/lib/postgresql';
+
+/** The folder with the programs of the newest installed PostgreSQL. */
+export function postgresBinaries(): string | undefined {
+  const versions = fs.existsSync(POSTGRES) ? fs.readdirSync(POSTGRES).map(Number) : [];
+  const folders = versions
+    .filter((version) => version >= 15)
+    .sort((a, b) => b - a)
+    .map((version) => path.join(POSTGRES, String(version), 'bin'));
+  return folders.find((folder) => fs.existsSync(path.join(folder, 'postgres')));
+}
+
+const isProgram = (name: string) =>
+  ['/usr/bin', '/usr/sbin', '/bin', '/sbin'].some((folder) =>
+    fs.existsSync(path.join(folder, name)),
+  );
+
+/** Packages by whether they are installed. */
+const PACKAGES: Readonly<Record<string, () => boolean>> = {
+  postgresql: () => postgresBinaries() !== undefined,
+  patroni: () => isProgram('patroni'),
+  'python3-etcd': () => fs.existsSync('/usr/lib/python3/dist-packages/etcd'),
+  'etcd-server': () => isProgram('etcd'),
+  haproxy: () => isProgram('haproxy'),
+  pgbouncer: () => isProgram('pgbouncer'),
+  openssl: () => isProgram('openssl'),
+  iproute2: () => isProgram('ip'),
+  curl: () => isProgram('curl'),
+};
+
+const missing = () => Object.keys(PACKAGES).filter((name) => !PACKAGES[name]?.());
+
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** Why the tests of a cluster cannot run here, without installing anything. */
+export function packageProblem(): string | undefined {
+  const names = missing();
+  return names.length ? `not installed: ${names.join(', ')}` : undefined;
+}
+
+/** Installs what is missing. Returns the reason why the cluster cannot be started, if there is one. */
+export function ensurePackages(print: (line: string) => void): string | undefined {
+  const names = missing();
+  if (names.length === 0) return undefined;
+  const command = `apt-get install --no-install-recommends ${names.join(' ')}`;
+  if (process.platform !== 'linux' || !isProgram('apt-get'))
+    return `These Debian packages are required: ${names.join(', ')}.`;
+  if (!isRoot()) return `Install these packages first: sudo ${command}`;
+  print(`Installing ${names.join(', ')} …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  for (const args of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', '--no-install-recommends', ...names],
+  ]) {
+    const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
+    if (status !== 0) return `apt-get ${args[0]} failed: ${stderr.trim().split('\n').at(-1)}`;
+  }
+  const left = missing();
+  return left.length ? `Not installed by apt-get: ${left.join(', ')}.` : undefined;
+}

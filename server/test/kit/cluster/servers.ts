@@ -1,0 +1,79 @@
+// The servers beside a cluster: each with a data folder of its own, on a port that HAProxy knows.
+
+import { createDataFolder, type DataFolder, type Running } from '../crash/server.ts';
+import type { Cluster } from './cluster.ts';
+
+const CLIENT = { id: 'cluster', secret: 'known-to-the-trial' };
+
+export const SERVER_ENV: Readonly<Record<string, string>> = {
+  RAILHEAD_MASTER_KEY: '07'.repeat(32),
+  RAILHEAD_CLIENT_ID: CLIENT.id,
+  RAILHEAD_CLIENT_SECRET: CLIENT.secret,
+};
+
+export interface ServerProcess {
+  readonly name: string;
+  /** DATABASE_URL of the server. */
+  readonly databaseUrl: string;
+  readonly port: number;
+  pid(): number | undefined;
+  /** What it has printed so far. */
+  output(): string;
+  running(): Running | undefined;
+  start(): Promise<Running>;
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export function createServerProcess(
+  name: string,
+  { port, databaseUrl, env }: { port: number; databaseUrl: string; env: Record<string, string> },
+): ServerProcess {
+  const folder: DataFolder = createDataFolder(`cluster-${name}`);
+  let running: Running | undefined;
+  const child = () => {
+    const last = running?.child;
+    return last && last.exitCode === null && last.signalCode === null ? last : undefined;
+  };
+  return {
+    ...{ name, databaseUrl, port },
+    pid: () => child()?.pid,
+    output: () => (running ? folder.outputOf(running.child).out : ''),
+    running: () => running,
+    async start() {
+      const flags = ['--port', String(port)];
+      running = await folder.start(flags, { ...SERVER_ENV, ...env, DATABASE_URL: databaseUrl });
+      return running;
+    },
+    async kill() {
+      const last = child();
+      if (last) await folder.kill(last, 'node');
+    },
+    async stop() {
+      const last = child();
+      if (!last) return;
+      last.kill('SIGTERM');
+      await folder.waitForExit(last);
+    },
+    remove: () => folder.remove(),
+  };
+}
+
+/**
+ * One server reaches the database by HAProxy, the other one by the list of hosts, so that both ways are
+ * used.
+ */
+export const createServers = (cluster: Cluster, env: Record<string, string>): ServerProcess[] =>
+  cluster.serverPorts.map((port, index) => {
+    const databaseUrl = index % 2 === 0 ? cluster.url : cluster.hostsUrl;
+    return createServerProcess(`server${index + 1}`, { port, databaseUrl, env });
+  });
+
+/** A server as clients reach it, by HAProxy. */
+export function behindProxy(running: Running, cluster: Cluster): Running {
+  const origin = `http://127.0.0.1:${cluster.apiPort}`;
+  const { pathname } = new URL(running.credentials.baseUrl);
+  const credentials = { ...running.credentials, baseUrl: `${origin}${pathname}` };
+  return { child: running.child, origin, credentials };
+}

@@ -1,0 +1,212 @@
+// `npm run cluster`: a cluster for trial. The first call starts it and keeps running; calls with words,
+// such as `status` or `kill node1`, are carried out by that process, which knows all others by their ids.
+import { once } from 'node:events';
+import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { type Cluster, type Member, startCluster } from './cluster.ts';
+import type { Node } from './node.ts';
+import { ensurePackages } from './packages.ts';
+import { createServers, SERVER_ENV, type ServerProcess } from './servers.ts';
+
+const USAGE = `npm run cluster                      start the cluster; Ctrl-C stops it
+npm run cluster -- status            what runs where
+npm run cluster -- switchover        make the synchronous replica the primary
+npm run cluster -- kill NAME         kill -9 of a node, etcd, a server, or the PostgreSQL of the \`primary\`
+npm run cluster -- freeze NAME       stop all processes of a node in the middle of their work
+npm run cluster -- start NAME        start what was killed, or let a frozen node continue`;
+
+const print = (line: string) => void process.stderr.write(`${line}\n`);
+
+const stateFile = () => path.join(os.tmpdir(), `railhead-cluster-${process.getuid?.() ?? 0}.json`);
+
+interface Trial {
+  cluster: Cluster;
+  servers: readonly ServerProcess[];
+}
+
+type Line = readonly string[];
+
+/** Columns that are as wide as their longest cell. */
+function table(lines: readonly Line[]): string {
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const ROLES: Readonly<Record<string, string>> = {
+  leader: 'primary',
+  sync_standby: 'synchronous replica',
+  replica: 'replica',
+};
+
+function roleOf(node: Node, members: readonly Member[]): string {
+  const member = members.find(({ name }) => name === node.name);
+  if (!node.isRunning() || !member) return 'does not run';
+  return `${ROLES[member.role] ?? member.role}, ${member.state}`;
+}
+
+const pidText = (pid: number | undefined) => (pid === undefined ? '-' : String(pid));
+
+async function readiness(server: ServerProcess): Promise<string> {
+  try {
+    const reply = await fetch(`http://127.0.0.1:${server.port}/readyz`, {
+      signal: AbortSignal.timeout(2_000),
+    });
+    return (await reply.text()).replaceAll(/[{}"]|status:/g, '');
+  } catch {
+    return 'does not run';
+  }
+}
+
+async function statusText({ cluster, servers }: Trial): Promise<string> {
+  const members = await cluster.members();
+  const states = await Promise.all(servers.map(readiness));
+  const { etcd, etcdPort, apiPort, port } = cluster;
+  const login = '-u cluster:known-to-the-trial';
+  return table([
+    ['PROCESS', 'PID', 'PORT', 'ROLE', 'HOW TO OPEN'],
+    ...cluster.nodes.map((node) => [
+      ...[node.name, pidText(node.patroniPid()), String(node.port), roleOf(node, members)],
+      `http://${node.host}:${node.apiPort}/cluster`,
+    ]),
+    ['etcd', pidText(etcd.pid()), String(etcdPort), 'decides who is the primary', ''],
+    ['haproxy', pidText(cluster.proxyPid()), String(port), 'to the primary', cluster.url],
+    ['', '', String(apiPort), 'to the ready servers', `curl ${login} ${apiUrl(cluster)}`],
+    ...servers.map((server, index) => [
+      ...[server.name, pidText(server.pid()), String(server.port), states[index] ?? ''],
+      `http://127.0.0.1:${server.port}/docs`,
+    ]),
+  ]);
+}
+
+const apiUrl = ({ apiPort }: Cluster) => `http://127.0.0.1:${apiPort}/2025-10-13/config`;
+
+/** A process by the name that `status` shows. */
+function named({ cluster, servers }: Trial, name: string) {
+  const node = cluster.nodes.find((each) => each.name === name);
+  if (node) {
+    const start = () => {
+      node.thaw();
+      node.start();
+    };
+    return { kill: () => node.kill(), start, freeze: () => node.freeze() };
+  }
+  const server = servers.find((each) => each.name === name);
+  if (server) return { kill: () => server.kill(), start: () => server.start() };
+  if (name === 'etcd') return { kill: () => cluster.etcd.kill(), start: cluster.etcd.start };
+  const kill = async () => (await cluster.leader()).killPostgres();
+  return name === 'primary' ? { kill, start: () => undefined } : undefined;
+}
+
+async function perform(trial: Trial, [verb, name]: readonly string[]): Promise<string> {
+  if (verb === 'status' && name === undefined) return statusText(trial);
+  if (verb === 'switchover' && name === undefined) {
+    const { from, to } = await trial.cluster.switchover();
+    return `The primary was ${from} and is ${to}.`;
+  }
+  const target: { kill?: unknown; start?: unknown; freeze?: unknown } =
+    (name !== undefined && named(trial, name)) || {};
+  const action =
+    verb === 'kill' || verb === 'start' || verb === 'freeze' ? target[verb] : undefined;
+  if (typeof action !== 'function') return USAGE;
+  await action();
+  return `${verb} ${name}: done. npm run cluster -- status shows the result.`;
+}
+
+/** Carries out the words of other calls. */
+async function listen(trial: Trial): Promise<() => void> {
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    try {
+      const words = JSON.parse(Buffer.concat(chunks).toString()) as string[];
+      response.end(await perform(trial, words));
+    } catch (error) {
+      response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  fs.writeFileSync(stateFile(), JSON.stringify({ port }), { mode: 0o600 });
+  return () => {
+    fs.rmSync(stateFile(), { force: true });
+    server.closeAllConnections();
+    server.close();
+  };
+}
+
+/** Sends words to the running cluster. */
+async function ask(words: readonly string[]): Promise<number> {
+  try {
+    const { port } = JSON.parse(fs.readFileSync(stateFile(), 'utf8')) as { port: number };
+    const reply = await fetch(`http://127.0.0.1:${port}`, {
+      method: 'POST',
+      body: JSON.stringify(words),
+    });
+    process.stdout.write(`${await reply.text()}\n`);
+    return reply.ok ? 0 : 1;
+  } catch {
+    print('No cluster runs. `npm run cluster` starts one.');
+    return 1;
+  }
+}
+
+async function run(): Promise<number> {
+  const problem = ensurePackages(print);
+  if (problem) {
+    print(problem);
+    return 1;
+  }
+  const interrupted = new AbortController();
+  const whenInterrupted = once(interrupted.signal, 'abort');
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interrupted.abort());
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-cluster-'));
+  let cluster: Cluster | undefined;
+  let servers: ServerProcess[] = [];
+  let close: (() => void) | undefined;
+  try {
+    print('Starting etcd, three databases and HAProxy …');
+    cluster = await startCluster({ folder });
+    servers = createServers(cluster, { LOG_LEVEL: 'error' });
+    for (const server of servers) {
+      if (interrupted.signal.aborted) break;
+      print(`Starting ${server.name} …`);
+      await server.start();
+    }
+    close = await listen({ cluster, servers });
+    print(`\n${await statusText({ cluster, servers })}\n`);
+    print(`Master key of the servers: ${SERVER_ENV.RAILHEAD_MASTER_KEY}`);
+    print(`Logs: ${folder}\n\n${USAGE}\n`);
+    if (!interrupted.signal.aborted) await whenInterrupted;
+  } finally {
+    print('Stopping …');
+    close?.();
+    await Promise.all(servers.map((each) => each.stop()));
+    await Promise.all(servers.map((each) => each.remove()));
+    await cluster?.stop();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+  print('Stopped. Nothing is left.');
+  return 0;
+}
+
+export async function main(words: readonly string[]): Promise<number> {
+  if (words.length === 0) return run();
+  if (words[0] === '--help') {
+    print(USAGE);
+    return 0;
+  }
+  return ask(words);
+}

@@ -1,0 +1,241 @@
+// A cluster under load, with the audit of everything that was acknowledged. A test disturbs it, waits
+// until payments succeed again, and compares the database with the replies.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { expect } from 'vitest';
+import { replyProblems } from '../crash/audit.ts';
+import { type BookSnapshot, countPending, problemsOf, readSnapshot } from '../crash/books.ts';
+import { callOrThrow, createLoad, type Load } from '../crash/load.ts';
+import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import { createNamespaces } from './network.ts';
+import { until } from './processes.ts';
+import { behindProxy, createServers, type ServerProcess } from './servers.ts';
+
+/** Time without a successful payment, from a disturbance on. */
+interface Outage {
+  kind: string;
+  /** Until payments succeed again; 0 if no payment had to wait longer than usual. */
+  outageMs: number;
+  load: string;
+}
+
+export interface ClusterUnderLoad {
+  readonly cluster: Cluster;
+  readonly servers: readonly ServerProcess[];
+  readonly load: Load;
+  /** Disturbs the cluster and waits until payments succeed again; `watchMs` is the shortest wait. */
+  disturb(kind: string, action: () => Promise<unknown>, watchMs?: number): Promise<number>;
+  /** Compares the database with the replies; fails with the first differences. */
+  audit(): Promise<BookSnapshot>;
+  /** Ends the load, waits for all work, and audits once more. */
+  finish(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  namespaces?: boolean;
+  dataFolders?: Readonly<Record<number, string>>;
+  seed?: number;
+}
+
+const QUIET = {
+  LOG_LEVEL: 'error',
+  RAILHEAD_RATE_LIMIT: '0',
+  RAILHEAD_RATE_LIMIT_QUOTES: '0',
+};
+const CLIENTS = 6;
+const PEOPLE = 4;
+const STEADY_MS = 200;
+const RETURN_MS = 180_000;
+const SETTLE_MS = 240_000;
+/** A gap that load alone can cause. */
+const USUAL_GAP_MS = 1_000;
+
+const outages: Outage[] = [];
+
+/** The measurements of this process, one line for each kind. */
+export function outageLines(): string[] {
+  const kinds = [...new Set(outages.map(({ kind }) => kind))];
+  return kinds.map((kind) => {
+    const ofKind = outages.filter((each) => each.kind === kind);
+    const times = ofKind.map(({ outageMs }) => outageMs).sort((a, b) => a - b);
+    const seconds = (ms = 0) => (ms / 1_000).toFixed(1);
+    const median = times[Math.floor(times.length / 2)];
+    const range = `${seconds(times[0])} to ${seconds(times.at(-1))} s, median ${seconds(median)} s`;
+    const loads = ofKind.map(({ load }) => load).join(' ');
+    return `${kind}: ${times.length} times, ${range} (load average ${loads})`;
+  });
+}
+
+/** Gaps between successful payments. */
+function createSuccesses() {
+  const times: number[] = [];
+  return {
+    record(status: number): void {
+      if (status < 300) times.push(performance.now());
+    },
+    since: (fromMs: number) => times.filter((each) => each > fromMs),
+    /** The end of the longest gap after a time, and its length. */
+    longestGap(fromMs: number): { endMs: number; lengthMs: number } {
+      let previous = fromMs;
+      let longest = { endMs: fromMs, lengthMs: 0 };
+      for (const time of [...times.filter((each) => each > fromMs), performance.now()]) {
+        if (time - previous > longest.lengthMs)
+          longest = { endMs: time, lengthMs: time - previous };
+        previous = time;
+      }
+      return longest;
+    },
+  };
+}
+
+/** What a failed test needs to be understood. */
+async function describe(cluster: Cluster, servers: readonly ServerProcess[]): Promise<string> {
+  const members = await cluster.members();
+  const ready = await Promise.all(
+    servers.map(({ port }) =>
+      fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(3_000) }).then(
+        (reply) => reply.text(),
+        String,
+      ),
+    ),
+  );
+  const activity = await activityOf(cluster).catch(String);
+  const logs = cluster.nodes.map(({ name, log }) => `${name}: ${lastLines(log)}`);
+  const output = servers.map(({ name, output: text }) => `${name}: ${text().slice(-2_000)}`);
+  return [JSON.stringify(members), ...ready, activity, ...output, ...logs].join('\n');
+}
+
+const lastLines = (file: string) => fs.readFileSync(file, 'utf8').split('\n').slice(-15).join('\n');
+
+async function activityOf({ url }: Cluster): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query(`select application_name, state, wait_event, count(*)::int,
+    max(left(query, 60)) as query from pg_stat_activity group by 1, 2, 3`);
+  await client.end();
+  return JSON.stringify(rows);
+}
+
+async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Receiver, seed: number) {
+  const running = first.running();
+  if (!running) throw new Error('the first server does not run');
+  const server = behindProxy(running, cluster);
+  await until('HAProxy with a ready server', async () => {
+    return fetch(`${server.origin}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+  await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  const successes = createSuccesses();
+  const load = await createLoad(server, {
+    ...{ seed, clients: CLIENTS, people: PEOPLE, toleratesFailures: true, steadyMs: STEADY_MS },
+    onReply: successes.record,
+  });
+  load.slow = false;
+  load.open(server);
+  return { load, successes };
+}
+
+/** Everything is paid out, and every event is delivered. */
+async function waitForWork(url: string): Promise<void> {
+  await until(
+    'the end of all work',
+    async () => {
+      const { jobs, events } = await countPending(url);
+      return jobs === 0 && events === 0;
+    },
+    SETTLE_MS,
+  );
+}
+
+/** Starts a cluster, two servers, and clients that pay until `finish`. */
+export async function startClusterUnderLoad(options: Options = {}): Promise<ClusterUnderLoad> {
+  const { namespaces = false, dataFolders = {}, seed = 1 } = options;
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-cluster-'));
+  const network = namespaces ? { network: createNamespaces(3) } : {};
+  const cluster = await startCluster({ folder, dataFolders, ...network });
+  const servers = createServers(cluster, QUIET);
+  const receiver = await startReceiver();
+
+  async function stop(): Promise<void> {
+    await Promise.all(servers.map((each) => each.remove()));
+    await receiver.close();
+    await cluster.stop();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+
+  async function begin() {
+    try {
+      // One after the other: the first applies the migrations.
+      for (const each of servers) await each.start();
+      return await startLoad(cluster, servers[0] as ServerProcess, receiver, seed);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  }
+
+  const { load, successes } = await begin();
+
+  async function audit(): Promise<BookSnapshot> {
+    const answered = new Set(load.requests.filter((each) => each.response !== undefined));
+    const snapshot = await readSnapshot(cluster.url);
+    const problems = [
+      ...load.unexpectedResults,
+      ...problemsOf(snapshot),
+      ...replyProblems(snapshot, load.requests, (each) => answered.has(each)),
+    ];
+    expect(problems.slice(0, 20)).toEqual([]);
+    return snapshot;
+  }
+
+  return {
+    ...{ cluster, servers, load, audit, stop },
+    async disturb(kind, action, watchMs = 8_000) {
+      const startMs = performance.now();
+      await action();
+      await sleep(watchMs);
+      try {
+        await until(
+          `payments after: ${kind}`,
+          () => successes.since(performance.now() - 2_000).length >= 3,
+          RETURN_MS,
+        );
+      } catch (cause) {
+        throw new Error(await describe(cluster, servers), { cause });
+      }
+      const { endMs, lengthMs } = successes.longestGap(startMs);
+      const outageMs = lengthMs < USUAL_GAP_MS ? 0 : endMs - startMs;
+      outages.push({ kind, outageMs, load: os.loadavg()[0]?.toFixed(1) ?? '' });
+      return outageMs;
+    },
+    async finish() {
+      await load.finish();
+      expect(load.requests.filter((request) => !request.response)).toEqual([]);
+      await waitForWork(cluster.url);
+      const snapshot = await audit();
+      const received = new Set(receiver.arrivals.map(({ id }) => id));
+      const undelivered = snapshot.events.filter(
+        (each) => !each.delivered || !received.has(each.id),
+      );
+      expect(undelivered.map(({ id, type }) => `${id} ${type}`)).toEqual([]);
+      // No event was delivered that was not committed.
+      const stored = new Set(snapshot.events.map(({ id }) => id));
+      expect([...received].filter((id) => !stored.has(id))).toEqual([]);
+      const acknowledged = load.requests.filter((each) => (each.response?.status ?? 500) < 300);
+      console.info(
+        `${load.requests.length} requests, ${acknowledged.length} acknowledged, ${load.lostCount} ` +
+          `attempts without a reply, ${snapshot.payments.length} payments, ` +
+          `${snapshot.events.length} events: 0 lost, 0 doubled.`,
+      );
+    },
+    stop,
+  };
+}

@@ -1,0 +1,55 @@
+// Compares the database with the replies that its clients got: every acknowledged request has its effect
+// once, and no request has an effect without a stored reply.
+import type { BookSnapshot } from './books.ts';
+import { isDone, type RecordedRequest } from './load.ts';
+
+/** Ids of the effects of requests, by the mark in their data. */
+function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
+  const idsByMark = new Map<string, string[]>();
+  const add = (name: string, id: string) =>
+    idsByMark.set(name, [...(idsByMark.get(name) ?? []), id]);
+  for (const quote of snapshot.quotes) add(`quote ${quote.description}`, quote.id);
+  for (const each of snapshot.payments) {
+    if (each.type === 'INCOMING' && each.quote_id === null) {
+      add(`fund ${each.received_amount}`, each.id);
+    }
+    if (each.remittance !== null) add(`transfer ${each.remittance}`, each.id);
+    const started = each.status !== 'PENDING' && each.status !== 'EXPIRED';
+    if (each.type === 'OUTGOING' && started) add(`execute ${each.quote_id}`, each.quote_id ?? '');
+  }
+  return idsByMark;
+}
+
+/** Differences between the database and the replies to the clients. */
+export function replyProblems(
+  snapshot: BookSnapshot,
+  requests: readonly RecordedRequest[],
+  isAnswered = (request: RecordedRequest) => request.response !== undefined,
+): string[] {
+  const effects = effectsIn(snapshot);
+  const problems: string[] = [];
+  const successCounts = new Map<string, number>();
+  for (const request of requests) {
+    const name = `${request.kind} ${request.identifier}`;
+    const stored = snapshot.replies.get(request.key);
+    request.wasStored = stored !== undefined;
+    request.attempts = 0;
+    const succeeded = stored !== undefined && stored.status < 300;
+    successCounts.set(name, (successCounts.get(name) ?? 0) + (succeeded ? 1 : 0));
+    if (!request.response || !isAnswered(request)) continue;
+    const { status, body } = request.response;
+    if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
+      problems.push(`${name} got ${status}, and the database has ${stored?.status}`);
+    }
+    const hasResource = request.kind !== 'fund' && isDone(request);
+    if (hasResource && effects.get(name)?.[0] !== body.id)
+      problems.push(`${name} created another resource`);
+  }
+  for (const [name, count] of successCounts) {
+    const effectCount = effects.get(name)?.length ?? 0;
+    if (count > 1) problems.push(`${name} was granted ${count} times`);
+    if (effectCount !== count)
+      problems.push(`${name} was executed ${effectCount} times and granted ${count} times`);
+  }
+  return problems;
+}

@@ -1,0 +1,79 @@
+// A temporary PostgreSQL of another version than the embedded one, whose programs are in a given folder:
+// RAILHEAD_TEST_POSTGRES=/usr/lib/postgresql/15/bin. It is used like the embedded one of a run.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+/** PostgreSQL does not run as root. */
+const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const START_MS = 30_000;
+
+const SETTINGS = [
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'],
+  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'jit=off'],
+  ...['wal_level=minimal', 'max_wal_senders=0', 'deadlock_timeout=200ms'],
+];
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function responds(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts the PostgreSQL of `binaries` in an empty folder. */
+export async function startOtherPostgres(binaries: string, folder: string) {
+  const data = path.join(folder, 'data');
+  fs.mkdirSync(data);
+  if (UNPRIVILEGED.uid !== undefined) {
+    for (const each of [folder, data]) fs.chownSync(each, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
+  }
+  const options = { ...UNPRIVILEGED, cwd: folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
+  const initialize = ['-D', data, '-U', 'railhead', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
+  const { status, stderr } = spawnSync(path.join(binaries, 'initdb'), initialize, {
+    ...options,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`initdb: ${stderr}`);
+  const port = await freePort();
+  const flags = [`port=${port}`, ...SETTINGS].flatMap((each) => ['-c', each]);
+  const server = spawn(path.join(binaries, 'postgres'), ['-D', data, ...flags], {
+    ...options,
+    stdio: 'ignore',
+    detached: true,
+  });
+  const url = `postgresql://railhead@127.0.0.1:${port}/postgres`;
+  // Also when the run is interrupted.
+  process.once('exit', () => server.kill('SIGINT'));
+  for (let waitedMs = 0; !(await responds(url)); waitedMs += 50) {
+    if (server.exitCode !== null || waitedMs > START_MS)
+      throw new Error('PostgreSQL does not start');
+    await sleep(50);
+  }
+  return {
+    url,
+    async stop() {
+      const ended = once(server, 'exit');
+      server.kill('SIGINT');
+      await ended;
+    },
+  };
+}
