@@ -71,11 +71,7 @@ import { pressureOn } from './runtime/committer/pressure.ts';
 import { platformReset } from './runtime/committer/reset.ts';
 import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
 import { ROLES, type Role } from './runtime/config/roles.ts';
-import {
-  CONNECTION_LIMITS,
-  type ConnectionLimits,
-  RESPONSE_MARGIN_MS,
-} from './runtime/db/connections/limits.ts';
+import { type ConnectionLimits, laneLimits } from './runtime/db/connections/limits.ts';
 import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { createFiles, type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
@@ -262,10 +258,10 @@ function watchQueues(metrics: Metrics, runtime: Runtime): void {
 }
 
 function committerOf(settings: Settings, metrics: Metrics): Committer {
-  const { statementTimeoutMs, maxAgeMs } = settings.connectionLimits ?? CONNECTION_LIMITS;
   const committer = createCommitter({
     connect: () => connectCommitter(settings),
-    ...{ timeoutMs: statementTimeoutMs + RESPONSE_MARGIN_MS, maxAgeMs, enqueue: ENQUEUE },
+    ...laneLimits(settings.connectionLimits),
+    enqueue: ENQUEUE,
     elapsed: () => performance.now(),
     onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
   });

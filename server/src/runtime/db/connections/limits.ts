@@ -21,6 +21,12 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
  */
 export const RESPONSE_MARGIN_MS = 10_000;
 
+/** Limits of a lane of the committer. */
+export const laneLimits = (limits: ConnectionLimits = CONNECTION_LIMITS) => ({
+  timeoutMs: limits.statementTimeoutMs + RESPONSE_MARGIN_MS,
+  maxAgeMs: limits.maxAgeMs,
+});
+
 const GOLDEN_RATIO = 0.618_034;
 let openedCount = process.pid;
 
