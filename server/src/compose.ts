@@ -3,7 +3,6 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type pg from 'pg';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import { type Naming, namingFor } from './catalog/naming.ts';
 import {
@@ -99,6 +98,7 @@ import {
   serversOf,
 } from './servers.ts';
 import { stopParts } from './shutdown.ts';
+import { connectCommitter } from './startup.ts';
 
 export interface Settings {
   databaseUrl: string;
@@ -236,18 +236,6 @@ function connectIssuers(runtime: Runtime, parts: CardParts): void {
   for (const environment of MODES) {
     const { issuer } = parts.connectors(environment);
     issuer?.connect?.(cardNetworkHandler(runtime, parts, environment));
-  }
-}
-
-/** A connection of the committer. It was lost if the database crashed, so the epoch of events is opened. */
-async function connectCommitter(settings: Settings): Promise<pg.Client> {
-  const client = await connectLane(settings.databaseUrl, settings.connectionLimits);
-  try {
-    await openEpoch(client);
-    return client;
-  } catch (error) {
-    await client.end().catch(() => undefined);
-    throw error;
   }
 }
 

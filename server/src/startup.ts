@@ -1,9 +1,13 @@
 // Common parts of the start of one process and of several: the log, the database, and the output of
 // the command.
 import path from 'node:path';
+import type pg from 'pg';
 import type { Config } from './config.ts';
+import { openEpoch } from './features/notifications/events/index.ts';
 import type { Effects } from './kernel/effects.ts';
 import { ROLES } from './runtime/config/roles.ts';
+import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
+import { connectLane } from './runtime/db/lane.ts';
 import { createLog, type Log, lineWriter } from './runtime/observability/log.ts';
 import { type Embedded, startEmbedded } from './runtime/postgres/embedded.ts';
 
@@ -58,6 +62,21 @@ export async function databaseOf(
   const random = (bytes: number) => effects.random(bytes);
   const embedded = await startEmbedded({ dir: config.dataDir, random, maxConnections });
   return { url: embedded.url, embedded };
+}
+
+/** A connection of the committer. It was lost if the database crashed, so the epoch of events is opened. */
+export async function connectCommitter(settings: {
+  databaseUrl: string;
+  connectionLimits?: ConnectionLimits | undefined;
+}): Promise<pg.Client> {
+  const client = await connectLane(settings.databaseUrl, settings.connectionLimits);
+  try {
+    await openEpoch(client);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Ends the process if the embedded database ends. */
