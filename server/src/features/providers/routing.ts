@@ -1,5 +1,5 @@
-// Selects the provider of a transfer or card. Routes are evaluated in order of priority, then of cost, and the
-// result contains a verdict for each of them, so that an operator can simulate the selection and read it later.
+// Selects the provider of a transfer or card. Routes are evaluated in order of priority, then of cost. The
+// result contains a verdict for each of them, so that an operator can simulate and reread the selection.
 
 import { countryOfAccount } from '../../catalog/accounts/account-country.ts';
 import { isRail } from '../../catalog/rails/rails.ts';

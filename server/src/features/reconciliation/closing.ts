@@ -120,7 +120,7 @@ const PLACES = `select distinct on (provider_id, currency) * from provider_days
   order by provider_id, currency, day desc`;
 
 /** The balance that each provider reported last, beside the accounts of the ledger. */
-export async function providerBalances(runtime: Pick<Runtime, 'db'>, providerId?: string) {
+export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, providerId?: string) {
   const { db } = runtime;
   const rows = await db.query<DayRow>(PLACES, [providerId ?? null]);
   const known = new Set((await providerModes(db)).map((each) => each.providerId));

@@ -2,7 +2,7 @@
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { type ReconciliationParts, reconciliationJobs, statementSweep } from './jobs.ts';
 
-export { closeDay, pageOfDays, providerBalances } from './closing.ts';
+export { balancesOfProviders, closeDay, pageOfDays } from './closing.ts';
 export { decideDifference } from './decide.ts';
 export {
   assignDifference,

@@ -9,7 +9,7 @@ import {
   differenceBy,
   pageOfDays,
   pageOfDifferences,
-  providerBalances,
+  balancesOfProviders,
   readSource,
   stageReconciliation,
 } from '../../features/reconciliation/index.ts';
@@ -273,6 +273,6 @@ export const reconciliationOperations = [
   }),
   operatorHandle(balances, async ({ installation }, { query }) => ({
     status: 200,
-    body: { data: await providerBalances(installation.runtime, query.providerId) },
+    body: { data: await balancesOfProviders(installation.runtime, query.providerId) },
   })),
 ];

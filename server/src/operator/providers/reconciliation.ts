@@ -4,6 +4,7 @@ import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { MANUAL_CHOICES } from '../../features/payments/manual/index.ts';
 import {
   assignDifference,
+  balancesOfProviders,
   changeSource,
   closeDay,
   DECISIONS,
@@ -13,7 +14,6 @@ import {
   differenceBy,
   pageOfDays,
   pageOfDifferences,
-  providerBalances,
   stageReconciliation,
 } from '../../features/reconciliation/index.ts';
 import { isOperatorOf } from '../../operator-api/providers/owners.ts';
@@ -159,7 +159,7 @@ async function close(system: System, args: CommandArgs): Promise<Output> {
 }
 
 async function balances({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const json = await providerBalances(runtime, args.text('provider'));
+  const json = await balancesOfProviders(runtime, args.text('provider'));
   const heads = ['PROVIDER', 'DAY', 'REPORTED', 'LEDGER', 'IN TRANSIT', 'SETTLEMENT', 'SUSPENSE'];
   const text = table(
     columns(heads),

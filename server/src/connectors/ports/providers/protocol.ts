@@ -215,8 +215,8 @@ export const CancelResult = named(
 );
 
 /** Lines of one page of a statement. */
-export const MAX_STATEMENT_LINES = 500;
-export const LINE_KINDS = [
+const MAX_STATEMENT_LINES = 500;
+const LINE_KINDS = [
   'transfer',
   'return',
   'deposit',
