@@ -43,6 +43,10 @@ const verification = () => import('./screens/people/verification.tsx');
 const wallets = () => import('./screens/accounts/wallets.tsx');
 const accounts = () => import('./screens/accounts/accounts.tsx');
 const ledger = () => import('./screens/accounts/ledger.tsx');
+const providers = () => import('./screens/providers/providers.tsx');
+const provider = () => import('./screens/providers/provider.tsx');
+const providerRoutes = () => import('./screens/providers/routes.tsx');
+const providerChoice = () => import('./screens/providers/choice.tsx');
 const developers = () => import('./screens/developers/webhooks.tsx');
 const platform = () => import('./screens/developers/platform.tsx');
 const approvals = () => import('./screens/office/approvals.tsx');
@@ -77,6 +81,11 @@ const routeTree = root.addChildren([
   page('/agents/$id', accounts, 'Agent'),
   page('/ledger', ledger, 'Ledger'),
   page('/ledger/$id', ledger, 'LedgerAccount'),
+  page('/providers', providers, 'Providers'),
+  page('/providers/$id', provider, 'Provider'),
+  page('/provider-routes', providerRoutes, 'Routes'),
+  page('/provider-choice', providerChoice, 'ProviderChoice'),
+  page('/provider-messages', providers, 'ProviderMessages'),
   page('/events', developers, 'Events'),
   page('/events/$id', developers, 'Event'),
   page('/deliveries', developers, 'Deliveries'),

@@ -82,9 +82,13 @@ function enrollmentLink(body: unknown): string | undefined {
 interface ResultProps {
   outcome: Outcome<OperationId>;
   text: string | undefined;
+  shown: readonly string[] | undefined;
 }
 
-function Result({ outcome: { approvalId, body }, text }: ResultProps) {
+const only = (body: Values, names: readonly string[]): Values =>
+  Object.fromEntries(names.map((name) => [name, body[name]]));
+
+function Result({ outcome: { approvalId, body }, text, shown }: ResultProps) {
   if (approvalId)
     return (
       <div role="status">
@@ -104,7 +108,7 @@ function Result({ outcome: { approvalId, body }, text }: ResultProps) {
         </p>
       )}
       {body !== null && typeof body === 'object' && (
-        <Facts value={body as Record<string, unknown>} />
+        <Facts value={shown ? only(body as Values, shown) : (body as Values)} />
       )}
     </div>
   );
@@ -172,7 +176,7 @@ export function ActionDialog({ action, close }: DialogProps) {
             <Dialog.Title>{form?.summary ?? action.label}</Dialog.Title>
             <Dialog.Description className="soft">{form?.description}</Dialog.Description>
             {state.name === 'done' ? (
-              <Result outcome={state.outcome} text={action.doneText} />
+              <Result outcome={state.outcome} text={action.doneText} shown={action.shown} />
             ) : (
               <>
                 {(action.about || action.fixed) && (

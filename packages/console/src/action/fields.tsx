@@ -10,7 +10,8 @@ import { MAX_PLATFORMS, usePlatform } from '../shell/platform.tsx';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { EndpointChoice, useEndpointChoice } from './endpoint-choice.tsx';
-import { type FieldSchema, kindOf, type Values } from './schema.ts';
+import { ProviderChoice } from './provider-choice.tsx';
+import { type FieldSchema, isNullable, kindOf, type Values } from './schema.ts';
 import { SUGGESTED, useSuggestions } from './suggestions.ts';
 
 interface InputProps {
@@ -287,6 +288,8 @@ function control(props: InputProps): ReactNode {
       );
     default:
       if (name === 'endpointId') return <Endpoint {...props} />;
+      if (name === 'providerId' && isNullable(schema))
+        return <ProviderChoice value={value} environment={props.body.environment} set={set} />;
       if (SUGGESTED.includes(name)) return <SuggestedText {...props} />;
       return (
         <Field.Control

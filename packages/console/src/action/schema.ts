@@ -38,11 +38,14 @@ export type InputKind =
 const typesOf = ({ type }: FieldSchema): readonly string[] =>
   type === undefined ? [] : typeof type === 'string' ? [type] : type;
 
+export const isNullable = (schema: FieldSchema): boolean => typesOf(schema).includes('null');
+
 const LONG = 200;
 
 function kindOfText({ format, maxLength }: FieldSchema, name: string): InputKind {
   if (format === 'date-time') return 'time';
   if (format === 'date') return 'date';
+  if (/url$/i.test(name)) return 'text';
   return name === 'reason' || (maxLength ?? 0) > LONG * 2 ? 'long' : 'text';
 }
 
@@ -105,10 +108,10 @@ export function changeOf(schema: FieldSchema, values: Values, current: Values): 
   const { required = [], properties = {} } = schema;
   const body = bodyOf(schema, values);
   const emptied = Object.keys(current).filter((name) => isEmpty(body[name]));
-  const isNullable = (name: string) => typesOf(properties[name] ?? {}).includes('null');
+  const mayBeNull = (name: string) => isNullable(properties[name] ?? {});
   const isSent = ([name, value]: [string, unknown]) =>
     required.includes(name) || JSON.stringify(value) !== JSON.stringify(current[name]);
-  const nulls = emptied.filter(isNullable).map((name) => [name, null]);
+  const nulls = emptied.filter(mayBeNull).map((name) => [name, null]);
   return {
     body: {
       ...Object.fromEntries(Object.entries(body).filter(isSent)),
@@ -116,7 +119,7 @@ export function changeOf(schema: FieldSchema, values: Values, current: Values): 
     },
     missing: [
       ...required.filter((name) => isEmpty(body[name])),
-      ...emptied.filter((name) => !isNullable(name) && !required.includes(name)),
+      ...emptied.filter((name) => !mayBeNull(name) && !required.includes(name)),
     ],
   };
 }

@@ -13,6 +13,8 @@ export interface Filter {
   label?: string;
   /** Values; default: the values of the operation. Without values, a text field. */
   values?: readonly string[];
+  /** Text of a value; default: its words. */
+  textOf?: (value: string) => string;
   kind?: 'day' | 'operation';
 }
 
@@ -40,7 +42,8 @@ interface InputProps {
   set(value: string | undefined): void;
 }
 
-function Input({ filter: { name, label, values, kind }, id, value, set }: InputProps) {
+function Input({ filter, id, value, set }: InputProps) {
+  const { name, label, values, textOf = statusText, kind } = filter;
   const inputId = useId();
   const choices = values ?? CHOICES[id]?.[name];
   const text = label ?? fieldLabel(name);
@@ -49,7 +52,7 @@ function Input({ filter: { name, label, values, kind }, id, value, set }: InputP
       <option value="">{TEXTS.list.all}</option>
       {choices.map((each) => (
         <option key={each} value={each}>
-          {statusText(each)}
+          {textOf(each)}
         </option>
       ))}
     </select>

@@ -25,6 +25,8 @@ interface ListMenuProps {
   input: Input;
   columns: readonly Column<never>[];
   table: VisibilityTable;
+  /** Whether a row is shown. */
+  isKept(row: unknown): boolean;
 }
 
 interface View {
@@ -141,14 +143,14 @@ function Views({ id }: { id: OperationId }) {
   );
 }
 
-export function ListMenu({ id, input, columns, table }: ListMenuProps) {
+export function ListMenu({ id, input, columns, table, isKept }: ListMenuProps) {
   const [isExporting, setExporting] = useState(false);
   const [hasFailed, setFailed] = useState(false);
   const save = async () => {
     setExporting(true);
     setFailed(false);
     try {
-      const rows = await rowsOf(id, input);
+      const rows = (await rowsOf(id, input)).filter(isKept);
       download(`${id}.csv`, csvOf(rows, columns));
     } catch {
       setFailed(true);

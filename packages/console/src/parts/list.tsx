@@ -29,9 +29,18 @@ export interface ListProps<Id extends OperationId> {
   filters?: readonly Filter[];
   /** Path of the screen of a row. */
   pathOf?: (row: Item<Id>) => string | undefined;
-  /** Content next to the filters. */
+  /** Selects rows of a list whose operation has no filters. */
+  keep?: (row: Item<Id>, search: Search) => boolean;
   empty?: string;
 }
+
+type Search = Readonly<Record<string, string>>;
+
+/** Selects the rows whose fields have the values of the filters. */
+export const keepEqual =
+  <Row,>(...names: readonly (keyof Row & string)[]) =>
+  (row: Row, search: Search): boolean =>
+    names.every((name) => !search[name] || String(row[name]) === search[name]);
 
 const features = tableFeatures({ columnVisibilityFeature });
 const ROW_PX = 32;
@@ -53,8 +62,8 @@ const queryOf = (
 };
 
 export function List<Id extends OperationId>(props: ListProps<Id>) {
-  const { id, path, query, columns, filters = [], pathOf, empty } = props;
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>;
+  const { id, path, query, columns, filters = [], pathOf, keep, empty } = props;
+  const search = useSearch({ strict: false }) as Search;
   const { platformId } = usePlatform();
   const input = {
     ...(path && { path }),
@@ -62,10 +71,12 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
   };
   const pages = usePages(id, input);
   const names = useNames();
-  const rows = useMemo(
+  const isKept = (row: Item<Id>) => keep?.(row, search) ?? true;
+  const loaded = useMemo(
     () => (pages.data?.pages ?? []).flatMap(({ data }) => data) as Item<Id>[],
     [pages.data],
   );
+  const rows = keep ? loaded.filter(isKept) : loaded;
   const visibilityKey = `columns ${id}`;
   const [columnVisibility, setVisibility] = useState<Record<string, boolean>>(() =>
     readStored(
@@ -99,7 +110,10 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       <div className="list-bar">
         <Filters filters={filters} id={id} />
         <NamesButton {...names} ids={customersIn(rows)} />
-        <ListMenu id={id} input={input} columns={columns} table={table as never} />
+        <ListMenu
+          {...{ id, input, columns, isKept: isKept as never }}
+          table={table as never}
+        />
       </div>
       <NamesContext value={names.names}>
         <Rows

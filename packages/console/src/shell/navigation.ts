@@ -56,6 +56,15 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
+    title: G.providers,
+    pages: [
+      page('/providers', P.providers, 'listProviders'),
+      page('/provider-routes', P.providerRoutes, 'listProviderRoutes'),
+      page('/provider-choice', P.providerChoice, 'explainProviderRoute'),
+      page('/provider-messages', P.providerMessages, 'listProviderMessages'),
+    ],
+  },
+  {
     title: G.developers,
     pages: [
       page('/deliveries', P.deliveries, 'listDeliveriesOfPlatforms'),

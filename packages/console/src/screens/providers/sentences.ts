@@ -1,0 +1,173 @@
+// Providers and routes in words: what a provider offers, what a route applies to, and why it is selected.
+import type { Item, Reply } from '../../api/client.ts';
+import { moneyText } from '../../parts/money.tsx';
+import { statusText } from '../../parts/status.tsx';
+import { lowerFirst } from '../../texts/fields.ts';
+import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
+
+export type Provider = Reply<'getProvider'>;
+export type Route = Item<'listProviderRoutes'>;
+type Capabilities = NonNullable<Provider['capabilities']>;
+type Offer = NonNullable<Capabilities['transfers']>[number];
+
+const conjunction = new Intl.ListFormat('en', { type: 'conjunction' });
+
+const sequence = (items: readonly string[]) => conjunction.format(items);
+
+export const kindText = (kind: string): string => T.kinds[kind] ?? statusText(kind);
+
+/** `Payouts and refunds`. */
+const kindsText = ([first = '', ...others]: readonly string[]) =>
+  sequence([kindText(first), ...others.map((each) => lowerFirst(kindText(each)))]);
+
+/** `from 1.00 EUR to 5.00 EUR`; undefined without a limit. */
+function limitText(
+  min: number | undefined,
+  max: number | undefined,
+  currency: string,
+): string | undefined {
+  const [least, most] = [min, max].map((amount) =>
+    amount === undefined ? undefined : moneyText({ amount, currency }),
+  );
+  if (least !== undefined && most !== undefined) return T.between(least, most);
+  if (least !== undefined) return T.from(least);
+  return most === undefined ? undefined : T.upTo(most);
+}
+
+/** Currencies whose limits are written out. */
+const MAX_LIMITS = 3;
+
+/** Limits apply to each currency alone. */
+function limitsText({ currencies, minAmount, maxAmount }: Offer): string | undefined {
+  const limits = currencies
+    .slice(0, MAX_LIMITS)
+    .flatMap((currency) => limitText(minAmount, maxAmount, currency) ?? []);
+  if (limits.length === 0) return undefined;
+  return T.limits(`${limits.join(', ')}${currencies.length > MAX_LIMITS ? ', …' : ''}`);
+}
+
+function offerText(offer: Offer): string {
+  const rails = sequence(offer.rails.map(statusText));
+  const parts = [
+    T.offer(kindsText(offer.kinds), sequence(offer.currencies), rails),
+    limitsText(offer),
+    offer.countries && T.receivers(sequence(offer.countries)),
+  ];
+  return `${parts.filter(Boolean).join(', ')}.`;
+}
+
+function serviceText(service: string, currencies: readonly string[] | undefined): string {
+  if (service === 'funding') return T.funding(currencies ? sequence(currencies) : T.anyCurrency);
+  return T.services[service] ?? `${statusText(service)}.`;
+}
+
+/** What a provider offers, one sentence for each offer. */
+export function offersOf({
+  transfers = [],
+  services = [],
+  fundingCurrencies,
+  cancel,
+}: Capabilities): string[] {
+  const sentences = [
+    ...transfers.map(offerText),
+    ...(transfers.length > 0 ? [cancel ? T.cancelable : T.notCancelable] : []),
+    ...services.map((each) => serviceText(each, fundingCurrencies)),
+  ];
+  return sentences.length === 0 ? [T.offersNothing] : sentences;
+}
+
+const unique = (items: readonly string[]) => [...new Set(items)];
+
+/** What a provider offers, in a few words: `Payouts and refunds in EUR, rates`. */
+export function offerSummary({ capabilities }: Pick<Provider, 'capabilities'>): string {
+  const { transfers = [], services = [] } = capabilities ?? {};
+  const kinds = unique(transfers.flatMap((each) => each.kinds));
+  const currencies = unique(transfers.flatMap((each) => each.currencies));
+  const transfersText =
+    kinds.length > 0 && `${kindsText(kinds)} ${T.inCurrency(currencies.join(', '))}`;
+  const servicesText = services.map((each) => kindText(each));
+  return [transfersText, ...servicesText].filter(Boolean).join(' · ');
+}
+
+export type Availability = keyof typeof T.availabilities;
+
+export function availabilityOf({
+  available,
+  capabilities,
+  problem,
+}: Pick<Provider, 'available' | 'capabilities' | 'problem'>): Availability {
+  if (!available) return 'unavailable';
+  if (problem !== null) return 'failed';
+  return capabilities === null ? 'unchecked' : 'available';
+}
+
+/** Whether a provider gets transfers, as a sentence. */
+export function stateText(provider: Provider): string {
+  if (provider.status === 'PAUSED') return T.states.paused;
+  if (!provider.available) return T.states.unavailable;
+  return provider.capabilities === null ? T.states.unchecked : T.states.available;
+}
+
+const TRANSFER_KINDS: readonly string[] = ['payout', 'debit', 'refund'];
+
+export const isService = ({ kind }: Pick<Route, 'kind'>): boolean =>
+  kind !== undefined && !TRANSFER_KINDS.includes(kind);
+
+export const providerName = (providerId: string | null): string => providerId ?? T.builtIn;
+
+export type PlatformNames = (platformId: string) => string;
+
+const amountsText = ({ minAmount, maxAmount, currency = '' }: Route) =>
+  limitText(minAmount, maxAmount, currency);
+
+/** What a route applies to: `Payouts in EUR over SEPA, up to 5,000.00 EUR, of Shop`. */
+export function conditionsText(route: Route, nameOf: PlatformNames): string {
+  const { kind, currency, rail, platformId } = route;
+  if (kind !== undefined && isService(route)) return kindText(kind);
+  const words = [
+    kind === undefined ? T.allTransfers : kindText(kind),
+    currency !== undefined && T.inCurrency(currency),
+    rail !== undefined && T.overRail(statusText(rail)),
+  ];
+  const parts = [
+    words.filter(Boolean).join(' '),
+    amountsText(route),
+    platformId !== undefined && T.ofPlatform(nameOf(platformId)),
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+type Explained = Reply<'explainProviderRoute'>['routes'][number];
+
+export interface Transfer {
+  environment: string;
+  platformId: string;
+  kind: string;
+  rail?: string;
+  currency: string;
+  amount: number;
+}
+
+/** The first condition of a route that a transfer does not meet. */
+function mismatchOf(route: Route, transfer: Transfer, nameOf: PlatformNames): string | undefined {
+  const { environment, platformId, kind, rail, currency, minAmount, maxAmount } = route;
+  const { mismatches: M } = T;
+  if (environment !== transfer.environment) return M.environment(environment);
+  if (kind !== undefined && kind !== transfer.kind) return M.kind(lowerFirst(kindText(kind)));
+  if (platformId !== undefined && platformId !== transfer.platformId)
+    return M.platform(nameOf(platformId));
+  if (currency !== undefined && currency !== transfer.currency) return M.currency(currency);
+  if (rail !== undefined && rail !== transfer.rail) return M.rail(statusText(rail));
+  const isInLimits =
+    transfer.amount >= (minAmount ?? transfer.amount) &&
+    transfer.amount <= (maxAmount ?? transfer.amount);
+  return isInLimits ? undefined : M.amount(amountsText(route) ?? '');
+}
+
+/** Why a route is selected or not, as a sentence. */
+export function verdictText(route: Explained, transfer: Transfer, nameOf: PlatformNames): string {
+  const { verdict } = route;
+  const what = verdict === 'OTHER_TRANSFERS' && mismatchOf(route, transfer, nameOf);
+  if (what) return T.mismatch(what);
+  return T.verdicts[verdict] ?? `${statusText(verdict)}.`;
+}

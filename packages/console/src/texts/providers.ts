@@ -1,0 +1,163 @@
+// Texts of providers, their routes and their messages.
+
+const plural = (count: number, singular: string, many: string) =>
+  `${count.toLocaleString()} ${count === 1 ? singular : many}`;
+
+const routes = (count: number) => plural(count, 'route selects', 'routes select');
+
+export const PROVIDER_TEXTS = {
+  provider: 'Provider',
+  providers:
+    'Banks and processors that execute transfers and serve services. A provider gets transfers after a ' +
+    'successful check, and only those that a route selects it for.',
+  noProviders: 'There is no provider. The built-in rail executes all transfers.',
+  add: 'Add provider',
+  addDone:
+    'The provider must accept the key of Railhead before the first check. Its page has the key and the ' +
+    'address for its messages.',
+  next: 'Continue',
+  offers: 'Offers',
+  availability: 'Availability',
+  availabilities: {
+    available: 'Available',
+    unavailable: 'Unavailable',
+    unchecked: 'Not checked',
+    failed: 'Check failed',
+  },
+  states: {
+    available: 'Gets the transfers that a route selects it for.',
+    paused: 'Paused: gets no new transfers. Those that it has continue.',
+    unavailable:
+      'Unavailable: calls to it fail, so its routes are skipped until a call succeeds again.',
+    unchecked: 'Gets no transfers until a check has read what it offers.',
+  },
+  problem: 'The last check failed:',
+  details: 'Details',
+  capabilities: 'What it offers',
+  noCapabilities: 'Not known. Check the provider to read what it offers.',
+  offersNothing: 'Nothing.',
+  cancelable: 'Transfers can be canceled before they are executed.',
+  notCancelable: 'Transfers cannot be canceled.',
+  services: {
+    account_check: 'Checks external accounts and the names of their owners.',
+    rates: 'Reports mid rates.',
+    identity: 'Verifies customers.',
+    email: 'Sends e-mails.',
+    sms: 'Sends text messages.',
+  } as Readonly<Record<string, string>>,
+  funding: (currencies: string) => `Provides account details for deposits in ${currencies}.`,
+  anyCurrency: 'all currencies',
+  offer: (kinds: string, currencies: string, rails: string) =>
+    `${kinds} in ${currencies} over ${rails}`,
+  receivers: (countries: string) => `to accounts in ${countries}`,
+  limits: (limits: string) => `${limits} each`,
+  from: (amount: string) => `from ${amount}`,
+  upTo: (amount: string) => `up to ${amount}`,
+  between: (min: string, max: string) => `from ${min} to ${max}`,
+  address: 'Address for its messages',
+  addressText:
+    'The provider sends signed messages to this address. If Railhead has a public URL, the host is that of ' +
+    'the public URL.',
+  ownKeys: 'Keys of Railhead',
+  ownKeysText: 'Calls to the provider are signed with a key of this installation. It must accept them.',
+  own: {
+    current: 'Signs calls',
+    next: 'Signs later: give it to the provider before',
+    former: 'No longer signs',
+  },
+  providerKeys: 'Keys of the provider',
+  providerKeysText: 'Messages of the provider are accepted if they are signed with one of these keys.',
+  accepted: 'Accepted',
+  acceptedUntil: 'Accepted until its retirement',
+  publicKey: 'public key',
+  check: 'Check',
+  pause: 'Pause',
+  resume: 'Resume',
+  rotate: 'Rotate key',
+  addKey: 'Add key',
+  routes: 'Routes',
+  messages: 'Recent messages',
+  allMessages: 'All messages',
+  noMessages: 'It has sent no message.',
+  consequences: {
+    check: 'One signed call asks the provider what it offers. Transfers are not affected.',
+    pause: (count: number) =>
+      `${routes(count)} this provider. Their new transfers go to the next matching route, or to the ` +
+      'built-in rail. New transfers of other providers are not affected.',
+    pauseNone: 'No route selects this provider, so no transfer is affected.',
+    resume: (count: number) =>
+      `${routes(count)} this provider. Their new transfers go to it again.`,
+    rotate:
+      'The new key is shown at once and signs calls after the overlap, which is at least one hour. Give it to ' +
+      'the provider before, otherwise it rejects the calls and transfers wait.',
+    addKey:
+      'Messages with the new key are accepted at once. After the overlap, messages with an earlier key are ' +
+      'rejected.',
+    deleteRoute:
+      'New transfers of this route go to the next matching route, or to the built-in rail. Transfers that ' +
+      'were sent keep their provider.',
+    deleteService: 'The next route of this service applies, or the settings of the server.',
+  },
+  routesText:
+    'The first matching route selects the provider of a new transfer, in the order of priority. A route is ' +
+    'skipped while its provider is paused, does not offer the transfer, or is unavailable.',
+  noRoutes: 'There is no route. The built-in rail executes all transfers.',
+  noRoutesOfProvider: 'No route selects this provider.',
+  addRoute: 'Add route',
+  deleteRoute: 'Delete',
+  appliesTo: 'Applies to',
+  use: 'For',
+  builtIn: 'Built-in rail',
+  allTransfers: 'All transfers',
+  kinds: {
+    payout: 'Payouts',
+    debit: 'Debits',
+    refund: 'Refunds',
+    account_check: 'Account checks',
+    rates: 'Rates',
+    identity: 'Identity checks',
+    funding: 'Account details for deposits',
+    email: 'E-mails',
+    sms: 'Text messages',
+  } as Readonly<Record<string, string>>,
+  inCurrency: (currency: string) => `in ${currency}`,
+  overRail: (rail: string) => `over ${rail}`,
+  ofPlatform: (name: string) => `of ${name}`,
+  choice: 'Selects the provider of a transfer as a new transfer would be routed now. Nothing is sent.',
+  explain: 'Explain',
+  platformField: 'Platform that sends the transfer.',
+  environmentField: 'Environment of the platform.',
+  kindField: 'Kind of transfer.',
+  railField: 'Rail of the transfer; not set if the payment names none.',
+  currencyField: 'Currency of the transfer, such as EUR.',
+  amountField: 'Amount of the transfer.',
+  transfer: 'Transfer',
+  result: 'Result',
+  executes: (provider: string) => `${provider} would execute this transfer.`,
+  builtInByRoute: 'The built-in rail would execute this transfer: a route selects it.',
+  builtInByDefault: 'The built-in rail would execute this transfer: no route selects a provider.',
+  noRouteAtAll: 'There are no routes.',
+  priority: (priority: number) => `Priority ${priority}`,
+  marks: { selected: 'Selected', skipped: 'Skipped', unused: 'Not needed' },
+  verdicts: {
+    SELECTED: 'It is the first route that matches and whose provider can execute the transfer.',
+    LOWER_PRIORITY: 'It matches, but an earlier route is selected.',
+    OTHER_TRANSFERS: 'It is for other transfers.',
+    PROVIDER_PAUSED: 'Its provider is paused.',
+    NOT_OFFERED: 'Its provider does not offer such a transfer.',
+    UNAVAILABLE: 'Its provider is unavailable: calls fail at present.',
+  } as Readonly<Record<string, string>>,
+  mismatch: (what: string) => `It is for other transfers: ${what}.`,
+  mismatches: {
+    environment: (value: string) => `those of the environment ${value}`,
+    platform: (value: string) => `those of ${value}`,
+    kind: (value: string) => `${value}`,
+    rail: (value: string) => `those over ${value}`,
+    currency: (value: string) => `those in ${value}`,
+    amount: (value: string) => `those ${value}`,
+  },
+  messagesText:
+    'Messages that providers sent. Rejected messages are invalid. Contradictory messages changed nothing and ' +
+    'need a decision by an operator.',
+  noMessagesAtAll: 'No provider has sent a message.',
+} as const;
