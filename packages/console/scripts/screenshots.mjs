@@ -169,7 +169,8 @@ const MENU =
   'payments quotes payouts deposits suspense card-payments stablecoins customers verifications ' +
   'external-accounts resets erasures messages accounts cards wallets agents ledger events ' +
   'deliveries endpoints requests keys tokens imports sandbox approvals platforms jobs users ' +
-  'sessions operator-tokens policies audit system';
+  'sessions operator-tokens policies audit system providers provider-routes provider-choice ' +
+  'provider-messages differences';
 
 /** Opens the first row of a list. */
 const openFirst = (list) => async (page) => {

@@ -47,6 +47,7 @@ const providers = () => import('./screens/providers/providers.tsx');
 const provider = () => import('./screens/providers/provider.tsx');
 const providerRoutes = () => import('./screens/providers/routes.tsx');
 const providerChoice = () => import('./screens/providers/choice.tsx');
+const reconciliation = () => import('./screens/providers/reconciliation.tsx');
 const developers = () => import('./screens/developers/webhooks.tsx');
 const platform = () => import('./screens/developers/platform.tsx');
 const approvals = () => import('./screens/office/approvals.tsx');
@@ -86,6 +87,8 @@ const routeTree = root.addChildren([
   page('/provider-routes', providerRoutes, 'Routes'),
   page('/provider-choice', providerChoice, 'ProviderChoice'),
   page('/provider-messages', providers, 'ProviderMessages'),
+  page('/differences', reconciliation, 'Differences'),
+  page('/differences/$id', reconciliation, 'Difference'),
   page('/events', developers, 'Events'),
   page('/events/$id', developers, 'Event'),
   page('/deliveries', developers, 'Deliveries'),

@@ -4,6 +4,7 @@
 // commit of such a change is rejected.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
+import { PROVIDER_CHOICES } from '../features/providers/index.ts';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import {
   isApprovalNeeded,
@@ -175,6 +176,17 @@ interface RawInput {
   body: { reason?: string } | undefined;
 }
 
+const PROVIDER_NAME = new RegExp(PROVIDER_CHOICES.name);
+
+/** The resource that a path names last: an ID, or the name of a provider. */
+function subjectIn(params: RawInput['params']): string | undefined {
+  const { providerId } = params;
+  const isName = providerId !== undefined && PROVIDER_NAME.test(providerId);
+  return (
+    Object.values(params).findLast((each) => isAnyId(each)) ?? (isName ? providerId : undefined)
+  );
+}
+
 function requestOf(
   contract: Contract,
   operator: Operator,
@@ -187,7 +199,7 @@ function requestOf(
   return {
     operator,
     operationId: contract.operationId,
-    subject: Object.values(params).findLast((each) => isAnyId(each)),
+    subject: subjectIn(params),
     reason: body?.reason,
     requestKey: takesKey ? runtime.vault.digest('operator request', keyText) : undefined,
   };

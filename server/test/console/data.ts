@@ -7,6 +7,7 @@ import { createPhoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
 import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 import { newPhoneNumber } from '../kit/wallets/one-time-codes.ts';
 import type { OpenConsole } from './console.ts';
+import { fillProvider } from './provider-data.ts';
 import { SCREENS } from './screens.ts';
 
 /** Without a listener: deliveries fail at once and are tried again. */
@@ -74,6 +75,7 @@ export async function fillInstallation(opened: OpenConsole): Promise<Record<stri
     ok(await client.call('POST', path, { body: { world } }), 201);
   }
   await createPayment();
+  await fillProvider(opened);
   await waitingCheck(opened, 'Mia Meyer');
   await customersOfMain(opened);
   await waitingApproval(opened);

@@ -17,6 +17,7 @@ import {
   titled,
 } from './console.ts';
 import { waitingCheck } from './data.ts';
+import { connectedProvider } from './provider-data.ts';
 import { SCREENS } from './screens.ts';
 
 const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
@@ -28,6 +29,8 @@ const LISTS: Readonly<Record<string, number>> = {
   '/accounts': 3,
   '/customers': 3,
   '/deliveries': 3,
+  '/providers': 3,
+  '/provider-routes': 3,
 };
 
 /** Runs in the page: how far the columns of a list extend beyond what is shown of it. */
@@ -229,6 +232,7 @@ describe.runIf(isTestable)('a screen', () => {
     async () => {
       const { page } = ann;
       await opened.createPayment();
+      await (await connectedProvider(opened)).close();
       const hidden: string[] = [];
       for (const width of [1_440, 390]) {
         await page.setViewportSize({ width, height: 844 });

@@ -32,9 +32,7 @@ export function ProviderChoice({ value, environment, set }: ProviderChoiceProps)
         </select>
       }
       value={value === null ? BUILT_IN : typeof value === 'string' ? value : ''}
-      onChange={({ target }) =>
-        set(target.value === BUILT_IN ? null : target.value || undefined)
-      }
+      onChange={({ target }) => set(target.value === BUILT_IN ? null : target.value || undefined)}
     />
   );
 }

@@ -110,10 +110,7 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       <div className="list-bar">
         <Filters filters={filters} id={id} />
         <NamesButton {...names} ids={customersIn(rows)} />
-        <ListMenu
-          {...{ id, input, columns, isKept: isKept as never }}
-          table={table as never}
-        />
+        <ListMenu {...{ id, input, columns, isKept: isKept as never }} table={table as never} />
       </div>
       <NamesContext value={names.names}>
         <Rows

@@ -25,6 +25,7 @@ const SCREENS: Readonly<Record<string, string>> = {
   PLATFORM: '/platforms',
   REQUEST: '/requests',
   AuditRecord: '/audit',
+  ReconciliationDifference: '/differences',
 };
 
 /** The path of the screen of a resource; undefined if it has none. */

@@ -62,6 +62,7 @@ export const GROUPS: readonly Group[] = [
       page('/provider-routes', P.providerRoutes, 'listProviderRoutes'),
       page('/provider-choice', P.providerChoice, 'explainProviderRoute'),
       page('/provider-messages', P.providerMessages, 'listProviderMessages'),
+      page('/differences', P.reconciliation, 'listDifferences'),
     ],
   },
   {

@@ -46,6 +46,8 @@ export const PROVIDER_TEXTS = {
     sms: 'Sends text messages.',
   } as Readonly<Record<string, string>>,
   funding: (currencies: string) => `Provides account details for deposits in ${currencies}.`,
+  cards: 'Issues cards.',
+  statements: 'Sends statements of past days on request.',
   anyCurrency: 'all currencies',
   offer: (kinds: string, currencies: string, rails: string) =>
     `${kinds} in ${currencies} over ${rails}`,
@@ -59,14 +61,16 @@ export const PROVIDER_TEXTS = {
     'The provider sends signed messages to this address. If Railhead has a public URL, the host is that of ' +
     'the public URL.',
   ownKeys: 'Keys of Railhead',
-  ownKeysText: 'Calls to the provider are signed with a key of this installation. It must accept them.',
+  ownKeysText:
+    'Calls to the provider are signed with a key of this installation. It must accept them.',
   own: {
     current: 'Signs calls',
     next: 'Signs later: give it to the provider before',
     former: 'No longer signs',
   },
   providerKeys: 'Keys of the provider',
-  providerKeysText: 'Messages of the provider are accepted if they are signed with one of these keys.',
+  providerKeysText:
+    'Messages of the provider are accepted if they are signed with one of these keys.',
   accepted: 'Accepted',
   acceptedUntil: 'Accepted until its retirement',
   publicKey: 'public key',
@@ -113,6 +117,7 @@ export const PROVIDER_TEXTS = {
     payout: 'Payouts',
     debit: 'Debits',
     refund: 'Refunds',
+    card: 'Cards',
     account_check: 'Account checks',
     rates: 'Rates',
     identity: 'Identity checks',
@@ -123,7 +128,8 @@ export const PROVIDER_TEXTS = {
   inCurrency: (currency: string) => `in ${currency}`,
   overRail: (rail: string) => `over ${rail}`,
   ofPlatform: (name: string) => `of ${name}`,
-  choice: 'Selects the provider of a transfer as a new transfer would be routed now. Nothing is sent.',
+  choice:
+    'Selects the provider of a transfer as a new transfer would be routed now. Nothing is sent.',
   explain: 'Explain',
   platformField: 'Platform that sends the transfer.',
   environmentField: 'Environment of the platform.',

@@ -163,6 +163,7 @@ export const TEXTS = {
     providerRoutes: 'Provider routes',
     providerChoice: 'Why this provider',
     providerMessages: 'Provider messages',
+    reconciliation: 'Reconciliation',
     events: 'Events',
     deliveries: 'Webhook deliveries',
     endpoints: 'Webhook endpoints',

@@ -167,9 +167,7 @@ export function ProviderChoice() {
       </Panel>
       {transfer && (
         <Panel title={T.result}>
-          <Loaded query={query}>
-            {(reply) => <Verdicts reply={reply} transfer={transfer} />}
-          </Loaded>
+          <Loaded query={query}>{(reply) => <Verdicts reply={reply} transfer={transfer} />}</Loaded>
         </Panel>
       )}
     </Screen>

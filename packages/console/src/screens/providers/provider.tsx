@@ -12,9 +12,10 @@ import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
-import { AvailabilityMark, MESSAGE_COLUMNS, placeOfMessage } from './providers.tsx';
+import { AvailabilityMark, MESSAGE_COLUMNS, pathOfMessage } from './providers.tsx';
+import { BalancesOfProvider } from './reconciliation.tsx';
 import { RoutesOfProvider } from './routes.tsx';
-import { availabilityOf, offersOf, type Provider as Value, stateText } from './sentences.ts';
+import { availabilityOf, offersOf, stateText, type Provider as Value } from './sentences.ts';
 
 type Key = Value['ownKeys'][number];
 
@@ -192,7 +193,7 @@ const Messages = ({ providerId }: Value) => (
       id="listProviderMessages"
       query={{ providerId }}
       columns={MESSAGE_COLUMNS}
-      placeOf={placeOfMessage}
+      pathOf={pathOfMessage}
       empty={T.noMessages}
     />
   </Panel>
@@ -216,6 +217,7 @@ const Content = ({ provider }: { provider: Value }) => {
           <Panel title={T.details}>
             <Facts value={{ url, privateAddressAllowed, checkedAt, createdAt }} />
           </Panel>
+          <BalancesOfProvider providerId={provider.providerId} />
           <Panel title={T.address}>
             <Address {...provider} />
           </Panel>

@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import type { Item } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
-import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { keepEqual, List } from '../../parts/list.tsx';
 import { Screen } from '../../parts/panel.tsx';
-import { placeOf } from '../../parts/places.ts';
+import { pathOf } from '../../parts/paths.ts';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
 import { TEXTS } from '../../texts/texts.ts';
 import { type Availability, availabilityOf, offerSummary } from './sentences.ts';
@@ -76,7 +76,7 @@ export function Providers() {
         columns={PROVIDER_COLUMNS}
         filters={PROVIDER_FILTERS}
         keep={keepProvider}
-        placeOf={placeIn('/providers', 'providerId')}
+        pathOf={pathIn('/providers', 'providerId')}
         empty={T.noProviders}
       />
     </Screen>
@@ -89,11 +89,7 @@ type Message = Item<'listProviderMessages'>;
 export const MESSAGE_COLUMNS = [
   ...messageColumns.fields('type', 'result', 'receivedAt'),
   messageColumns.column('problem', ({ problem }) =>
-    problem ? (
-      <span title={problem}>{problem}</span>
-    ) : (
-      <span className="none">{TEXTS.none}</span>
-    ),
+    problem ? <span title={problem}>{problem}</span> : <span className="none">{TEXTS.none}</span>,
   ),
   ...messageColumns.fields('transactionId', 'platformId', 'messageId'),
 ];
@@ -107,8 +103,8 @@ const ALL_MESSAGE_COLUMNS = [
 ];
 
 /** The payment of a message, if it has one. */
-export const placeOfMessage = ({ transactionId }: Message): string | undefined =>
-  transactionId === null ? undefined : placeOf(transactionId);
+export const pathOfMessage = ({ transactionId }: Message): string | undefined =>
+  transactionId === null ? undefined : pathOf(transactionId);
 
 export function ProviderMessages() {
   const { data } = useReply('listProviders');
@@ -123,7 +119,7 @@ export function ProviderMessages() {
           { name: 'providerId', values: names, textOf: (name) => name },
           { name: 'result' },
         ]}
-        placeOf={placeOfMessage}
+        pathOf={pathOfMessage}
         empty={T.noMessagesAtAll}
       />
     </Screen>

@@ -60,11 +60,7 @@ function columnsWith(nameOf: PlatformNames): Column<Route>[] {
   const provider = ({ providerId }: Route) => providerName(providerId);
   return [
     ...columns.numbers('priority'),
-    columns.column(
-      'providerId',
-      ({ providerId }) => <ProviderLink id={providerId} />,
-      provider,
-    ),
+    columns.column('providerId', ({ providerId }) => <ProviderLink id={providerId} />, provider),
     { ...{ name: 'appliesTo', label: T.appliesTo }, cell: conditions, text: conditions },
     ...columns.fields('environment', 'createdAt'),
     ...columns.hidden('kind', 'platformId', 'rail', 'currency', 'routeId'),
@@ -136,4 +132,3 @@ export function RoutesOfProvider({ provider }: { provider: Provider }) {
     </Panel>
   );
 }
-

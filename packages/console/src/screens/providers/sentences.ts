@@ -67,11 +67,15 @@ export function offersOf({
   services = [],
   fundingCurrencies,
   cancel,
+  cards,
+  statements,
 }: Capabilities): string[] {
   const sentences = [
     ...transfers.map(offerText),
     ...(transfers.length > 0 ? [cancel ? T.cancelable : T.notCancelable] : []),
+    ...(cards ? [T.cards] : []),
     ...services.map((each) => serviceText(each, fundingCurrencies)),
+    ...(statements ? [T.statements] : []),
   ];
   return sentences.length === 0 ? [T.offersNothing] : sentences;
 }
@@ -80,13 +84,13 @@ const unique = (items: readonly string[]) => [...new Set(items)];
 
 /** What a provider offers, in a few words: `Payouts and refunds in EUR, rates`. */
 export function offerSummary({ capabilities }: Pick<Provider, 'capabilities'>): string {
-  const { transfers = [], services = [] } = capabilities ?? {};
+  const { transfers = [], services = [], cards } = capabilities ?? {};
   const kinds = unique(transfers.flatMap((each) => each.kinds));
   const currencies = unique(transfers.flatMap((each) => each.currencies));
   const transfersText =
     kinds.length > 0 && `${kindsText(kinds)} ${T.inCurrency(currencies.join(', '))}`;
-  const servicesText = services.map((each) => kindText(each));
-  return [transfersText, ...servicesText].filter(Boolean).join(' · ');
+  const others = [...(cards ? ['card'] : []), ...services].map(kindText);
+  return [transfersText, ...others].filter(Boolean).join(' · ');
 }
 
 export type Availability = keyof typeof T.availabilities;
@@ -108,7 +112,7 @@ export function stateText(provider: Provider): string {
   return provider.capabilities === null ? T.states.unchecked : T.states.available;
 }
 
-const TRANSFER_KINDS: readonly string[] = ['payout', 'debit', 'refund'];
+const TRANSFER_KINDS: readonly string[] = ['payout', 'debit', 'refund', 'card'];
 
 export const isService = ({ kind }: Pick<Route, 'kind'>): boolean =>
   kind !== undefined && !TRANSFER_KINDS.includes(kind);

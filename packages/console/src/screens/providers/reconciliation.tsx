@@ -1,0 +1,245 @@
+// Reconciliation with providers: differences with their decisions, days, and balances.
+import { useParams } from '@tanstack/react-router';
+import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import type { Action } from '../../action/types.ts';
+import type { Item, Reply } from '../../api/client.ts';
+import { useReply } from '../../api/queries.ts';
+import { usePermits, useSession } from '../../api/session.tsx';
+import { columnsOf, pathIn } from '../../parts/columns.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { Identifier } from '../../parts/identifier.tsx';
+import { List } from '../../parts/list.tsx';
+import { Amount } from '../../parts/money.tsx';
+import { Panel, Screen } from '../../parts/panel.tsx';
+import { ModeMark, Status } from '../../parts/status.tsx';
+import { RECONCILIATION_TEXTS as T } from '../../texts/reconciliation.ts';
+import { TEXTS } from '../../texts/texts.ts';
+
+const differences = columnsOf<'listDifferences'>();
+const days = columnsOf<'listProviderDays'>();
+const balances = columnsOf<'listProviderBalances'>();
+
+const DIFFERENCE_COLUMNS = [
+  ...differences.amounts('amount'),
+  ...differences.fields('kind', 'since', 'status', 'detail', 'providerId', 'day', 'ownerId'),
+  ...differences.fields('transactionId', 'environment'),
+  ...differences.hidden('lineId', 'note', 'decision', 'differenceId'),
+];
+
+type Day = Item<'listProviderDays'>;
+
+function DayActions({ row }: { row: Day }) {
+  const { providerId, currency, day, ties, status } = row;
+  if (status !== 'OPEN') return null;
+  const fixed = { currency, day };
+  const base = { path: { providerId }, fixed };
+  const aboutOf = (text: string) => (
+    <>
+      <Facts value={{ providerId }} />
+      <p>{text}</p>
+    </>
+  );
+  const name = `${providerId} ${currency} ${day}`;
+  return (
+    <>
+      <ActionButton
+        {...base}
+        id="reconcileProviderDay"
+        label={T.compare}
+        accessibleLabel={`${T.compare} ${name}`}
+        about={aboutOf(T.comparing)}
+      />
+      {ties && (
+        <ActionButton
+          {...base}
+          id="closeProviderDay"
+          label={T.closeDay}
+          accessibleLabel={`${T.closeDay} ${name}`}
+          about={aboutOf(T.closing)}
+        />
+      )}
+    </>
+  );
+}
+
+const optionalAmount = (name: 'openingBalance' | 'closingBalance') => ({
+  name,
+  isNumber: true,
+  cell: ({ currency, [name]: amount }: Day) => (
+    <Amount value={amount === null ? null : { amount, currency }} />
+  ),
+});
+
+const DAY_COLUMNS = [
+  ...days.fields('day', 'providerId', 'ties', 'status', 'openDifferences'),
+  optionalAmount('closingBalance'),
+  ...days.amounts('bookedBalance'),
+  ...days.fields('currency', 'environment', 'reconciledAt', 'closedAt', 'closedBy'),
+  ...days.hidden('statementId', 'statementVersion'),
+  days.actions((row) => <DayActions row={row} />),
+];
+
+const BALANCE_COLUMNS = [
+  ...balances.fields('providerId'),
+  ...balances.amounts('reportedBalance', 'bookedBalance'),
+  ...balances.amounts('railInTransit', 'externalSettlement', 'suspense'),
+  ...balances.fields('day', 'environment', 'reportedAt'),
+];
+
+export const Differences = () => (
+  <Screen title={TEXTS.pages.reconciliation}>
+    <p className="sub soft">{T.intro}</p>
+    <List
+      id="listDifferences"
+      columns={DIFFERENCE_COLUMNS}
+      filters={[{ name: 'status' }, { name: 'kind' }, { name: 'providerId' }]}
+      pathOf={pathIn('/differences', 'differenceId')}
+      empty={T.noDifferences}
+    />
+    <h2>{T.days}</h2>
+    <p className="sub soft">{T.daysText}</p>
+    <List id="listProviderDays" columns={DAY_COLUMNS} empty={T.noDays} />
+    <h2>{T.balances}</h2>
+    <p className="sub soft">{T.balancesText}</p>
+    <List id="listProviderBalances" columns={BALANCE_COLUMNS} empty={T.noBalances} />
+  </Screen>
+);
+
+/** The balances that one provider reported, beside the ledger. */
+export function BalancesOfProvider({ providerId }: { providerId: string }) {
+  const permits = usePermits();
+  const query = useReply(
+    'listProviderBalances',
+    { query: { providerId } },
+    { enabled: permits('listProviderBalances') },
+  );
+  if (!permits('listProviderBalances')) return null;
+  return (
+    <Panel title={T.balancesOfProvider}>
+      <Loaded query={query} lines={2}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>{T.noBalances}</Empty>
+          ) : (
+            data.map(({ currency, day, reportedBalance, bookedBalance, reportedAt }) => (
+              <section key={currency} className="record">
+                <Facts
+                  value={{
+                    reportedBalance: { amount: reportedBalance, currency },
+                    bookedBalance: { amount: bookedBalance, currency },
+                    ...{ day, reportedAt },
+                  }}
+                />
+              </section>
+            ))
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+type Value = Reply<'getDifference'>;
+type Decision = Value['decisions'][number];
+
+/** Fields of the form that each decision needs, besides the reason. */
+const FIELDS: Readonly<Partial<Record<Decision, readonly string[]>>> = {
+  MATCH: ['transactionId'],
+  RECORD_DEPOSIT: ['accountId', 'paymentReference'],
+  RETURN: ['failureReason'],
+};
+const ALL_FIELDS = ['transactionId', 'accountId', 'paymentReference', 'failureReason'];
+
+const DANGEROUS: readonly Decision[] = ['WRITE_OFF', 'IGNORE'];
+
+const moneyOf = ({ amount, currency }: Value) => ({ amount, currency });
+
+function decisionActions(difference: Value): Action[] {
+  const { differenceId, kind, detail } = difference;
+  return difference.decisions.map((decision) => {
+    const shown = FIELDS[decision] ?? [];
+    const hidden = ALL_FIELDS.filter((name) => !shown.includes(name));
+    return {
+      id: 'decideDifference',
+      label: T.decisions[decision],
+      path: { differenceId },
+      // A field without a value is neither shown nor sent.
+      fixed: { decision, ...Object.fromEntries(hidden.map((name) => [name, undefined])) },
+      isDangerous: DANGEROUS.includes(decision),
+      about: (
+        <>
+          <Facts value={{ amount: moneyOf(difference), kind, detail }} />
+          <p>{T.consequences[decision]}</p>
+        </>
+      ),
+    };
+  });
+}
+
+function Owner({ difference }: { difference: Value }) {
+  const { user } = useSession();
+  const { differenceId, ownerId, note } = difference;
+  const base = { path: { differenceId }, id: 'assignDifference' } as const;
+  return (
+    <>
+      {ownerId !== user.id && (
+        <ActionButton {...base} label={T.assignToMe} fixed={{ ownerId: user.id }} />
+      )}
+      <ActionButton {...base} label={T.note} current={{ ownerId, note }} />
+    </>
+  );
+}
+
+function Content({ difference }: { difference: Value }) {
+  const { decision, reason, decidedBy, decidedAt, decisions, ...facts } = difference;
+  const { differenceId: _, status: __, amount, currency, readable, ageHours, ...others } = facts;
+  return (
+    <>
+      <div className="figure-row">
+        <p className="figure">
+          <Amount value={{ amount, currency }} />
+        </p>
+      </div>
+      <p className="lead">{others.detail}</p>
+      <div className="columns even">
+        <Panel title={T.details} actions={<Owner difference={difference} />}>
+          <Facts value={others} without={['detail']} />
+        </Panel>
+        <Panel title={T.decision}>
+          {decision && <Facts value={{ decision, reason, decidedBy, decidedAt }} />}
+          {!decision && <p className="soft">{T.open}</p>}
+          <div className="actions">
+            <ActionButtons actions={decisionActions(difference)} />
+          </div>
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+export function Difference() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const query = useReply('getDifference', { path: { differenceId: id } });
+  return (
+    <Loaded query={query} title={T.difference} lines={8}>
+      {(difference) => (
+        <Screen
+          title={T.difference}
+          mark={
+            <>
+              <Status value={difference.status} />
+              <ModeMark mode={difference.environment} />
+            </>
+          }
+          subject={id}
+        >
+          <p className="sub">
+            <Identifier id={id} />
+          </p>
+          <Content difference={difference} />
+        </Screen>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,55 @@
+// Texts of the reconciliation with providers.
+
+export const RECONCILIATION_TEXTS = {
+  intro:
+    'Differences between the statements of providers and the ledger, oldest first. Each is settled by a ' +
+    'decision, which posts what it says.',
+  noDifferences: 'No difference is open.',
+  days: 'Days',
+  daysText:
+    'A day can be closed when its closing balance is that of the ledger and no difference is open.',
+  noDays: 'No provider has sent a statement.',
+  balances: 'Balances at providers',
+  balancesText:
+    'The balance that each provider reported last, beside the ledger. Rail in transit, external settlement ' +
+    'and suspense are those of all providers.',
+  balancesOfProvider: 'Balances',
+  noBalances: 'No balance was reported.',
+  difference: 'Difference',
+  details: 'Details',
+  decision: 'Decision',
+  open: 'No decision has been made.',
+  assignToMe: 'Assign to me',
+  note: 'Owner and note',
+  closeDay: 'Close day',
+  compare: 'Compare again',
+  closing:
+    'The day can no longer change. A later correction by the provider becomes a difference of a day that is ' +
+    'open.',
+  comparing: 'Requests the statement from the provider, posts its lines and lists what differs.',
+  decisions: {
+    MATCH: 'Match to a payment',
+    RECORD_DEPOSIT: 'Record deposit',
+    RECORD_FEE: 'Record fee',
+    OWN_FUNDS: 'Own funds',
+    WRITE_OFF: 'Write off',
+    SUSPENSE: 'Keep in suspense',
+    SETTLE: 'Record settlement',
+    RETURN: 'Record return',
+    CARRY: 'Carry forward',
+    IGNORE: 'Ignore',
+  },
+  consequences: {
+    MATCH: 'The line of the statement is this payment.',
+    RECORD_DEPOSIT:
+      'The amount is credited as a deposit to the account or to the owner of the reference.',
+    RECORD_FEE: 'The amount is posted as an expense.',
+    OWN_FUNDS: 'The amount is posted as funds that the installation sent or took.',
+    WRITE_OFF: 'The amount is posted as a loss.',
+    SUSPENSE: 'The amount remains in suspense until a later decision.',
+    SETTLE: 'The transfer is recorded as settled.',
+    RETURN: 'The transfer is recorded as returned, and the payer is refunded.',
+    CARRY: 'The transfer is in transit. It is listed again if the next statement does not have it.',
+    IGNORE: 'No statement will have it. Nothing is posted.',
+  },
+} as const;

@@ -1,0 +1,57 @@
+// A provider for the console: an adapter that executes payouts, with messages and a statement that differs
+// from the ledger.
+import { ok } from '../kit/app/fixtures.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import { bankAccount, connectBank } from '../kit/providers/bank-account.ts';
+import type { OpenConsole } from './console.ts';
+
+export const BANK = 'acme-bank';
+
+/** The day before the first day of the installation. */
+const DAY = '2026-01-04';
+
+const writeWith =
+  ({ client }: OpenConsole) =>
+  async (method: string, path: string, body?: object) => {
+    const reply = await client.call(method, path, { body });
+    return ok(reply, reply.status === 201 ? 201 : 200);
+  };
+
+/** A statement with a fee that is not in the ledger. */
+async function differingDay(opened: OpenConsole, adapter: Adapter): Promise<void> {
+  const bank = bankAccount(opened.app, adapter, 'EUR', 50_000_00);
+  const fee = { id: 'FEE-1', direction: 'out', amount: 12_50, kind: 'fee' } as const;
+  bank.dayOf(DAY).entries.push({ ...fee, at: `${DAY}T12:00:00Z` });
+  const write = writeWith(opened);
+  await write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day: DAY });
+  await opened.app.settle();
+}
+
+/** Connects the provider in production, with a route for euros and one for a service. */
+export async function connectedProvider(opened: OpenConsole): Promise<Adapter> {
+  const adapter = await startAdapter(opened.app);
+  const offer = adapter.replies['/capabilities']?.({})?.body as object;
+  const more = { statements: true, services: ['rates'] };
+  adapter.replies['/capabilities'] = () => ({ body: { ...offer, ...more } });
+  const write = writeWith(opened);
+  await connectBank(write, adapter, BANK);
+  const service = { providerId: BANK, environment: 'production', priority: 5, kind: 'rates' };
+  await write('POST', '/provider-routes', service);
+  return adapter;
+}
+
+/** Messages of each kind, and a difference. */
+export async function fillProvider(opened: OpenConsole): Promise<void> {
+  const adapter = await connectedProvider(opened);
+  try {
+    const { id } = await opened.createPayment();
+    const transfer = { state: 'settled', reference: 'BANK-7741' };
+    await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
+    const deposit = { amount: 25_00, currency: 'EUR', paymentReference: 'RF UNKNOWN' };
+    await adapter.send(BANK, { type: 'deposit.received', bankReference: 'STMT-1', ...deposit });
+    await adapter.send(BANK, '[]');
+    await differingDay(opened, adapter);
+  } finally {
+    await adapter.close();
+  }
+}

@@ -1,0 +1,237 @@
+// Providers in the console: a provider is added, checked and routed to, the choice of a route is explained,
+// a pause waits for approval, messages are filtered, and a difference is decided.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import {
+  button,
+  consoleForFile,
+  dialogOf,
+  isTestable,
+  type Operator,
+  rowOf,
+  TIMEOUT_MS,
+  titled,
+} from './console.ts';
+import { BANK, fillProvider } from './provider-data.ts';
+
+/** A currency that a provider offers. */
+const HTML = '<img src=x onerror="top.hasRun=true">';
+
+describe.runIf(isTestable)('in the console', () => {
+  const opened = consoleForFile();
+  let adapter: Adapter;
+  let tom: Operator;
+  let page: Page;
+  beforeAll(async () => {
+    await fillProvider(opened);
+    adapter = await startAdapter(opened.app);
+    tom = await opened.operator('Tom Treasury', 'treasury');
+    await tom.signIn('/providers');
+    page = tom.page;
+  }, TIMEOUT_MS);
+  afterAll(() => adapter?.close());
+
+  const region = (name: string) => page.getByRole('region', { name, exact: true });
+  const field = (name: string) => dialogOf(page).getByLabel(name, { exact: true });
+
+  async function send(name: string): Promise<void> {
+    await button(dialogOf(page), name).click();
+    await dialogOf(page).getByRole('status').waitFor();
+  }
+
+  async function close(label = 'Close'): Promise<void> {
+    await button(dialogOf(page), label).click();
+    await dialogOf(page).waitFor({ state: 'detached' });
+  }
+
+  const openProvider = async (name: string) => {
+    await tom.go(`/providers/${name}`);
+    await titled(page, 'Provider');
+    await page.locator('.figure', { hasText: name }).waitFor();
+  };
+
+  it(
+    'treasury adds a provider; each invalid field is named',
+    async () => {
+      await titled(page, 'Providers');
+      await rowOf(page, BANK).getByText('Payouts and refunds in EUR').waitFor();
+      await button(page, 'Add provider').click();
+      await button(dialogOf(page), 'Add provider').click();
+      await expect.poll(() => dialogOf(page).getByText('This field is required.').count()).toBe(4);
+      await field('Provider').fill('euro-bank');
+      await field('Environment').selectOption('production');
+      await field('URL').fill('ftp://bank.example');
+      await field('Public key (PEM)').fill('no key');
+      await button(dialogOf(page), 'Add provider').click();
+      await dialogOf(page).getByText('must be an http or https URL without a query').waitFor();
+      expect(await dialogOf(page).locator('.field-error').count()).toBe(2);
+      tom.expectRejections(400);
+      await field('URL').fill(adapter.url);
+      await field('Public key (PEM)').fill(adapter.publicKeyPem);
+      await dialogOf(page).getByLabel('Private address allowed').selectOption('true');
+      await send('Add provider');
+      await close('Continue');
+      await page.locator('.figure', { hasText: 'euro-bank' }).waitFor();
+      await page.getByText('Gets no transfers until a check has read what it offers.').waitFor();
+      await region('Keys of Railhead').getByText('Signs calls', { exact: true }).waitFor();
+      await region('Address for its messages')
+        .getByText(`${opened.origin}/connectors/euro-bank`)
+        .waitFor();
+      const path = '/audit-records?operationId=createProvider';
+      const { data } = ok(await opened.client.call('GET', path), 200);
+      expect(data[0]).toMatchObject({ actor: { name: tom.name }, outcome: 'SUCCEEDED' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'a check shows what the provider offers as sentences, and HTML as text',
+    async () => {
+      await openProvider('euro-bank');
+      const { ownKeys } = ok(await opened.client.call('GET', '/providers/euro-bank'), 200);
+      adapter.accept(ownKeys);
+      const transfers = [{ kinds: ['payout'], rails: ['SEPA'], currencies: ['EUR', HTML] }];
+      const offer = { protocol: '1', transfers, services: ['sms'] };
+      adapter.replies['/capabilities'] = () => ({ body: offer });
+      await button(page, 'Check').click();
+      await send('Check');
+      await close();
+      const offers = region('What it offers').getByRole('listitem');
+      await expect
+        .poll(() => offers.allTextContents())
+        .toEqual([
+          `Payouts in EUR and ${HTML} over SEPA.`,
+          'Transfers cannot be canceled.',
+          'Sends text messages.',
+        ]);
+      expect(await page.locator('main img').count()).toBe(0);
+      expect(await page.evaluate('window.hasRun === true')).toBe(false);
+      await page.getByText('Gets the transfers that a route selects it for.').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'routes are added, explained for a transfer, filtered and deleted',
+    async () => {
+      await openProvider('euro-bank');
+      await button(region('Routes'), 'Add route').click();
+      await field('Priority').fill('7');
+      await dialogOf(page).getByLabel('Currency').fill('EUR');
+      await dialogOf(page).getByLabel('Largest amount').fill('50.00');
+      await send('Add route');
+      await close();
+      await rowOf(region('Routes'), 'All transfers in EUR, up to 50.00 EUR').waitFor();
+
+      await tom.go('/provider-choice');
+      await titled(page, 'Why this provider');
+      const form = region('Transfer');
+      await form.getByLabel('Platform', { exact: true }).fill(opened.shop.id);
+      await form.getByLabel('Currency', { exact: true }).fill('eur');
+      await button(form, 'Explain').click();
+      await form.getByText('This field is required.').waitFor();
+      expect(await form.getByLabel('Environment', { exact: true }).inputValue()).toBe('production');
+      await form.getByLabel('Amount', { exact: true }).fill('20');
+      await button(form, 'Explain').click();
+      const result = region('Result');
+      await result.getByText('euro-bank would execute this transfer.').waitFor();
+      const verdicts = async () => (await result.getByRole('listitem').allInnerTexts()).join('\n');
+      expect(await verdicts()).toContain('It is for other transfers: rates.');
+      await form.getByLabel('Amount', { exact: true }).fill('80');
+      await button(form, 'Explain').click();
+      await result.getByText(`${BANK} would execute this transfer.`).waitFor();
+      expect(await verdicts()).toContain('It is for other transfers: those up to 50.00 EUR.');
+
+      await tom.go('/provider-routes');
+      await titled(page, 'Provider routes');
+      await rowOf(page, 'Rates').waitFor();
+      await page.getByLabel('For', { exact: true }).selectOption('transfers');
+      await expect.poll(() => rowOf(page, 'Rates').count()).toBe(0);
+      await button(page, 'Add route').click();
+      await field('Environment').selectOption('production');
+      await field('Provider').selectOption({ label: 'Built-in rail' });
+      await field('Priority').fill('9999');
+      await send('Add route');
+      await close();
+      await rowOf(page, '9,999').getByText('Built-in rail').waitFor();
+      await rowOf(page, '9,999')
+        .getByRole('button', { name: /^Delete/ })
+        .click();
+      await dialogOf(page).getByText('Transfers that were sent keep their provider.').waitFor();
+      await send('Delete');
+      await close();
+      await expect.poll(() => rowOf(page, '9,999').count()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'a pause waits for approval, which the page of the provider shows',
+    async () => {
+      const policy = { operationId: 'pauseProvider', hours: 24, reason: 'Four eyes' };
+      ok(await opened.client.call('POST', '/approval-policies', { body: policy }), 201);
+      await openProvider('euro-bank');
+      await button(page, 'Pause').click();
+      await dialogOf(page).getByText('1 route selects this provider.').waitFor();
+      await dialogOf(page).getByLabel('Reason').fill('Outage');
+      await send('Pause');
+      await dialogOf(page).getByText('waits for the approval of another operator').waitFor();
+      await close();
+      await page.getByRole('link', { name: 'Pause: waits for approval' }).waitFor();
+      await page.getByRole('status').filter({ hasText: 'Pause a provider' }).waitFor();
+      const { data } = ok(await opened.client.call('GET', '/approvals?subject=euro-bank'), 200);
+      ok(
+        await opened.client.call('POST', `/approvals/${data[0].id}/approve`, {
+          body: { reason: 'Agreed' },
+        }),
+        200,
+      );
+      await page.getByText('Paused: gets no new transfers.', { exact: false }).waitFor();
+      await button(page, 'Resume').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'messages are filtered by provider and result',
+    async () => {
+      await tom.go('/provider-messages');
+      await titled(page, 'Provider messages');
+      await rowOf(page, 'transfer.updated').getByText('Applied').waitFor();
+      await page.getByLabel('Result', { exact: true }).selectOption('CONTRADICTORY');
+      await rowOf(page, 'Payment reference not found.').getByText('deposit.received').waitFor();
+      await expect.poll(() => rowOf(page, 'transfer.updated').count()).toBe(0);
+      await page.getByLabel('Provider', { exact: true }).selectOption('euro-bank');
+      await page.getByText('No entries match these filters.').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'a difference to a statement is assigned and decided',
+    async () => {
+      await tom.go('/differences');
+      await titled(page, 'Reconciliation');
+      await rowOf(page, 'Fee unexpected').getByRole('link').first().click();
+      await titled(page, 'Difference');
+      await button(page, 'Assign to me').click();
+      await send('Assign to me');
+      await close();
+      await expect.poll(() => button(page, 'Assign to me').count()).toBe(0);
+      await button(page, 'Record fee').click();
+      await dialogOf(page).getByText('The amount is posted as an expense.').waitFor();
+      await dialogOf(page).getByLabel('Reason').fill('Monthly fee');
+      await send('Record fee');
+      await close();
+      await page.locator('.screen-head').getByText('Decided').waitFor();
+      await region('Decision').getByText('Monthly fee').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it('nothing violates the content security policy or is logged as an error', () => {
+    expect(opened.problems()).toEqual([]);
+  });
+});
