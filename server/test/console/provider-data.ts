@@ -31,11 +31,11 @@ async function differingDay(opened: OpenConsole, adapter: Adapter): Promise<void
 export async function connectedProvider(opened: OpenConsole): Promise<Adapter> {
   const adapter = await startAdapter(opened.app);
   const offer = adapter.replies['/capabilities']?.({})?.body as object;
-  const more = { statements: true, services: ['rates'] };
+  const more = { statements: true, services: ['email'] };
   adapter.replies['/capabilities'] = () => ({ body: { ...offer, ...more } });
   const write = writeWith(opened);
   await connectBank(write, adapter, BANK);
-  const service = { providerId: BANK, environment: 'production', priority: 5, kind: 'rates' };
+  const service = { providerId: BANK, environment: 'production', priority: 5, kind: 'email' };
   await write('POST', '/provider-routes', service);
   return adapter;
 }

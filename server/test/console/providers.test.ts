@@ -128,7 +128,7 @@ describe.runIf(isTestable)('in the console', () => {
       await tom.go('/provider-choice');
       await titled(page, 'Why this provider');
       const form = region('Transfer');
-      await form.getByLabel('Platform', { exact: true }).fill(opened.shop.id);
+      await form.getByLabel('Platform', { exact: true }).fill(opened.platform.id);
       await form.getByLabel('Currency', { exact: true }).fill('eur');
       await button(form, 'Explain').click();
       await form.getByText('This field is required.').waitFor();
@@ -138,7 +138,7 @@ describe.runIf(isTestable)('in the console', () => {
       const result = region('Result');
       await result.getByText('euro-bank would execute this transfer.').waitFor();
       const verdicts = async () => (await result.getByRole('listitem').allInnerTexts()).join('\n');
-      expect(await verdicts()).toContain('It is for other transfers: rates.');
+      expect(await verdicts()).toContain('It is for other transfers: e-mails.');
       await form.getByLabel('Amount', { exact: true }).fill('80');
       await button(form, 'Explain').click();
       await result.getByText(`${BANK} would execute this transfer.`).waitFor();
@@ -146,9 +146,9 @@ describe.runIf(isTestable)('in the console', () => {
 
       await tom.go('/provider-routes');
       await titled(page, 'Provider routes');
-      await rowOf(page, 'Rates').waitFor();
+      await rowOf(page, 'E-mails').waitFor();
       await page.getByLabel('For', { exact: true }).selectOption('transfers');
-      await expect.poll(() => rowOf(page, 'Rates').count()).toBe(0);
+      await expect.poll(() => rowOf(page, 'E-mails').count()).toBe(0);
       await button(page, 'Add route').click();
       await field('Environment').selectOption('production');
       await field('Provider').selectOption({ label: 'Built-in rail' });

@@ -80,16 +80,17 @@ function Form({ search, error }: FormProps) {
     const platform = platforms.find(({ id }) => id === next.platformId);
     const isOther = next.platformId !== values.platformId;
     const environment = isOther && platform ? { environment: platform.mode.toLowerCase() } : {};
-    setValues({ ...next, ...environment });
+    const { currency } = next;
+    // An amount is read in its currency, whose codes are upper-case.
+    const code = typeof currency === 'string' ? { currency: currency.trim().toUpperCase() } : {};
+    setValues({ ...next, ...environment, ...code });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const empty = REQUIRED.filter((name) => !isSet(values[name]));
     setMissing(empty);
     if (empty.length > 0) return;
-    const { currency, ...others } = values;
-    const texts = { ...others, currency: String(currency).trim().toUpperCase() };
-    const entries = Object.entries(texts).filter(([, value]) => isSet(value));
+    const entries = Object.entries(values).filter(([, value]) => isSet(value));
     const next = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
     void navigate({ to: '.', search: next as never, replace: true });
   };
