@@ -56,7 +56,7 @@ describe.runIf(isTestable)('in the console', () => {
     'treasury adds a provider; each invalid field is named',
     async () => {
       await titled(page, 'Providers');
-      await rowOf(page, BANK).getByText('Payouts and refunds in EUR').waitFor();
+      await rowOf(page, BANK).getByText('Payouts, Refunds').waitFor();
       await button(page, 'Add provider').click();
       await button(dialogOf(page), 'Add provider').click();
       await expect.poll(() => dialogOf(page).getByText('This field is required.').count()).toBe(4);
@@ -168,6 +168,32 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
+    'terms are changed and read as sentences, and a payment names its provider',
+    async () => {
+      await openProvider('euro-bank');
+      await region('Limits and times').getByText('No limits').waitFor();
+      await button(page, 'Change terms').click();
+      await dialogOf(page).getByLabel('Window minutes').selectOption('60');
+      await dialogOf(page).getByLabel('Minimum').fill('20');
+      await dialogOf(page).getByLabel('Error percent').fill('50');
+      await send('Change terms');
+      await close();
+      await region('Limits and times')
+        .getByText('if more than 50 % of at least 20 calls within 1 hour fail.')
+        .waitFor();
+      await region('Health').getByRole('row').filter({ hasText: '1 hour' }).waitFor();
+      const { data } = ok(
+        await opened.client.call('GET', `/provider-messages?providerId=${BANK}&result=APPLIED`),
+        200,
+      );
+      await tom.go(`/payments/${encodeURIComponent(data[0].transactionId)}`);
+      await titled(page, 'Payment');
+      await region('Provider').getByText(`${BANK}, by the route with priority 10`).waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'a pause waits for approval, which the page of the provider shows',
     async () => {
       const policy = { operationId: 'pauseProvider', hours: 24, reason: 'Four eyes' };
@@ -214,7 +240,7 @@ describe.runIf(isTestable)('in the console', () => {
     async () => {
       await tom.go('/differences');
       await titled(page, 'Reconciliation');
-      await rowOf(page, 'Fee unexpected').getByRole('link').first().click();
+      await rowOf(page, 'Missing in the ledger').getByRole('link').first().click();
       await titled(page, 'Difference');
       await button(page, 'Assign to me').click();
       await send('Assign to me');

@@ -152,7 +152,8 @@ function Choice({ schema, value, set, isRequired }: InputProps) {
         </select>
       }
       value={text(value)}
-      onChange={({ target }) => set(target.value || undefined)}
+      // The value itself, because it can be a number.
+      onChange={({ target }) => set(values.find((each) => text(each) === target.value))}
     />
   );
 }

@@ -1,6 +1,6 @@
 // Select list of the providers of an environment, with the built-in rail as the value null.
 import { Field } from '@base-ui/react/field';
-import { useReply } from '../api/queries.ts';
+import { useProviderNames } from '../screens/providers/names.ts';
 import { PROVIDER_TEXTS as T } from '../texts/providers.ts';
 import { TEXTS } from '../texts/texts.ts';
 
@@ -14,19 +14,16 @@ interface ProviderChoiceProps {
 }
 
 export function ProviderChoice({ value, environment, set }: ProviderChoiceProps) {
-  const { data } = useReply('listProviders');
-  const providers = (data?.data ?? []).filter(
-    (each) => typeof environment !== 'string' || each.environment === environment,
-  );
+  const names = useProviderNames(environment);
   return (
     <Field.Control
       render={
         <select>
           <option value="">{TEXTS.notSet}</option>
           <option value={BUILT_IN}>{T.builtIn}</option>
-          {providers.map(({ providerId }) => (
-            <option key={providerId} value={providerId}>
-              {providerId}
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {name}
             </option>
           ))}
         </select>

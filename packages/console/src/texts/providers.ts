@@ -9,7 +9,8 @@ export const PROVIDER_TEXTS = {
   provider: 'Provider',
   providers:
     'Banks and processors that execute transfers and serve services. A provider gets transfers after a ' +
-    'successful check, and only those that a route selects it for.',
+    'successful check, and only those that a route selects it for. Built-in connectors execute what no route ' +
+    'selects.',
   noProviders: 'There is no provider. The built-in rail executes all transfers.',
   add: 'Add provider',
   addDone:
@@ -17,6 +18,7 @@ export const PROVIDER_TEXTS = {
     'address for its messages.',
   next: 'Continue',
   offers: 'Offers',
+  types: { GATEWAY: 'Provider', BUILT_IN: 'Built in' },
   availability: 'Availability',
   availabilities: {
     available: 'Available',
@@ -136,6 +138,7 @@ export const PROVIDER_TEXTS = {
   kindField: 'Kind of transfer.',
   railField: 'Rail of the transfer; not set if the payment names none.',
   currencyField: 'Currency of the transfer, such as EUR.',
+  countryField: 'Country of the account outside, such as DE; not set if unknown.',
   amountField: 'Amount of the transfer.',
   transfer: 'Transfer',
   result: 'Result',
@@ -152,7 +155,13 @@ export const PROVIDER_TEXTS = {
     PROVIDER_PAUSED: 'Its provider is paused.',
     NOT_OFFERED: 'Its provider does not offer such a transfer.',
     UNAVAILABLE: 'Its provider is unavailable: calls fail at present.',
+    OVER_LIMIT: 'The amount exceeds the limit of its provider for one transfer.',
+    OVER_DAILY_LIMIT: 'The amount exceeds what its provider may get today.',
+    OVER_BALANCE: 'The prefunded balance at its provider is too low or unknown.',
+    HIGHER_COST: 'It matches, but a route with the same priority costs less.',
   } as Readonly<Record<string, string>>,
+  costs: (cost: string) => `Cost: ${cost}.`,
+  arrives: (day: string) => `Expected on ${day}.`,
   mismatch: (what: string) => `It is for other transfers: ${what}.`,
   mismatches: {
     environment: (value: string) => `those of the environment ${value}`,
@@ -160,8 +169,50 @@ export const PROVIDER_TEXTS = {
     kind: (value: string) => `${value}`,
     rail: (value: string) => `those over ${value}`,
     currency: (value: string) => `those in ${value}`,
+    country: (value: string) => `those to accounts in ${value}`,
     amount: (value: string) => `those ${value}`,
   },
+  pausedBy: {
+    SYSTEM: 'Paused automatically by its terms.',
+    OPERATOR: 'Paused by an operator.',
+  },
+  since: 'Since',
+  health: 'Health',
+  healthText: 'Calls to the provider and results of transfers, of all processes.',
+  windows: { 5: '5 minutes', 60: '1 hour', 1440: '1 day' } as Readonly<Record<number, string>>,
+  minutes: (count: number) => plural(count, 'minute', 'minutes'),
+  window: 'Period',
+  calls: 'Calls',
+  errorRate: 'Failed calls',
+  average: 'Average',
+  fast: 'Within 500 ms',
+  results: 'Results',
+  successRate: 'Success rate',
+  returnRate: 'Return rate',
+  ms: (value: number) => `${value.toLocaleString()} ms`,
+  terms: 'Limits and times',
+  noTerms: 'No limits, cut-off times, prefunding or automatic pause.',
+  changeTerms: 'Change terms',
+  perTransfer: (amount: string) => `At most ${amount} for each transfer.`,
+  perDay: (amount: string) => `At most ${amount} on each day (UTC).`,
+  cutOff: (rail: string, time: string, zone: string) => `Cut-off of ${rail}: ${time} (${zone}).`,
+  prefunded: (currency: string) => `Prefunded in ${currency}: payouts need an available balance.`,
+  alertBelow: (amount: string) => `Alert below ${amount}.`,
+  errorPause: (percent: number, minimum: number, window: string) =>
+    `Paused automatically if more than ${percent} % of at least ${minimum} calls within ${window} fail.`,
+  returnPause: (percent: number, minimum: number, window: string) =>
+    `Paused automatically if more than ${percent} % of at least ${minimum} settled transfers within ` +
+    `${window} are returned.`,
+  resumesItself: 'After a pause for failed calls, it is resumed when it responds.',
+  prefunding: 'Prefunded balances',
+  setBalance: 'Set balance',
+  low: 'Low',
+  enough: 'Sufficient',
+  chosen: 'Provider',
+  chosenBy: (provider: string, priority: number) =>
+    `${provider}, by the route with priority ${priority}`,
+  chosenByDefault: (provider: string) => `${provider}, because no route was selected`,
+  consideredRoutes: 'Why: the routes at that time',
   messagesText:
     'Messages that providers sent. Rejected messages are invalid. Contradictory messages changed nothing and ' +
     'need a decision by an operator.',

@@ -15,6 +15,10 @@ export const RECONCILIATION_TEXTS = {
     'and suspense are those of all providers.',
   balancesOfProvider: 'Balances',
   noBalances: 'No balance was reported.',
+  kinds: {
+    MISSING_AT_PROVIDER: 'Missing at the provider',
+    MISSING_WITH_US: 'Missing in the ledger',
+  } as Readonly<Record<string, string>>,
   difference: 'Difference',
   details: 'Details',
   decision: 'Decision',

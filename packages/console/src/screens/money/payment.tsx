@@ -15,6 +15,7 @@ import { Status, statusText } from '../../parts/status.tsx';
 import { ExactTime } from '../../parts/time.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { PAYMENT_TEXTS as T } from '../../texts/payment.ts';
+import { ProvidersOfPayment } from '../providers/verdicts.tsx';
 
 type Payment = Reply<'getPayment'>;
 
@@ -233,6 +234,7 @@ export function Payment() {
               <Facts value={payment} without={HIDDEN} />
             </Panel>
           </div>
+          <ProvidersOfPayment transactionId={payment.id} />
           <Panel title={T.postings}>
             {payment.postings.length === 0 ? (
               <Empty>{T.noPostings}</Empty>

@@ -11,8 +11,8 @@ import { Panel, Screen } from '../../parts/panel.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
 import { TEXTS } from '../../texts/texts.ts';
-import { ProviderLink, usePlatformNames } from './routes.tsx';
-import { conditionsText, type Transfer, verdictText } from './sentences.ts';
+import type { Transfer } from './sentences.ts';
+import { Verdicts } from './verdicts.tsx';
 
 const choices = CHOICES.explainProviderRoute ?? {};
 
@@ -29,6 +29,7 @@ const PLACE: FieldSchema = {
     environment: choice('environment', T.environmentField),
     kind: choice('kind', T.kindField),
     rail: choice('rail', T.railField),
+    country: { type: 'string', maxLength: 2, description: T.countryField },
   },
 };
 const MONEY: FieldSchema = {
@@ -66,6 +67,12 @@ function useInitialValues(search: Search): Values {
   };
 }
 
+/** Codes are upper-case; the currency decides how the amount is read. */
+const upperCase = (values: Values, name: string): Values => {
+  const code = values[name];
+  return typeof code === 'string' ? { [name]: code.trim().toUpperCase() } : {};
+};
+
 interface FormProps {
   search: Search;
   error: unknown;
@@ -80,10 +87,12 @@ function Form({ search, error }: FormProps) {
     const platform = platforms.find(({ id }) => id === next.platformId);
     const isOther = next.platformId !== values.platformId;
     const environment = isOther && platform ? { environment: platform.mode.toLowerCase() } : {};
-    const { currency } = next;
-    // An amount is read in its currency, whose codes are upper-case.
-    const code = typeof currency === 'string' ? { currency: currency.trim().toUpperCase() } : {};
-    setValues({ ...next, ...environment, ...code });
+    setValues({
+      ...next,
+      ...environment,
+      ...upperCase(next, 'currency'),
+      ...upperCase(next, 'country'),
+    });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -120,37 +129,18 @@ function conclusionOf({ providerId, routeId }: Choice): string {
   return routeId === null ? T.builtInByDefault : T.builtInByRoute;
 }
 
-const MARKS: Readonly<Record<string, readonly [tone: string, text: string]>> = {
-  SELECTED: ['good', T.marks.selected],
-  LOWER_PRIORITY: ['neutral', T.marks.unused],
-};
-
-function Verdicts({ reply, transfer }: { reply: Choice; transfer: Transfer }) {
-  const nameOf = usePlatformNames();
-  return (
-    <>
-      <p className="lead">{conclusionOf(reply)}</p>
-      {reply.routes.length === 0 && <p className="soft">{T.noRouteAtAll}</p>}
-      <ol className="choices">
-        {reply.routes.map((route) => {
-          const [tone, text] = MARKS[route.verdict] ?? ['neutral', T.marks.skipped];
-          return (
-            <li key={route.routeId}>
-              <span>
-                <span>
-                  {T.priority(route.priority)} · <ProviderLink id={route.providerId} /> ·{' '}
-                  {conditionsText(route, nameOf)}
-                </span>
-                <span className="soft">{verdictText(route, transfer, nameOf)}</span>
-              </span>
-              <span className={`status ${tone}`}>{text}</span>
-            </li>
-          );
-        })}
-      </ol>
-    </>
-  );
+interface ConclusionProps {
+  reply: Choice;
+  transfer: Transfer;
 }
+
+const Conclusion = ({ reply, transfer }: ConclusionProps) => (
+  <>
+    <p className="lead">{conclusionOf(reply)}</p>
+    {reply.routes.length === 0 && <p className="soft">{T.noRouteAtAll}</p>}
+    <Verdicts routes={reply.routes} currency={transfer.currency} transfer={transfer} />
+  </>
+);
 
 export function ProviderChoice() {
   const search = useSearch({ strict: false }) as Search;
@@ -168,7 +158,9 @@ export function ProviderChoice() {
       </Panel>
       {transfer && (
         <Panel title={T.result}>
-          <Loaded query={query}>{(reply) => <Verdicts reply={reply} transfer={transfer} />}</Loaded>
+          <Loaded query={query}>
+            {(reply) => <Conclusion reply={reply} transfer={transfer} />}
+          </Loaded>
         </Panel>
       )}
     </Screen>

@@ -12,6 +12,7 @@ import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark, Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
+import { Health, Prefunding, Terms } from './health.tsx';
 import { AvailabilityMark, MESSAGE_COLUMNS, pathOfMessage } from './providers.tsx';
 import { BalancesOfProvider } from './reconciliation.tsx';
 import { RoutesOfProvider } from './routes.tsx';
@@ -169,6 +170,15 @@ function Keys({ provider }: { provider: Value }) {
   );
 }
 
+function Pause({ status, pausedBy, pauseReason, statusSince }: Value) {
+  if (status !== 'PAUSED') return null;
+  return (
+    <p className="notice">
+      {pausedBy && T.pausedBy[pausedBy]} {pauseReason} (<Time value={statusSince} />)
+    </p>
+  );
+}
+
 function Problem({ problem, checkedAt }: Value) {
   if (problem === null) return null;
   return (
@@ -208,11 +218,16 @@ const Content = ({ provider }: { provider: Value }) => {
         <AvailabilityMark value={availabilityOf(provider)} />
       </div>
       <p className="lead">{stateText(provider)}</p>
+      <Pause {...provider} />
       <Problem {...provider} />
       <div className="columns even">
-        <Panel title={T.capabilities}>
-          <Capabilities {...provider} />
-        </Panel>
+        <div>
+          <Panel title={T.capabilities}>
+            <Capabilities {...provider} />
+          </Panel>
+          <Terms provider={provider} />
+          <Prefunding provider={provider} />
+        </div>
         <div>
           <Panel title={T.details}>
             <Facts value={{ url, privateAddressAllowed, checkedAt, createdAt }} />
@@ -223,6 +238,7 @@ const Content = ({ provider }: { provider: Value }) => {
           </Panel>
         </div>
       </div>
+      <Health provider={provider} />
       <RoutesOfProvider provider={provider} />
       <Messages {...provider} />
       <Keys provider={provider} />

@@ -2,14 +2,14 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import type { Item } from '../../api/client.ts';
-import { useReply } from '../../api/queries.ts';
-import { columnsOf, pathIn } from '../../parts/columns.tsx';
+import { columnsOf } from '../../parts/columns.tsx';
 import { keepEqual, List } from '../../parts/list.tsx';
 import { Screen } from '../../parts/panel.tsx';
 import { pathOf } from '../../parts/paths.ts';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
 import { TEXTS } from '../../texts/texts.ts';
-import { type Availability, availabilityOf, offerSummary } from './sentences.ts';
+import { useProviderNames } from './names.ts';
+import { type Availability, kindText } from './sentences.ts';
 
 const columns = columnsOf<'listProviders'>();
 const messageColumns = columnsOf<'listProviderMessages'>();
@@ -22,22 +22,41 @@ export const AvailabilityMark = ({ value }: { value: Availability }) => (
 
 type Row = Item<'listProviders'>;
 
+/** A provider that was never checked offers nothing. */
+function availabilityOfRow({ kind, available, problem, serves }: Row): Availability {
+  if (kind === 'BUILT_IN') return available ? 'available' : 'unavailable';
+  if (!available) return 'unavailable';
+  if (problem !== null) return 'failed';
+  return serves.length === 0 ? 'unchecked' : 'available';
+}
+
+const servesText = ({ serves }: Row): string => serves.map(kindText).join(', ');
+
 const PROVIDER_COLUMNS = [
   columns.key('providerId'),
   ...columns.fields('status'),
   {
     ...{ name: 'available', label: T.availability },
-    cell: (row: Row) => <AvailabilityMark value={availabilityOf(row)} />,
-    text: (row: Row) => T.availabilities[availabilityOf(row)],
+    cell: (row: Row) => <AvailabilityMark value={availabilityOfRow(row)} />,
+    text: (row: Row) => T.availabilities[availabilityOfRow(row)],
   },
   {
-    ...{ name: 'capabilities', label: T.offers },
-    cell: (row: Row) => offerSummary(row) || <span className="none">{TEXTS.none}</span>,
-    text: offerSummary,
+    ...{ name: 'serves', label: T.offers },
+    cell: (row: Row) => servesText(row) || <span className="none">{TEXTS.none}</span>,
+    text: servesText,
   },
-  ...columns.fields('environment', 'problem', 'checkedAt'),
-  ...columns.hidden('url', 'createdAt'),
+  ...columns.fields('environment'),
+  {
+    name: 'kind',
+    cell: ({ kind }: Row) => T.types[kind],
+    text: ({ kind }: Row) => T.types[kind],
+  },
+  ...columns.fields('problem', 'pauseReason', 'description'),
 ];
+
+/** Only providers that speak the protocol have a page. */
+const pathOfProvider = (row: Row): string | undefined =>
+  row.kind === 'GATEWAY' ? `/providers/${encodeURIComponent(row.providerId)}` : undefined;
 
 const ENVIRONMENTS = ['production', 'sandbox'];
 
@@ -76,7 +95,7 @@ export function Providers() {
         columns={PROVIDER_COLUMNS}
         filters={PROVIDER_FILTERS}
         keep={keepProvider}
-        pathOf={pathIn('/providers', 'providerId')}
+        pathOf={pathOfProvider}
         empty={T.noProviders}
       />
     </Screen>
@@ -107,8 +126,7 @@ export const pathOfMessage = ({ transactionId }: Message): string | undefined =>
   transactionId === null ? undefined : pathOf(transactionId);
 
 export function ProviderMessages() {
-  const { data } = useReply('listProviders');
-  const names = (data?.data ?? []).map(({ providerId }) => providerId);
+  const names = useProviderNames();
   return (
     <Screen title={TEXTS.pages.providerMessages}>
       <p className="sub soft">{T.messagesText}</p>

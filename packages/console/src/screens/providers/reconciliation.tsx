@@ -12,7 +12,7 @@ import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Amount } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
-import { ModeMark, Status } from '../../parts/status.tsx';
+import { ModeMark, Status, statusText } from '../../parts/status.tsx';
 import { RECONCILIATION_TEXTS as T } from '../../texts/reconciliation.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
@@ -20,9 +20,16 @@ const differences = columnsOf<'listDifferences'>();
 const days = columnsOf<'listProviderDays'>();
 const balances = columnsOf<'listProviderBalances'>();
 
+const kindText = (kind: string) => T.kinds[kind] ?? statusText(kind);
+
 const DIFFERENCE_COLUMNS = [
   ...differences.amounts('amount'),
-  ...differences.fields('kind', 'since', 'status', 'detail', 'providerId', 'day', 'ownerId'),
+  differences.column(
+    'kind',
+    ({ kind }) => kindText(kind),
+    ({ kind }) => kindText(kind),
+  ),
+  ...differences.fields('since', 'status', 'detail', 'providerId', 'day', 'ownerId'),
   ...differences.fields('transactionId', 'environment'),
   ...differences.hidden('lineId', 'note', 'decision', 'differenceId'),
 ];
@@ -93,7 +100,7 @@ export const Differences = () => (
     <List
       id="listDifferences"
       columns={DIFFERENCE_COLUMNS}
-      filters={[{ name: 'status' }, { name: 'kind' }, { name: 'providerId' }]}
+      filters={[{ name: 'status' }, { name: 'kind', textOf: kindText }, { name: 'providerId' }]}
       pathOf={pathIn('/differences', 'differenceId')}
       empty={T.noDifferences}
     />
@@ -169,7 +176,7 @@ function decisionActions(difference: Value): Action[] {
       isDangerous: DANGEROUS.includes(decision),
       about: (
         <>
-          <Facts value={{ amount: moneyOf(difference), kind, detail }} />
+          <Facts value={{ amount: moneyOf(difference), difference: kindText(kind), detail }} />
           <p>{T.consequences[decision]}</p>
         </>
       ),
@@ -191,9 +198,12 @@ function Owner({ difference }: { difference: Value }) {
   );
 }
 
+/** Fields that the head of the screen shows. */
+const HIDDEN = ['differenceId', 'status', 'readable', 'ageHours'];
+
 function Content({ difference }: { difference: Value }) {
   const { decision, reason, decidedBy, decidedAt, decisions, ...facts } = difference;
-  const { differenceId: _, status: __, amount, currency, readable, ageHours, ...others } = facts;
+  const { amount, currency, kind, detail, ...others } = facts;
   return (
     <>
       <div className="figure-row">
@@ -201,10 +211,12 @@ function Content({ difference }: { difference: Value }) {
           <Amount value={{ amount, currency }} />
         </p>
       </div>
-      <p className="lead">{others.detail}</p>
+      <p className="lead">
+        {kindText(kind)}. {detail}
+      </p>
       <div className="columns even">
         <Panel title={T.details} actions={<Owner difference={difference} />}>
-          <Facts value={others} without={['detail']} />
+          <Facts value={others} without={HIDDEN} />
         </Panel>
         <Panel title={T.decision}>
           {decision && <Facts value={{ decision, reason, decidedBy, decidedAt }} />}

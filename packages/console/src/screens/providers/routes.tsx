@@ -1,7 +1,6 @@
 // Routes in the order in which they are tried: all of them, and those of one provider.
 import { Link } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
-import { useReply } from '../../api/queries.ts';
 import type { Column } from '../../parts/column.ts';
 import { columnsOf } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -10,6 +9,7 @@ import { Panel, Screen } from '../../parts/panel.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
 import { TEXTS } from '../../texts/texts.ts';
+import { useProviderNames } from './names.ts';
 import {
   conditionsText,
   isService,
@@ -63,7 +63,8 @@ function columnsWith(nameOf: PlatformNames): Column<Route>[] {
     columns.column('providerId', ({ providerId }) => <ProviderLink id={providerId} />, provider),
     { ...{ name: 'appliesTo', label: T.appliesTo }, cell: conditions, text: conditions },
     ...columns.fields('environment', 'createdAt'),
-    ...columns.hidden('kind', 'platformId', 'rail', 'currency', 'routeId'),
+    ...columns.hidden('kind', 'platformId', 'rail', 'currency', 'country'),
+    ...columns.hidden('costFixed', 'costBasisPoints', 'routeId'),
     columns.actions((route) => <DeleteRoute route={route} nameOf={nameOf} />),
   ];
 }
@@ -82,8 +83,7 @@ function keepRoute(route: Route, { environment, use, provider }: Search): boolea
 
 export function Routes() {
   const nameOf = usePlatformNames();
-  const { data } = useReply('listProviders');
-  const names = [...(data?.data ?? []).map(({ providerId }) => providerId), T.builtIn];
+  const names = [...useProviderNames(), T.builtIn];
   return (
     <Screen
       title={TEXTS.pages.providerRoutes}

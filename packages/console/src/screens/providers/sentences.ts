@@ -80,19 +80,6 @@ export function offersOf({
   return sentences.length === 0 ? [T.offersNothing] : sentences;
 }
 
-const unique = (items: readonly string[]) => [...new Set(items)];
-
-/** What a provider offers, in a few words: `Payouts and refunds in EUR, rates`. */
-export function offerSummary({ capabilities }: Pick<Provider, 'capabilities'>): string {
-  const { transfers = [], services = [], cards } = capabilities ?? {};
-  const kinds = unique(transfers.flatMap((each) => each.kinds));
-  const currencies = unique(transfers.flatMap((each) => each.currencies));
-  const transfersText =
-    kinds.length > 0 && `${kindsText(kinds)} ${T.inCurrency(currencies.join(', '))}`;
-  const others = [...(cards ? ['card'] : []), ...services].map(kindText);
-  return [transfersText, ...others].filter(Boolean).join(' · ');
-}
-
 export type Availability = keyof typeof T.availabilities;
 
 export function availabilityOf({
@@ -126,7 +113,7 @@ const amountsText = ({ minAmount, maxAmount, currency = '' }: Route) =>
 
 /** What a route applies to: `Payouts in EUR over SEPA, up to 5,000.00 EUR, of Shop`. */
 export function conditionsText(route: Route, nameOf: PlatformNames): string {
-  const { kind, currency, rail, platformId } = route;
+  const { kind, currency, rail, country, platformId } = route;
   if (kind !== undefined && isService(route)) return kindText(kind);
   const words = [
     kind === undefined ? T.allTransfers : kindText(kind),
@@ -135,26 +122,29 @@ export function conditionsText(route: Route, nameOf: PlatformNames): string {
   ];
   const parts = [
     words.filter(Boolean).join(' '),
+    country !== undefined && T.receivers(country),
     amountsText(route),
     platformId !== undefined && T.ofPlatform(nameOf(platformId)),
   ];
   return parts.filter(Boolean).join(', ');
 }
 
-type Explained = Reply<'explainProviderRoute'>['routes'][number];
+export type Explained = Reply<'explainProviderRoute'>['routes'][number];
 
 export interface Transfer {
   environment: string;
   platformId: string;
   kind: string;
   rail?: string;
+  country?: string;
   currency: string;
   amount: number;
 }
 
 /** The first condition of a route that a transfer does not meet. */
 function mismatchOf(route: Route, transfer: Transfer, nameOf: PlatformNames): string | undefined {
-  const { environment, platformId, kind, rail, currency, minAmount, maxAmount } = route;
+  const { environment, platformId, kind, rail, currency, country } = route;
+  const { minAmount, maxAmount } = route;
   const { mismatches: M } = T;
   if (environment !== transfer.environment) return M.environment(environment);
   if (kind !== undefined && kind !== transfer.kind) return M.kind(lowerFirst(kindText(kind)));
@@ -162,16 +152,63 @@ function mismatchOf(route: Route, transfer: Transfer, nameOf: PlatformNames): st
     return M.platform(nameOf(platformId));
   if (currency !== undefined && currency !== transfer.currency) return M.currency(currency);
   if (rail !== undefined && rail !== transfer.rail) return M.rail(statusText(rail));
+  if (country !== undefined && country !== transfer.country) return M.country(country);
   const isInLimits =
     transfer.amount >= (minAmount ?? transfer.amount) &&
     transfer.amount <= (maxAmount ?? transfer.amount);
   return isInLimits ? undefined : M.amount(amountsText(route) ?? '');
 }
 
-/** Why a route is selected or not, as a sentence. */
-export function verdictText(route: Explained, transfer: Transfer, nameOf: PlatformNames): string {
-  const { verdict } = route;
-  const what = verdict === 'OTHER_TRANSFERS' && mismatchOf(route, transfer, nameOf);
-  if (what) return T.mismatch(what);
-  return T.verdicts[verdict] ?? `${statusText(verdict)}.`;
+/** Why a route is selected or not, with its cost and date. Without a transfer, of a choice in the past. */
+export function verdictText(
+  route: Explained,
+  currency: string | undefined,
+  nameOf: PlatformNames,
+  transfer?: Transfer,
+): string {
+  const { verdict, cost, expectedOn } = route;
+  const what = transfer && verdict === 'OTHER_TRANSFERS' && mismatchOf(route, transfer, nameOf);
+  const sentences = [
+    what ? T.mismatch(what) : (T.verdicts[verdict] ?? `${statusText(verdict)}.`),
+    cost !== undefined && currency && T.costs(moneyText({ amount: cost, currency })),
+    verdict === 'SELECTED' && expectedOn !== undefined && T.arrives(expectedOn),
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+type Terms = Provider['terms'];
+
+export const windowText = (minutes: number): string => T.windows[minutes] ?? T.minutes(minutes);
+
+function pauseTexts({ autoPause }: Terms): string[] {
+  if (!autoPause) return [];
+  const { windowMinutes, minimum, errorPercent, returnPercent, resumeAfterProbe } = autoPause;
+  const period = windowText(windowMinutes);
+  return [
+    ...(errorPercent === undefined ? [] : [T.errorPause(errorPercent, minimum, period)]),
+    ...(returnPercent === undefined ? [] : [T.returnPause(returnPercent, minimum, period)]),
+    ...(resumeAfterProbe ? [T.resumesItself] : []),
+  ];
+}
+
+/** Limits, cut-off times, prefunding and automatic pause, as sentences. */
+export function termsOf(terms: Terms): string[] {
+  const { limits = [], cutOffs = [], prefunding = [] } = terms;
+  const amount = (value: number, currency: string) => moneyText({ amount: value, currency });
+  const limitTexts = limits.flatMap(({ currency, perTransfer, perDay }) => [
+    ...(perTransfer === undefined ? [] : [T.perTransfer(amount(perTransfer, currency))]),
+    ...(perDay === undefined ? [] : [T.perDay(amount(perDay, currency))]),
+  ]);
+  const prefundingTexts = prefunding.map(({ currency, alertBelow }) =>
+    [
+      T.prefunded(currency),
+      ...(alertBelow === undefined ? [] : [T.alertBelow(amount(alertBelow, currency))]),
+    ].join(' '),
+  );
+  return [
+    ...limitTexts,
+    ...cutOffs.map(({ rail, time, timeZone }) => T.cutOff(statusText(rail), time, timeZone)),
+    ...prefundingTexts,
+    ...pauseTexts(terms),
+  ];
 }

@@ -1,0 +1,87 @@
+// Routes with their verdicts: of a transfer that is simulated, and of a payment.
+import { useReply } from '../../api/queries.ts';
+import { usePermits } from '../../api/session.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
+import { ProviderLink, usePlatformNames } from './routes.tsx';
+import {
+  conditionsText,
+  type Explained,
+  kindText,
+  providerName,
+  type Transfer,
+  verdictText,
+} from './sentences.ts';
+
+const MARKS: Readonly<Record<string, readonly [tone: string, text: string]>> = {
+  SELECTED: ['good', T.marks.selected],
+  LOWER_PRIORITY: ['neutral', T.marks.unused],
+  HIGHER_COST: ['neutral', T.marks.unused],
+};
+
+interface VerdictsProps {
+  routes: readonly Explained[];
+  currency: string | undefined;
+  transfer?: Transfer;
+}
+
+export function Verdicts({ routes, currency, transfer }: VerdictsProps) {
+  const nameOf = usePlatformNames();
+  return (
+    <ol className="choices">
+      {routes.map((route) => {
+        const [tone, text] = MARKS[route.verdict] ?? ['neutral', T.marks.skipped];
+        return (
+          <li key={route.routeId}>
+            <span>
+              <span>
+                {T.priority(route.priority)} · <ProviderLink id={route.providerId} /> ·{' '}
+                {conditionsText(route, nameOf)}
+              </span>
+              <span className="soft">{verdictText(route, currency, nameOf, transfer)}</span>
+            </span>
+            <span className={`status ${tone}`}>{text}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** The providers that got the transfers of a payment, and why. Nothing if no choice was made. */
+export function ProvidersOfPayment({ transactionId }: { transactionId: string }) {
+  const permits = usePermits();
+  const { data } = useReply(
+    'explainProviderOfTransaction',
+    { path: { transactionId } },
+    { enabled: permits('explainProviderOfTransaction') },
+  );
+  if (!data || data.data.length === 0) return null;
+  return (
+    <Panel title={T.chosen}>
+      {data.data.map(({ transferId, kind, providerId, routeId, outcome, chosenAt, ...choice }) => {
+        const priority = choice.routes.find((each) => each.routeId === routeId)?.priority;
+        const name = providerName(providerId);
+        return (
+          <section key={transferId} className="record">
+            <p>
+              {kind && `${kindText(kind)}: `}
+              <strong>
+                {priority === undefined ? T.chosenByDefault(name) : T.chosenBy(name, priority)}
+              </strong>{' '}
+              <Time value={chosenAt} /> {outcome && <Status value={outcome} />}
+            </p>
+            {choice.routes.length > 0 && (
+              <details className="record">
+                <summary>{T.consideredRoutes}</summary>
+                <Verdicts routes={choice.routes} currency={choice.currency ?? undefined} />
+              </details>
+            )}
+          </section>
+        );
+      })}
+    </Panel>
+  );
+}
