@@ -108,7 +108,7 @@ describe.runIf(isTestable)('in the console', () => {
         ]);
       expect(await page.locator('main img').count()).toBe(0);
       expect(await page.evaluate('window.hasRun === true')).toBe(false);
-      await page.getByText('Gets the transfers that a route selects it for.').waitFor();
+      await page.getByText('Gets the transfers for which a route selects it.').waitFor();
     },
     TIMEOUT_MS,
   );

@@ -13,6 +13,8 @@ export interface Filter {
   label?: string;
   /** Values; default: the values of the operation. Without values, a text field. */
   values?: readonly string[];
+  /** Text without a value, if that is not all. */
+  unset?: string;
   /** Text of a value; default: its words. */
   textOf?: (value: string) => string;
   kind?: 'day' | 'operation';
@@ -43,13 +45,13 @@ interface InputProps {
 }
 
 function Input({ filter, id, value, set }: InputProps) {
-  const { name, label, values, textOf = statusText, kind } = filter;
+  const { name, label, values, unset = TEXTS.list.all, textOf = statusText, kind } = filter;
   const inputId = useId();
   const choices = values ?? CHOICES[id]?.[name];
   const text = label ?? fieldLabel(name);
   const control = choices ? (
     <select id={inputId} value={value ?? ''} onChange={({ target }) => set(target.value)}>
-      <option value="">{TEXTS.list.all}</option>
+      <option value="">{unset}</option>
       {choices.map((each) => (
         <option key={each} value={each}>
           {textOf(each)}

@@ -9,7 +9,7 @@ export const PROVIDER_TEXTS = {
   provider: 'Provider',
   providers:
     'Banks and processors that execute transfers and serve services. A provider gets transfers after a ' +
-    'successful check, and only those that a route selects it for. Built-in connectors execute what no route ' +
+    'successful check, and only those for which a route selects it. Built-in connectors execute what no route ' +
     'selects.',
   noProviders: 'There is no provider. The built-in rail executes all transfers.',
   add: 'Add provider',
@@ -27,7 +27,7 @@ export const PROVIDER_TEXTS = {
     failed: 'Check failed',
   },
   states: {
-    available: 'Gets the transfers that a route selects it for.',
+    available: 'Gets the transfers for which a route selects it.',
     paused: 'Paused: gets no new transfers. Those that it has continue.',
     unavailable:
       'Unavailable: calls to it fail, so its routes are skipped until a call succeeds again.',
@@ -126,6 +126,17 @@ export const PROVIDER_TEXTS = {
     funding: 'Account details for deposits',
     email: 'E-mails',
     sms: 'Text messages',
+    rail: 'Transfers',
+    names: 'Names of payees',
+    mail: 'E-mails',
+    uma: 'UMA addresses',
+    networkFees: 'Network fees',
+    liveness: 'Liveness checks',
+    contractWallets: 'Contract wallets',
+    oidc: 'Sign-in',
+    walletScript: 'Wallet script',
+    issuer: 'Cards',
+    mint: 'Stablecoins',
   } as Readonly<Record<string, string>>,
   inCurrency: (currency: string) => `in ${currency}`,
   overRail: (rail: string) => `over ${rail}`,

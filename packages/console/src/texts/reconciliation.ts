@@ -2,9 +2,10 @@
 
 export const RECONCILIATION_TEXTS = {
   intro:
-    'Differences between the statements of providers and the ledger, oldest first. Each is settled by a ' +
-    'decision, which posts what it says.',
+    'Differences between the statements of providers and the ledger, oldest first. A decision ' +
+    'settles a difference and posts its amount.',
   noDifferences: 'No difference is open.',
+  openOnly: 'Open',
   days: 'Days',
   daysText:
     'A day can be closed when its closing balance is that of the ledger and no difference is open.',

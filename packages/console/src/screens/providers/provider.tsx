@@ -225,6 +225,9 @@ const Content = ({ provider }: { provider: Value }) => {
           <Panel title={T.capabilities}>
             <Capabilities {...provider} />
           </Panel>
+          <Panel title={T.address}>
+            <Address {...provider} />
+          </Panel>
           <Terms provider={provider} />
           <Prefunding provider={provider} />
         </div>
@@ -233,9 +236,6 @@ const Content = ({ provider }: { provider: Value }) => {
             <Facts value={{ url, privateAddressAllowed, checkedAt, createdAt }} />
           </Panel>
           <BalancesOfProvider providerId={provider.providerId} />
-          <Panel title={T.address}>
-            <Address {...provider} />
-          </Panel>
         </div>
       </div>
       <Health provider={provider} />

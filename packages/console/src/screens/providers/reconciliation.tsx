@@ -15,6 +15,7 @@ import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark, Status, statusText } from '../../parts/status.tsx';
 import { RECONCILIATION_TEXTS as T } from '../../texts/reconciliation.ts';
 import { TEXTS } from '../../texts/texts.ts';
+import { useProviderNames } from './names.ts';
 
 const differences = columnsOf<'listDifferences'>();
 const days = columnsOf<'listProviderDays'>();
@@ -94,24 +95,35 @@ const BALANCE_COLUMNS = [
   ...balances.fields('day', 'environment', 'reportedAt'),
 ];
 
-export const Differences = () => (
-  <Screen title={TEXTS.pages.reconciliation}>
-    <p className="sub soft">{T.intro}</p>
-    <List
-      id="listDifferences"
-      columns={DIFFERENCE_COLUMNS}
-      filters={[{ name: 'status' }, { name: 'kind', textOf: kindText }, { name: 'providerId' }]}
-      pathOf={pathIn('/differences', 'differenceId')}
-      empty={T.noDifferences}
-    />
-    <h2>{T.days}</h2>
-    <p className="sub soft">{T.daysText}</p>
-    <List id="listProviderDays" columns={DAY_COLUMNS} empty={T.noDays} />
-    <h2>{T.balances}</h2>
-    <p className="sub soft">{T.balancesText}</p>
-    <List id="listProviderBalances" columns={BALANCE_COLUMNS} empty={T.noBalances} />
-  </Screen>
-);
+/** Without a status, the operation returns open differences. */
+const STATUS = {
+  name: 'status',
+  unset: T.openOnly,
+  values: ['CARRIED', 'IN_SUSPENSE', 'DECIDED', 'RESOLVED'],
+};
+
+export function Differences() {
+  const names = useProviderNames();
+  const provider = { name: 'providerId', values: names, textOf: (name: string) => name };
+  return (
+    <Screen title={TEXTS.pages.reconciliation}>
+      <p className="sub soft">{T.intro}</p>
+      <List
+        id="listDifferences"
+        columns={DIFFERENCE_COLUMNS}
+        filters={[STATUS, { name: 'kind', textOf: kindText }, provider]}
+        pathOf={pathIn('/differences', 'differenceId')}
+        empty={T.noDifferences}
+      />
+      <h2>{T.days}</h2>
+      <p className="sub soft">{T.daysText}</p>
+      <List id="listProviderDays" columns={DAY_COLUMNS} empty={T.noDays} />
+      <h2>{T.balances}</h2>
+      <p className="sub soft">{T.balancesText}</p>
+      <List id="listProviderBalances" columns={BALANCE_COLUMNS} empty={T.noBalances} />
+    </Screen>
+  );
+}
 
 /** The balances that one provider reported, beside the ledger. */
 export function BalancesOfProvider({ providerId }: { providerId: string }) {

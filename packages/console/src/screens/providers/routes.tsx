@@ -87,11 +87,16 @@ export function Routes() {
   return (
     <Screen
       title={TEXTS.pages.providerRoutes}
-      actions={<ActionButton id="createProviderRoute" label={T.addRoute} isPrimary />}
+      actions={
+        <>
+          <Link to="/provider-choice" className="button">
+            {TEXTS.pages.providerChoice}
+          </Link>
+          <ActionButton id="createProviderRoute" label={T.addRoute} isPrimary />
+        </>
+      }
     >
-      <p className="sub soft">
-        {T.routesText} <Link to="/provider-choice">{TEXTS.pages.providerChoice}</Link>
-      </p>
+      <p className="sub soft">{T.routesText}</p>
       <List
         id="listProviderRoutes"
         columns={columnsWith(nameOf)}
