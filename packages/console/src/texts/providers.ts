@@ -9,8 +9,8 @@ export const PROVIDER_TEXTS = {
   provider: 'Provider',
   providers:
     'Banks and processors that execute transfers and serve services. A provider gets transfers after a ' +
-    'successful check, and only those for which a route selects it. Built-in connectors execute what no route ' +
-    'selects.',
+    'successful check, and only those for which a route selects it. Built-in connectors execute what no ' +
+    'route selects.',
   noProviders: 'There is no provider. The built-in rail executes all transfers.',
   add: 'Add provider',
   addDone:
@@ -94,8 +94,8 @@ export const PROVIDER_TEXTS = {
     resume: (count: number) =>
       `${routes(count)} this provider. Their new transfers go to it again.`,
     rotate:
-      'The new key is shown at once and signs calls after the overlap, which is at least one hour. Give it to ' +
-      'the provider before, otherwise it rejects the calls and transfers wait.',
+      'The new key is shown at once and signs calls after the overlap, which is at least one hour. Give it ' +
+      'to the provider before, otherwise it rejects the calls and transfers wait.',
     addKey:
       'Messages with the new key are accepted at once. After the overlap, messages with an earlier key are ' +
       'rejected.',
@@ -225,7 +225,7 @@ export const PROVIDER_TEXTS = {
   chosenByDefault: (provider: string) => `${provider}, because no route was selected`,
   consideredRoutes: 'Why: the routes at that time',
   messagesText:
-    'Messages that providers sent. Rejected messages are invalid. Contradictory messages changed nothing and ' +
-    'need a decision by an operator.',
+    'Messages that providers sent. Rejected messages are invalid. Contradictory messages changed nothing ' +
+    'and need a decision by an operator.',
   noMessagesAtAll: 'No provider has sent a message.',
 } as const;

@@ -29,8 +29,8 @@ export const RECONCILIATION_TEXTS = {
   closeDay: 'Close day',
   compare: 'Compare again',
   closing:
-    'The day can no longer change. A later correction by the provider becomes a difference of a day that is ' +
-    'open.',
+    'The day can no longer change. A later correction by the provider becomes a difference of a day that ' +
+    'is open.',
   comparing: 'Requests the statement from the provider, posts its lines and lists what differs.',
   decisions: {
     MATCH: 'Match to a payment',
