@@ -3,13 +3,13 @@ import { Type } from '@sinclair/typebox';
 import { MANUAL_CHOICES } from '../../features/payments/manual/index.ts';
 import {
   assignDifference,
+  balancesOfProviders,
   changeSource,
   closeDay,
   decideDifference,
   differenceBy,
   pageOfDays,
   pageOfDifferences,
-  balancesOfProviders,
   readSource,
   stageReconciliation,
 } from '../../features/reconciliation/index.ts';
