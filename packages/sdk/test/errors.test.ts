@@ -11,7 +11,7 @@ const app = testApp();
 /** A token of an agent with all permissions. */
 let agentToken: string;
 beforeAll(async () => {
-  agentToken = (await agentFixture(app).agent()).accessToken;
+  agentToken = (await agentFixture(app).createAgent()).accessToken;
 });
 
 interface Described {
@@ -91,7 +91,9 @@ describe('every operation', () => {
   });
 
   it('of an agent rejects operations that its policy does not permit', async () => {
-    const { accessToken } = await agentFixture(app).agent({ permissions: ['EXECUTE_QUOTES'] });
+    const { accessToken } = await agentFixture(app).createAgent({
+      permissions: ['EXECUTE_QUOTES'],
+    });
     const client = await clientOf(app, { agentToken: accessToken });
     const codes: Record<string, string | undefined> = {};
     for (const operation of operations) {

@@ -41,7 +41,7 @@ async function signIn(id: string) {
 }
 
 async function wallet() {
-  const { accountId, credential } = await fixture.customerWithWallet();
+  const { accountId, credential } = await fixture.createWalletCustomer();
   return { accountId, credentialId: credential.id as string, ...(await signIn(credential.id)) };
 }
 
@@ -173,8 +173,8 @@ describe('an owner', () => {
   });
 
   it('trusts only the pinned key', async () => {
-    const { credential } = await fixture.customerWithWallet();
-    const bundle = await fixture.otpBundle(credential.id);
+    const { credential } = await fixture.createWalletCustomer();
+    const bundle = await fixture.requestOtpBundle(credential.id);
     const { publicKey } = await generateKeys();
     const signer = app.connectorsOf('sandbox').custody?.publicKeys().bundles as string;
     const encrypt = (trusted: string, text = bundle) =>
