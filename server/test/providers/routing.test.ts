@@ -125,6 +125,11 @@ describe('limits of a provider', () => {
     expect(over.routes[0].sentToday).toBeGreaterThan(5_000);
     await service.app.advance(DAY);
     expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
+    // The first transfers of a day race for its sum: none of them is without a provider.
+    const raced = await Promise.all(Array.from({ length: 4 }, () => service.createPayment()));
+    const sentBy = (name: string) =>
+      raced.filter(({ id }) => adapters.get(name)?.transfers.has(id)).length;
+    expect([sentBy('alpha-bank'), sentBy('beta-bank')]).toEqual([1, 3]);
     await setTerms('alpha-bank', {});
     await removeRoutes();
   });

@@ -22,6 +22,14 @@ export const storedAssignment = async (
 ) =>
   directory.current().providers.size === 0 ? undefined : runtime().db.read(providerTransfers, id);
 
+/** A transfer or card. */
+interface Subject {
+  id: string;
+  platformId: string;
+}
+
+const MAX_ATTEMPTS = 5;
+
 /** A selected route, and what is stored with the choice: nothing for a card. */
 interface Chosen {
   selected: ProviderRouteRow | undefined;
@@ -37,25 +45,39 @@ const hasRoutes = ({ directory, environment }: AssignmentParts) =>
  */
 export async function assignProvider(
   parts: AssignmentParts,
-  subject: { id: string; platformId: string },
+  subject: Subject,
   choose: (ctx: Ctx) => Promise<Chosen>,
 ): Promise<string | null | undefined> {
   const stored = await storedAssignment(parts, subject.id);
   if (stored || !hasRoutes(parts)) return stored?.provider_id;
-  const caller = systemCaller(subject.platformId, parts.environment);
-  try {
-    return await operate(parts.runtime(), caller, async (ctx) => {
-      const { selected, facts } = await choose(ctx);
-      const providerId = selected?.provider_id ?? null;
-      ctx.insert(providerTransfers, {
-        ...{ id: subject.id, platform_id: subject.platformId, provider_id: providerId },
-        ...{ route_id: selected?.id ?? null, ...facts },
-        created_at: ctx.effects.now(),
-      });
-      return providerId;
-    });
-  } catch (error) {
-    if (!isKeyTaken(error)) throw error;
-    return (await storedAssignment(parts, subject.id))?.provider_id;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await storeChoice(parts, subject, choose);
+    } catch (error) {
+      if (!isKeyTaken(error)) throw error;
+      const assigned = await storedAssignment(parts, subject.id);
+      if (assigned) return assigned.provider_id;
+      // Another transfer was the first one of the day: its sum exists now.
+      if (attempt === MAX_ATTEMPTS) throw error;
+    }
   }
+}
+
+/** Selects and stores the provider in one commit. */
+function storeChoice(
+  parts: AssignmentParts,
+  subject: Subject,
+  choose: (ctx: Ctx) => Promise<Chosen>,
+): Promise<string | null> {
+  const caller = systemCaller(subject.platformId, parts.environment);
+  return operate(parts.runtime(), caller, async (ctx) => {
+    const { selected, facts } = await choose(ctx);
+    const providerId = selected?.provider_id ?? null;
+    ctx.insert(providerTransfers, {
+      ...{ id: subject.id, platform_id: subject.platformId, provider_id: providerId },
+      ...{ route_id: selected?.id ?? null, ...facts },
+      created_at: ctx.effects.now(),
+    });
+    return providerId;
+  });
 }
