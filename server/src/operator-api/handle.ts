@@ -134,9 +134,9 @@ function scopedQuery(
   const hasFilter = 'platformId' in (contract.query?.properties ?? {});
   if (platformIds === null || !hasFilter) return query;
   const [only, ...others] = platformIds;
-  // Searches contain only resources that the operator may see.
-  if (query.platformId === undefined && contract.method === 'POST') return query;
   const platformId = query.platformId ?? (others.length === 0 ? only : undefined);
+  // A search contains only resources that the operator may see.
+  if (platformId === undefined && contract.method === 'POST') return query;
   if (platformId === undefined) throw invalidField('platformId', 'is required');
   if (!platformIds.includes(String(platformId))) throw notFound();
   return { ...query, platformId };

@@ -128,11 +128,16 @@ describe('an operator of two platforms', () => {
       secret: await secretOf(),
     });
     expect(JSON.stringify(ok(reply, 200))).toContain(person.id);
+    const customers = await client.call('POST', '/customers/search', {
+      body: { field: 'name', value: 'Ada Lovelace' },
+      secret: await secretOf(),
+    });
+    expect(JSON.stringify(ok(customers, 200))).toContain(person.id);
   });
 
   it('gets every list of the operator API', async () => {
     const paths = OPERATOR_OPERATIONS.map(({ contract }) => contract)
-      .filter((contract) => isMergeable(contract))
+      .filter((contract) => contract.method === 'GET' && isMergeable(contract))
       .map(({ path, query }) => ({ path, required: query?.required ?? [] }));
     expect(paths.length).toBeGreaterThan(25);
     const failed: unknown[] = [];

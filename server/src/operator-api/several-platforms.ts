@@ -43,10 +43,9 @@ function orderOf(item: Item): string {
 }
 
 /** Whether a list can be merged: it is paged and has a filter by platform. */
-export const isMergeable = ({ method, query, replies }: Contract): boolean => {
+export const isMergeable = ({ query, replies }: Contract): boolean => {
   const pageFields = replies[200]?.properties ?? {};
   return (
-    method === 'GET' &&
     'platformId' in (query?.properties ?? {}) &&
     ['data', 'hasMore', 'nextCursor'].every((name) => name in pageFields)
   );

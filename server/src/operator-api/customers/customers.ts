@@ -59,6 +59,7 @@ const search = operation({
     'because URLs of requests are logged.',
   auth: 'operator',
   operatorPermission: 'customers.read',
+  oldestFirst: true,
   idempotency: 'none',
   commands: ['customers find'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
