@@ -147,8 +147,8 @@ export async function explainRoute({ runtime, directory }: ManagerParts, facts: 
 const SUFFIXES = ['', '/pull', '/refund'];
 
 /**
- * Why the transfers of a transaction went to their providers, as stored at the choice. Throws NOT_FOUND for a
- * transaction without such a choice: none was sent, or there was no route.
+ * Why the transfers of a transaction went to their providers, as stored at the choice. Empty without such a
+ * choice: no transfer was sent, or there was no route.
  */
 export async function explainTransaction(
   { runtime }: { runtime: Pick<Runtime, 'db'> },
@@ -174,8 +174,5 @@ export async function explainTransaction(
           },
         ],
   );
-  if (data.length === 0) {
-    throw new Fault('NOT_FOUND', 'No provider was chosen for this transaction.');
-  }
   return { data };
 }

@@ -106,11 +106,12 @@ const explainTransaction = operation({
   path: '/provider-choices/{transactionId}',
   summary: 'Explain the provider of a payment',
   description:
-    'Returns why the transfers of a transaction went to their providers, as stored at the choice.',
+    'Returns why the transfers of a transaction went to their providers, as stored at the choice. Empty ' +
+    'if no provider was chosen.',
   commands: ['providers explain'],
   params: Type.Object({ transactionId: text('ID of the transaction.') }),
   replies: { 200: TransactionChoices },
-  errors: ['NOT_FOUND'],
+  errors: [],
 });
 
 const messages = operation({

@@ -3,6 +3,7 @@
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
 import { pageOfMessages, STORED_RESULTS } from '../../features/payments/provider-messages/index.ts';
 import { PROVIDER_CHOICES, routeManagement } from '../../features/providers/index.ts';
+import { Fault } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
@@ -103,6 +104,9 @@ const executedBy = (providerId: string | null) => providerId ?? 'the built-in ra
 /** Why the transfers of a payment went to their providers. */
 async function explainPayment(system: System, transactionId: string): Promise<Output> {
   const json = await routeManagement.explainTransaction(await managerOf(system), transactionId);
+  if (json.data.length === 0) {
+    throw new Fault('NOT_FOUND', 'No provider was chosen for this transaction.');
+  }
   const texts = json.data.map((each) => {
     const result = each.outcome === null ? '' : `, ${each.outcome}`;
     const head = `${each.transferId} at ${each.chosenAt}: ${executedBy(each.providerId)}${result}.`;

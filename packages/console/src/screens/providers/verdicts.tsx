@@ -1,6 +1,6 @@
 // Routes with their verdicts: of a transfer that is simulated, and of a payment.
 import { useReply } from '../../api/queries.ts';
-import { usePermits } from '../../api/session.tsx';
+import { usePermits, useSession } from '../../api/session.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -53,10 +53,13 @@ export function Verdicts({ routes, currency, transfer }: VerdictsProps) {
 /** The providers that got the transfers of a payment, and why. Nothing if no choice was made. */
 export function ProvidersOfPayment({ transactionId }: { transactionId: string }) {
   const permits = usePermits();
+  const { user } = useSession();
+  // Providers belong to the installation, which an operator of single platforms does not see.
+  const isWhole = (user?.platformIds ?? null) === null;
   const { data } = useReply(
     'explainProviderOfTransaction',
     { path: { transactionId } },
-    { enabled: permits('explainProviderOfTransaction') },
+    { enabled: isWhole && permits('explainProviderOfTransaction') },
   );
   if (!data || data.data.length === 0) return null;
   return (
