@@ -70,16 +70,18 @@ function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler
 
 /** Exchanges on connections of their own. They reject like those of `Effects.http`. */
 export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOptions) {
-  const agent = new Agent({
+  const settings = {
     connections: maxSockets,
-    pipelining: 1,
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     // Each exchange has a deadline of its own.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { lookup, noDelay: true },
-  });
+  };
+  const pooled = new Agent({ ...settings, pipelining: 1 });
+  // Opens a connection for each request: another pooled one may be closing as well.
+  const unpooled = new Agent({ ...settings, pipelining: 0 });
 
   /** Time of the last response of each receiver. */
   const responses = new Map<string, number>();
@@ -118,7 +120,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         });
         const isReusedConnectionError = (error: Error) =>
           isFirst && !replied && isBroken(error) && mayBeIdle(origin);
-        agent.dispatch(options, {
+        (isFirst ? pooled : unpooled).dispatch(options, {
           ...handler,
           onRequestStart(started) {
             controller = started;

@@ -97,6 +97,21 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect([connections, responses]).toEqual([2, 4]);
   });
 
+  it('opens another if several reused ones are closed', async () => {
+    const [, url] = await listen(
+      net.createServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => {
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+          socket.once('data', () => socket.destroy());
+        });
+      }),
+    );
+    const send = () => effects.http(requestTo(url));
+    await Promise.all(Array.from({ length: 5 }, send));
+    expect((await send()).body).toBe('ok');
+  });
+
   it('sends nothing twice if a fresh connection breaks', async () => {
     let calls = 0;
     const [, url] = await listen(

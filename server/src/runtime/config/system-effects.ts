@@ -92,6 +92,8 @@ const openLookup: LookupFunction = (hostname, options, callback) => {
 interface Network {
   plain: http.Agent;
   secure: https.Agent;
+  /** Agents that open a new connection for each request. */
+  unpooled: { plain: http.Agent; secure: https.Agent };
 }
 
 // Each network keeps its own sockets: one that was opened without an address check must never be
@@ -104,7 +106,12 @@ function createNetwork(lookup: LookupFunction): Network {
     timeout: IDLE_SOCKET_MS,
     lookup,
   };
-  return { plain: new http.Agent(options), secure: new https.Agent(options) };
+  const unpooled = { ...options, keepAlive: false };
+  return {
+    plain: new http.Agent(options),
+    secure: new https.Agent(options),
+    unpooled: { plain: new http.Agent(unpooled), secure: new https.Agent(unpooled) },
+  };
 }
 
 const joinValues = (headers: http.IncomingHttpHeaders): Record<string, string> =>
@@ -162,7 +169,9 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
     }, request.timeoutMs);
     const send = (first: boolean) => {
       const { method } = request;
-      const agent = secure ? network.secure : network.plain;
+      // Another pooled connection may be closing as well.
+      const agents = first ? network : network.unpooled;
+      const agent = secure ? agents.secure : agents.plain;
       let replied = false;
       const outgoing = (secure ? https : http).request(
         url,
