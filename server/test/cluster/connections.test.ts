@@ -12,13 +12,13 @@ import { connectDatabase } from '../../src/runtime/db/connections/connect.ts';
 import { openDatabase } from '../../src/runtime/db/database.ts';
 import { connectLane } from '../../src/runtime/db/lane.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { isRoot, packageProblem, postgresBinaries } from '../kit/cluster/packages.ts';
+import { isRoot, postgresBinaries } from '../kit/cluster/packages.ts';
 import { freePorts, start, stop, until } from '../kit/cluster/processes.ts';
 import { createServerProcess, SERVER_ENV, type ServerProcess } from '../kit/cluster/servers.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import type { Running } from '../kit/crash/server.ts';
 
-const problem = packageProblem() ?? (isRoot() ? undefined : 'the user postgres needs root');
+const problem = isRoot() ? undefined : 'the user postgres needs root';
 
 /** A certificate authority, and a certificate that it issued for `localhost` alone. */
 function createCertificates(folder: string): void {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { DATABASE, PASSWORD, USER } from '../kit/cluster/configuration.ts';
 import type { Node } from '../kit/cluster/node.ts';
-import { isRoot, packageProblem } from '../kit/cluster/packages.ts';
+import { isRoot } from '../kit/cluster/packages.ts';
 import { freePorts, start, stop, until } from '../kit/cluster/processes.ts';
 import { SERVER_ENV } from '../kit/cluster/servers.ts';
 import {
@@ -19,7 +19,7 @@ import {
   startClusterUnderLoad,
 } from '../kit/cluster/under-load.ts';
 
-const problem = packageProblem() ?? (isRoot() ? undefined : 'network namespaces need root');
+const problem = isRoot() ? undefined : 'network namespaces need root';
 
 describe.skipIf(problem)(
   `a primary that is cut off${problem ? ` (skipped: ${problem})` : ''}`,

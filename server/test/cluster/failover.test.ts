@@ -3,7 +3,6 @@
 // times; RAILHEAD_TEST_LENGTH=short makes two failovers and nothing else.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { packageProblem } from '../kit/cluster/packages.ts';
 import { until } from '../kit/cluster/processes.ts';
 import {
   type ClusterUnderLoad,
@@ -14,9 +13,8 @@ import {
 const LENGTH = process.env.RAILHEAD_TEST_LENGTH;
 const isShort = LENGTH === 'short';
 const KILLS = isShort ? 1 : LENGTH === 'long' ? 20 : 4;
-const problem = packageProblem();
 
-describe.skipIf(problem)(`a cluster under load${problem ? ` (skipped: ${problem})` : ''}`, () => {
+describe('a cluster under load', () => {
   let world: ClusterUnderLoad;
   let failed = false;
 

@@ -143,6 +143,14 @@ describe('rates', () => {
     expect((await estimate()) / before).toBeCloseTo(2, 3);
     const older = { type: 'rates.updated', rates: rates(now - 60_000, '0.75') };
     expect((await adapter.send('bank', older)).body).toEqual({ result: 'IGNORED' });
+    const unusable = [
+      { ...rates(now + 1_000, '0.75'), base: 'XXX' },
+      rates(now + 3_600_000, '0.75'),
+    ];
+    for (const each of unusable) {
+      const { status, body } = await adapter.send('bank', { type: 'rates.updated', rates: each });
+      expect([status, body.details?.errors[0].field]).toEqual([400, 'rates']);
+    }
     expect((await estimate()) / before).toBeCloseTo(2, 3);
   });
 });

@@ -11,6 +11,7 @@ import {
   identityChecks,
   messagePort,
   providerRates,
+  rateProblem,
   verdictOf,
 } from './services.ts';
 import { progressOf, transferCalls } from './transfers.ts';
@@ -46,4 +47,5 @@ export const gateway: ProviderProtocol = {
   },
   progressOf,
   verdictOf,
+  rateProblem,
 };

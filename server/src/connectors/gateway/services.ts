@@ -4,7 +4,7 @@
 import type { Static } from '@sinclair/typebox';
 import { midRate, type RateTable, tableOfJson } from '../../catalog/currencies/rate-table.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
-import { type Effects, iso } from '../../kernel/effects.ts';
+import { type Effects, iso, type Time } from '../../kernel/effects.ts';
 import type {
   BeneficiaryVerificationPort,
   IdentityCase,
@@ -26,6 +26,15 @@ import { NOT_FOUND, type ProviderClient } from './client.ts';
 const RATES_EVERY_MS = 30_000;
 const RATES_RETRY_MS = 5_000;
 const DEFAULT_VALIDITY_S = 3_600;
+/** Tolerance for clock differences: rates of the future would remain the newest ones. */
+const TOLERANCE_MS = 5 * 60_000;
+
+/** Why reported rates cannot be used; undefined if they can. */
+export function rateProblem(reported: ReportedRates, now: Time): string | undefined {
+  const parsed = tableOfJson(JSON.stringify(reported), false);
+  if ('problems' in parsed) return parsed.problems.join('; ');
+  return Date.parse(reported.at) > now + TOLERANCE_MS ? 'at is in the future' : undefined;
+}
 
 function found<T>(reply: T | typeof NOT_FOUND, path: string): T {
   if (reply === NOT_FOUND) throw new Error(`the provider does not serve ${path}`);
@@ -92,9 +101,10 @@ interface TimedTable extends RateTable {
   validUntil: number;
 }
 
-function tableOf(reported: ReportedRates): TimedTable {
+/** Null for rates that cannot be used. */
+function tableOf(reported: ReportedRates, now: Time): TimedTable | null {
   const parsed = tableOfJson(JSON.stringify(reported), false);
-  if ('problems' in parsed) throw new Error(`invalid rates: ${parsed.problems.join('; ')}`);
+  if ('problems' in parsed || rateProblem(reported, now) !== undefined) return null;
   const { at = 0 } = parsed.table;
   const validUntil = at + (reported.validForSeconds ?? DEFAULT_VALIDITY_S) * 1_000;
   return { ...parsed.table, at, validUntil };
@@ -106,13 +116,15 @@ export function providerRates(
   effects: Effects,
   reported: ReportedRates | null,
 ): RatePort {
-  let latest = reported && tableOf(reported);
+  let latest = reported && tableOf(reported, effects.now());
   let requestAt = 0;
   let requesting: Promise<void> | undefined;
 
   async function request(): Promise<void> {
     requestAt = effects.now() + RATES_RETRY_MS;
-    const table = tableOf(found(await client.call('/rates', {}, ReportedRates), '/rates'));
+    const reply = found(await client.call('/rates', {}, ReportedRates), '/rates');
+    const table = tableOf(reply, effects.now());
+    if (!table) throw new Error('the provider returned rates that cannot be used');
     if (!latest || table.at >= latest.at) latest = table;
     requestAt = effects.now() + RATES_EVERY_MS;
   }

@@ -38,12 +38,6 @@ const missing = () => Object.keys(PACKAGES).filter((name) => !PACKAGES[name]?.()
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Why the tests of a cluster cannot run here, without installing anything. */
-export function packageProblem(): string | undefined {
-  const names = missing();
-  return names.length ? `not installed: ${names.join(', ')}` : undefined;
-}
-
 /** Installs what is missing. Returns the reason why the cluster cannot be started, if there is one. */
 export function ensurePackages(print: (line: string) => void): string | undefined {
   const names = missing();

@@ -1,7 +1,7 @@
 // Port of a provider: the calls of the provider protocol, and how a provider is connected.
 
 import type { SignatureKey } from '../../../kernel/crypto/http-signatures.ts';
-import type { Effects } from '../../../kernel/effects.ts';
+import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { ProviderIssuerPort } from '../cards.ts';
 import type { FundingPort } from '../funding.ts';
 import type { IdentityPort, IdentityVerdict } from '../identity.ts';
@@ -70,4 +70,6 @@ export interface ProviderProtocol {
   progressOf(reported: TransferState): Progress;
   /** A reported decision as the verdict of a case. */
   verdictOf(reported: IdentityDecision): IdentityVerdict;
+  /** Why reported rates cannot be used; undefined if they can. */
+  rateProblem(reported: ReportedRates, now: Time): string | undefined;
 }

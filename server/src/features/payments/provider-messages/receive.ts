@@ -40,7 +40,7 @@ import { applyTransferMessage, type Outcome } from './transfers.ts';
 
 export interface ReceiverParts extends CardMessageParts {
   directory: ProviderDirectory;
-  protocol: Pick<ProviderProtocol, 'progressOf' | 'verdictOf'>;
+  protocol: Pick<ProviderProtocol, 'progressOf' | 'verdictOf' | 'rateProblem'>;
   /** Stores a page of a statement; reconciliation is a later feature. */
   statements(providerId: string, page: StatementPage): Promise<Pick<Outcome, 'result' | 'problem'>>;
   /** Logs a problem for operators, without personal data. */
@@ -152,10 +152,18 @@ async function store(
 }
 
 /** The message, or a fault with every invalid field. */
-function messageOf(value: unknown): { message: Message } | { fault: Fault } {
+function messageOf(
+  { runtime, protocol }: ReceiverParts,
+  value: unknown,
+): { message: Message } | { fault: Fault } {
   const errors = fieldErrors(Message, value, 'body');
   if (errors.length > 0) return { fault: invalid(errors) };
   const message = value as Message;
+  if (message.type === 'rates.updated') {
+    const problem = protocol.rateProblem(message.rates, runtime.effects.now());
+    if (problem === undefined) return { message };
+    return { fault: invalid([{ field: 'rates', message: problem }]) };
+  }
   if (message.type !== 'deposit.received') return { message };
   const targets = [message.accountId, message.paymentReference].filter(Boolean);
   if (targets.length === 1) return { message };
@@ -291,7 +299,7 @@ export async function receiveMessage(
   body: string,
   value: unknown,
 ): Promise<Reply> {
-  const read = messageOf(value);
+  const read = messageOf(parts, value);
   if ('fault' in read) {
     // Identified by its digest, because its ID may be missing.
     const problem = read.fault.message;
