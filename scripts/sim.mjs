@@ -1,10 +1,10 @@
 // `npm run sim [-- --seed N --steps M --seeds K --verbose]`: bundles and runs the simulator on
 // temporary databases. Without a seed it generates one and prints it.
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bundleTest } from './bundle-test.mjs';
 import { ensureInstalled } from './install.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -28,23 +28,6 @@ function readFlags() {
   return { seed, steps: count('steps', 1_000), seeds: count('seeds', 1), verbose };
 }
 
-/** Packages are not bundled; the bundle is below the folder that contains them. */
-async function bundle(outdir) {
-  const { build } = createRequire(import.meta.url)('esbuild');
-  await build({
-    entryPoints: [path.join(root, 'server/test/sim/main.ts')],
-    outdir,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    sourcemap: 'inline',
-    logLevel: 'error',
-  });
-  return path.join(outdir, 'main.js');
-}
-
 let flags;
 try {
   flags = readFlags();
@@ -57,5 +40,5 @@ fs.mkdirSync(dist, { recursive: true });
 const folder = fs.mkdtempSync(path.join(dist, 'sim-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
 process.setSourceMapsEnabled(true);
-const { main } = await import(pathToFileURL(await bundle(folder)).href);
+const { main } = await import(pathToFileURL(await bundleTest('sim/main.ts', folder)).href);
 process.exit((await main(flags)) ? 0 : 1);

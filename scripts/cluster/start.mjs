@@ -2,29 +2,12 @@
 // `npm run cluster -- status`, it shows or disturbs the running one. The program is
 // server/test/kit/cluster/trial.ts, which the tests of a cluster share.
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleTest } from '../bundle-test.mjs';
 import { ensureInstalled } from '../install.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-
-/** Packages are not bundled; the bundle is below the folder that contains them. */
-async function bundle(outdir) {
-  const { build } = createRequire(import.meta.url)('esbuild');
-  await build({
-    entryPoints: [path.join(root, 'server/test/kit/cluster/trial.ts')],
-    outdir,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    sourcemap: 'inline',
-    logLevel: 'error',
-  });
-  return path.join(outdir, 'trial.js');
-}
 
 await ensureInstalled({ dev: true });
 const { ensureBuilt } = await import('../build.mjs');
@@ -34,5 +17,5 @@ fs.mkdirSync(dist, { recursive: true });
 const folder = fs.mkdtempSync(path.join(dist, 'cluster-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
 process.setSourceMapsEnabled(true);
-const { main } = await import(pathToFileURL(await bundle(folder)).href);
+const { main } = await import(pathToFileURL(await bundleTest('kit/cluster/trial.ts', folder)).href);
 process.exit(await main(process.argv.slice(2)));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { providerMessagePersonalData } from '../../src/features/payments/provider-messages/personal-data.ts';
 import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';
-import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapter.ts';
 
 const { service, read, write } = operatorService();
 const BANK = 'acme-bank';
@@ -11,11 +11,7 @@ let adapter: Adapter;
 
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
-  const provider = await write('POST', '/providers', {
-    ...{ providerId: BANK, environment: 'production', url: adapter.url },
-    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
-  });
-  adapter.accept(provider.ownKeys);
+  await addProvider(write, adapter, BANK);
   await write('POST', `/providers/${BANK}/check`);
   await write('POST', '/provider-routes', {
     ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },

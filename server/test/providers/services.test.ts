@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, findInternalAccount, ok } from '../kit/app/fixtures.ts';
 import { openOnboarding } from '../kit/customers/onboarding.ts';
 import { operatorClient } from '../kit/operator/client.ts';
-import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapter.ts';
 
 const IBAN = 'DE89370400440532013000';
 const SERVICES = ['account_check', 'rates', 'identity', 'funding', 'email', 'sms'];
@@ -43,11 +43,7 @@ beforeAll(async () => {
   platform = await harness.createPlatform('default', 'production');
   adapter = await startAdapter(harness.app);
   reply('/capabilities', { protocol: '1', services: SERVICES, fundingCurrencies: ['EUR'] });
-  const provider = await write('POST', '/providers', {
-    ...{ providerId: 'bank', environment: 'production', url: adapter.url },
-    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
-  });
-  adapter.accept(provider.ownKeys);
+  await addProvider(write, adapter, 'bank');
   await write('POST', '/providers/bank/check');
   for (const kind of SERVICES) {
     const route = { providerId: 'bank', environment: 'production', priority: 10, kind };

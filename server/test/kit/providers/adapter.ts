@@ -140,3 +140,16 @@ export async function startAdapter(app: TestApp) {
 }
 
 export type Adapter = Awaited<ReturnType<typeof startAdapter>>;
+
+/** Adds a production provider that the adapter plays, and exchanges the keys of both sides. */
+export async function addProvider(
+  write: (method: string, path: string, body?: object) => Promise<Json>,
+  adapter: Adapter,
+  providerId: string,
+): Promise<void> {
+  const { ownKeys } = await write('POST', '/providers', {
+    ...{ providerId, environment: 'production', url: `${adapter.url}/` },
+    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
+  });
+  adapter.accept(ownKeys);
+}
