@@ -10,7 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './install.mjs';
-import { uncoveredReplies } from './reply-coverage.mjs';
+import { uncoveredReplies } from './tests/reply-coverage.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleTest } from '../bundle-test.mjs';
+import { bundleTest } from '../tests/bundle.mjs';
 import { ensureInstalled } from '../install.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

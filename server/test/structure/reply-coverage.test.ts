@@ -2,7 +2,7 @@
 // provoked once.
 import { describe, expect, it } from 'vitest';
 
-const script = new URL('../../../scripts/reply-coverage.mjs', import.meta.url).href;
+const script = new URL('../../../scripts/tests/reply-coverage.mjs', import.meta.url).href;
 const { replyProblems } = await import(script);
 
 const ERRORS = [

@@ -6,9 +6,9 @@
 // all its codes. It also lists codes that no test can produce, with the reason.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { ensureBuilt } from './build.mjs';
+import { ensureBuilt } from '../build.mjs';
 
-const read = (name) => JSON.parse(fs.readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
+const read = (name) => JSON.parse(fs.readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 
 /** Pairs of an operation and one of its success statuses. */
 function* successesOf(document) {
