@@ -4,8 +4,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleTest } from '../tests/bundle.mjs';
 import { ensureInstalled } from '../install.mjs';
+import { bundleTest } from '../tests/bundle.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

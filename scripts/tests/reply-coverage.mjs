@@ -8,7 +8,8 @@ import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../build.mjs';
 
-const read = (name) => JSON.parse(fs.readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
+const read = (name) =>
+  JSON.parse(fs.readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 
 /** Pairs of an operation and one of its success statuses. */
 function* successesOf(document) {

@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleTest } from './bundle.mjs';
 import { ensureInstalled } from '../install.mjs';
+import { bundleTest } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const USAGE = 'npm run sim -- [--seed SEED] [--steps 1000] [--seeds 1] [--verbose]';
