@@ -6,6 +6,7 @@ import { uuid7 } from '../kernel/id.ts';
 import type { Files } from '../runtime/files/files.ts';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission/admission.ts';
 import { createUnroutedRecords, type RecordUnrouted } from './admission/unrouted-requests.ts';
+import { createUnsupportedMethods } from './admission/unsupported-methods.ts';
 import type { Operation } from './bind.ts';
 import { readQuery } from './body/query.ts';
 import { createUploads } from './body/upload.ts';
@@ -17,7 +18,7 @@ import { addSecurityHeaders, securityHeadersOf } from './connection/security-hea
 import { faultBody } from './fault-body.ts';
 import { sendPage, TOO_MANY_ATTEMPTS } from './pages/pages.ts';
 import { faultOf, sendFault } from './replies.ts';
-import { bindRoute, type RouteOptions, routeOf } from './route.ts';
+import { bindRoute, type RouteOptions } from './route.ts';
 
 export { BASE_PATH, type Watch } from './route.ts';
 
@@ -45,16 +46,26 @@ const UNLIMITED = ['/healthz', '/readyz'];
 /** Longer than the longest request. */
 const STALLED_MS = 90_000;
 
+const MAX_PARAMETER = 300;
+
+/** The URL is not repeated: it may contain the secret of a link or a code. */
+const UNKNOWN_PATH = new Fault(
+  'NOT_FOUND',
+  'The path was not found. Check the URL and the API version.',
+);
+
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
 
 /** Checks before every route, and the response without a route. */
 function createGuard(
-  { naming }: ServerOptions,
+  { naming, operations, watch }: ServerOptions,
   admission: Admission,
   drain: Drain,
   connections: Connections,
   recordUnrouted: RecordUnrouted,
 ) {
+  const unsupportedMethodOf = createUnsupportedMethods(operations, naming, MAX_PARAMETER);
+
   /** Whether the connection accepts this request; otherwise it gets no response. */
   function isAccepted({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (drain.isClosing(raw.socket)) raw.socket.destroy();
@@ -88,14 +99,17 @@ function createGuard(
    * Whether a request without a credential continues to its route; otherwise its error was sent.
    */
   async function admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    // The URL is not repeated: it may contain the secret of a link or a code.
-    const notFound = new Fault(
-      'NOT_FOUND',
-      'The path was not found. Check the URL and the API version.',
-    );
-    const fault = await rejectionOf(request, request.is404 ? notFound : undefined);
+    const unsupported = request.is404 ? unsupportedMethodOf(request) : undefined;
+    const notFound = request.is404 ? UNKNOWN_PATH : undefined;
+    const fault = await rejectionOf(request, unsupported?.fault ?? notFound);
     if (!fault) return true;
-    if (request.is404) await recordUnrouted(request, reply, fault);
+    if (request.is404) await recordUnrouted(request, reply, fault, unsupported?.path);
+    if (unsupported && fault === unsupported.fault) {
+      for (const contract of unsupported.contracts) {
+        watch?.(contract, fault.status, faultBody(naming, fault));
+      }
+      reply.header('allow', unsupported.allowed);
+    }
     if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
       const limited = reply.header('retry-after', String(fault.retryAfterS ?? 1));
       await sendPage(limited, TOO_MANY_ATTEMPTS);
@@ -130,44 +144,6 @@ function createGuard(
   };
 }
 
-function rejectWrongMethods(
-  server: FastifyInstance,
-  options: ServerOptions,
-  admission: Admission,
-  recordUnrouted: RecordUnrouted,
-): void {
-  const { operations, naming, watch } = options;
-  const methods = new Map<string, Set<string>>();
-  const paths = new Map<string, string>();
-  for (const { contract } of operations) {
-    const route = routeOf(contract, naming);
-    paths.set(route, contract.path);
-    methods.set(route, (methods.get(route) ?? new Set()).add(contract.method));
-  }
-  const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-  for (const [route, supported] of methods) {
-    const allowed = [...supported].join(', ');
-    const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
-    const reject = async (request: FastifyRequest, reply: FastifyReply) => {
-      await admission.delayRejection(request);
-      await recordUnrouted(request, reply, fault, paths.get(route));
-      for (const { contract } of operations) {
-        if (routeOf(contract, naming) === route)
-          watch?.(contract, fault.status, faultBody(naming, fault));
-      }
-      sendFault(reply.header('allow', allowed), naming, fault);
-      return reply;
-    };
-    server.route({
-      method: METHODS.filter((each) => !supported.has(each)),
-      url: route,
-      // Before the body is read.
-      onRequest: reject,
-      handler: reject,
-    });
-  }
-}
-
 /** Builds the server without listening; `inject` works at once. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming, trustedProxies = [] } = options;
@@ -184,7 +160,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: () => uuid7(runtime.effects),
-    routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
+    routerOptions: { querystringParser: readQuery, maxParamLength: MAX_PARAMETER },
     requestTimeout: 60_000,
     // A client that stops reading its response is disconnected.
     connectionTimeout: options.stalledMs ?? STALLED_MS,
@@ -216,13 +192,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);
   }
-  rejectWrongMethods(server, options, admission, recordUnrouted);
   server.setNotFoundHandler((_request, reply) => {
-    sendFault(
-      reply,
-      naming,
-      new Fault('NOT_FOUND', 'The path was not found. Check the URL and the API version.'),
-    );
+    sendFault(reply, naming, UNKNOWN_PATH);
   });
   server.setErrorHandler((error, request, reply) => {
     const fault = faultOf(error);

@@ -64,7 +64,6 @@ export interface Database {
 interface DatabaseOptions extends Partial<ConnectionLimits> {
   /** `postgres://…`; `host` as a query parameter may name the folder of a Unix socket. */
   url: string;
-  poolSize?: number;
 }
 
 const MAX_ROWS = 1_000;

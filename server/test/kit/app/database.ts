@@ -44,6 +44,23 @@ export function databaseUrl(url: string, name: string): string {
   return other.href;
 }
 
+let administrator: Promise<pg.Client> | undefined;
+
+/** Runs a statement on a connection that the tests of this process share. */
+async function administer(url: string, sql: string): Promise<void> {
+  administrator ??= (async () => {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {
+      administrator = undefined;
+    });
+    await client.connect();
+    // Absent from its types; an open connection must not keep the process.
+    (client as pg.Client & { unref(): void }).unref();
+    return client;
+  })();
+  await (await administrator).query(sql);
+}
+
 /** A fresh database with all migrations applied. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject('testServer') as TestServer | undefined;
@@ -55,9 +72,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, template, strategy } = server;
   databaseCount += 1;
   const name = `${template}_${process.pid}_${databaseCount}`;
-  await execute(url, `create database ${name} template ${template} strategy ${strategy}`);
+  await administer(url, `create database ${name} template ${template} strategy ${strategy}`);
   return {
     url: databaseUrl(url, name),
-    drop: () => execute(url, `drop database if exists ${name} with (force)`),
+    drop: () => administer(url, `drop database if exists ${name} with (force)`),
   };
 }

@@ -25,6 +25,7 @@ import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
 import type { Code } from '../../../src/kernel/fault.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
 import type { IdentityProviderSettings } from '../../../src/runtime/config/identity-provider.ts';
+import { CONNECTION_LIMITS } from '../../../src/runtime/db/connections/limits.ts';
 import { createLog } from '../../../src/runtime/observability/log.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
@@ -113,6 +114,14 @@ export async function wireOf(body: unknown): Promise<{ type: string; payload: st
   return { type, payload: Buffer.from(await form.arrayBuffer()) };
 }
 
+const TEST_SETTINGS = {
+  masterKey: Buffer.alloc(32, 7),
+  // A documentation site built on this machine must not affect the tests.
+  siteFolder: path.join(os.tmpdir(), 'no-site'),
+  // Opening a connection costs more than most tests.
+  connectionLimits: { ...CONNECTION_LIMITS, poolSize: 2 },
+};
+
 export type TestApp = Awaited<ReturnType<typeof startApp>>;
 
 export interface AppOptions {
@@ -151,9 +160,7 @@ export async function startApp(options: AppOptions = {}) {
     ...others,
     serviceNamePrefix,
     databaseUrl: database.url,
-    masterKey: Buffer.alloc(32, 7),
-    // A documentation site built on this machine must not affect the tests.
-    siteFolder: path.join(os.tmpdir(), 'no-site'),
+    ...TEST_SETTINGS,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
   const app: App = await compose(

@@ -7,6 +7,8 @@ export interface ConnectionLimits {
   lockTimeoutMs: number;
   /** A connection is replaced at about this age, so that connections follow a changed topology. */
   maxAgeMs: number;
+  /** Maximum number of connections for reading; default 8. */
+  poolSize?: number | undefined;
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = {

@@ -1,0 +1,42 @@
+// Paths that exist and do not support the method of the request. Each path is stored once here and not
+// as a route per unsupported method, which were a thousand routes of Fastify.
+import FindMyWay from 'find-my-way';
+import type { Naming } from '../../catalog/naming.ts';
+import type { Contract } from '../../kernel/contract/operation.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { routeOf } from '../route.ts';
+
+export interface UnsupportedMethod {
+  fault: Fault;
+  /** Methods that the path supports, as in the header `Allow`. */
+  allowed: string;
+  /** Template of the path. */
+  path: string;
+  contracts: Contract[];
+}
+
+/** Other methods, such as HEAD and OPTIONS, are answered as an unknown path. */
+const METHODS = new Set<string>(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']);
+
+/** Returns a function that describes a request without a route; undefined if its path is unknown. */
+export function createUnsupportedMethods(
+  operations: readonly { contract: Contract }[],
+  naming: Naming,
+  maxParamLength: number,
+) {
+  const contractsByRoute = new Map<string, Contract[]>();
+  for (const { contract } of operations) {
+    const route = routeOf(contract, naming);
+    contractsByRoute.set(route, [...(contractsByRoute.get(route) ?? []), contract]);
+  }
+  const paths = FindMyWay({ maxParamLength });
+  for (const [route, contracts] of contractsByRoute) {
+    const allowed = [...new Set(contracts.map(({ method }) => method))].join(', ');
+    const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
+    const { path = '' } = contracts[0] ?? {};
+    const store: UnsupportedMethod = { fault, allowed, path, contracts };
+    paths.on('GET', route, () => undefined, store);
+  }
+  return ({ method, url }: { method: string; url: string }): UnsupportedMethod | undefined =>
+    METHODS.has(method) ? (paths.find('GET', url)?.store as UnsupportedMethod) : undefined;
+}
