@@ -143,6 +143,21 @@ async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Recei
   return { load, successes };
 }
 
+/**
+ * The rows of the primary. HAProxy closes the connections to a node that is no longer the primary, which may
+ * be this one.
+ */
+async function readPrimary(url: string): Promise<BookSnapshot> {
+  for (let attemptsLeft = 3; ; attemptsLeft--) {
+    try {
+      return await readSnapshot(url);
+    } catch (error) {
+      if (attemptsLeft === 1) throw error;
+      await sleep(2_000);
+    }
+  }
+}
+
 /** Everything is paid out, and every event is delivered. */
 async function waitForWork(url: string): Promise<void> {
   await until(
@@ -186,7 +201,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
 
   async function audit(): Promise<BookSnapshot> {
     const answered = new Set(load.requests.filter((each) => each.response !== undefined));
-    const snapshot = await readSnapshot(cluster.url);
+    const snapshot = await readPrimary(cluster.url);
     const problems = [
       ...load.unexpectedResults,
       ...problemsOf(snapshot),

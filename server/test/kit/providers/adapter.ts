@@ -86,7 +86,7 @@ export async function startAdapter(app: TestApp) {
       cards.set(json.cardId, { ...cards.get(json.cardId), ...json });
     }
     const reply = replies[path]?.(json);
-    if (reply === null) return void request.destroy();
+    if (reply === null) return void request.socket.destroy();
     response.writeHead(reply?.status ?? (reply ? 200 : 404), {
       'content-type': 'application/json',
     });
