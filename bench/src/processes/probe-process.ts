@@ -10,6 +10,8 @@ export interface Probe {
   path: string;
   /** JSON of a POST; absent for a GET. */
   body?: string | undefined;
+  /** Instead of that of the run. */
+  authorization?: string | undefined;
 }
 
 export interface ProbeOptions {
@@ -25,8 +27,9 @@ export interface ProbeRun extends Run {
   each: Record<string, Run>;
 }
 
-function send(agent: http.Agent, options: ProbeOptions, { path, body }: Probe): Promise<void> {
-  const { port, authorization } = options;
+function send(agent: http.Agent, options: ProbeOptions, probed: Probe): Promise<void> {
+  const { path, body, authorization = options.authorization } = probed;
+  const { port } = options;
   const length = Buffer.byteLength(body ?? '');
   const type = { 'content-type': 'application/json', 'content-length': length };
   return new Promise((resolve, reject) => {

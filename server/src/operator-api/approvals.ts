@@ -18,7 +18,15 @@ import { type Contract, operation } from '../kernel/contract/operation.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
 import { type OperatorCall, operatorHandle, rightsIn } from './handle.ts';
-import { APPROVAL, Approval, Changes, OptionalReason, PlatformFilter, Reason } from './schemas.ts';
+import {
+  APPROVAL,
+  Approval,
+  Changes,
+  OptionalReason,
+  PlatformFilter,
+  Reason,
+  RemovalQuery,
+} from './schemas.ts';
 import { scopedDatabase } from './scoped-database.ts';
 
 const TAG = 'Approvals';
@@ -102,6 +110,7 @@ const remove = operation({
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   params: policyParams,
+  query: RemovalQuery,
   replies: { 200: Policy },
   errors: [],
   notFound: 'NOT_FOUND',

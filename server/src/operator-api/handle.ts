@@ -124,7 +124,7 @@ function* platformIdsIn(value: unknown): Generator<string> {
 
 /**
  * The query of an operator who is restricted to some platforms: it must select one of them, unless the
- * reply is a list that can be merged.
+ * reply is a list that can be merged, or a sum over the platforms of the operator.
  */
 function scopedQuery(
   contract: Contract,
@@ -136,7 +136,8 @@ function scopedQuery(
   const [only, ...others] = platformIds;
   const platformId = query.platformId ?? (others.length === 0 ? only : undefined);
   // A search contains only resources that the operator may see.
-  if (platformId === undefined && contract.method === 'POST') return query;
+  const isLimited = contract.method === 'POST' || contract.sumsPlatforms === true;
+  if (platformId === undefined && isLimited) return query;
   if (platformId === undefined) throw invalidField('platformId', 'is required');
   if (!platformIds.includes(String(platformId))) throw notFound();
   return { ...query, platformId };
@@ -187,12 +188,19 @@ function subjectIn(params: RawInput['params']): string | undefined {
   );
 }
 
+/** A request that removes something has no body, so its reason is in the query. */
+function reasonIn({ method }: Contract, { query, body }: RawInput): string | undefined {
+  if (method !== 'DELETE') return body?.reason;
+  return typeof query.reason === 'string' ? query.reason : undefined;
+}
+
 function requestOf(
   contract: Contract,
   operator: Operator,
   { runtime }: Installation,
-  { params, headers, body }: RawInput,
+  raw: RawInput,
 ): AuditedRequest {
+  const { params, headers } = raw;
   const key = headers['idempotency-key'];
   const takesKey = idempotencyOf(contract) !== 'none' && key !== undefined;
   const keyText = `${operator.id} ${contract.operationId} ${key}`;
@@ -200,7 +208,7 @@ function requestOf(
     operator,
     operationId: contract.operationId,
     subject: subjectIn(params),
-    reason: body?.reason,
+    reason: reasonIn(contract, raw),
     requestKey: takesKey ? runtime.vault.digest('operator request', keyText) : undefined,
   };
 }

@@ -1,10 +1,19 @@
-// A decision that rejects has a reason, which the audit record keeps.
+// A decision that rejects has a reason, which the audit record keeps; a removal can have one.
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_OPERATIONS } from './index.ts';
 
 const REJECTIONS = OPERATOR_OPERATIONS.map(({ contract }) => contract).filter(({ operationId }) =>
   operationId.startsWith('reject'),
 );
+
+const REMOVALS = OPERATOR_OPERATIONS.map(({ contract }) => contract).filter(
+  ({ method, operatorPermission }) =>
+    method === 'DELETE' && operatorPermission !== 'profile.manage',
+);
+
+it.each(REMOVALS)('a removal has a reason in its query: $operationId', ({ query }) => {
+  expect(query?.properties).toHaveProperty('reason');
+});
 
 describe('operations that reject', () => {
   it('are the decisions about checks, payments, coins, accounts, factors and approvals', () => {

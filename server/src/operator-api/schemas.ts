@@ -11,10 +11,10 @@ export const PlatformFilter = {
   ),
 };
 
-/** Filter of sums, which an operator of several platforms gets for one of them. */
+/** Filter of sums. An operator of several platforms gets the sums of all of them without it. */
 export const SummedPlatform = {
   platformId: Type.Optional(
-    text('Sum only this platform. Required for an operator of several platforms.'),
+    text('Sum only this platform. Default: all platforms that the operator may access.'),
   ),
 };
 
@@ -25,6 +25,9 @@ export const Reason = text('Reason, stored in the audit record. Must not contain
 });
 
 export const OptionalReason = { reason: Type.Optional(Reason) };
+
+/** Query of a removal, which has no body. */
+export const RemovalQuery = Type.Object(OptionalReason);
 
 /** Body of a decision that rejects, which always has a reason. */
 export const RejectionBody = Type.Object({ reason: Reason });

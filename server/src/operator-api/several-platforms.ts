@@ -1,5 +1,6 @@
-// A list for an operator of several platforms: the pages of each platform, merged in the order of the list.
-// The cursor contains a position for each platform.
+// Lists and sums for an operator of several platforms. A list has the pages of each platform, merged in the
+// order of the list, and its cursor contains a position for each platform. A sum is calculated over all
+// platforms at once.
 import type { Operator } from '../kernel/caller.ts';
 import type { Contract, Reply } from '../kernel/contract/operation.ts';
 import { invalidField } from '../kernel/fault.ts';
@@ -59,6 +60,15 @@ export function mergedPlatforms(
 ): readonly string[] | undefined {
   if (platformIds === null || platformIds.length < 2 || platformId !== undefined) return undefined;
   return isMergeable(contract) ? [...platformIds].sort() : undefined;
+}
+
+/** The platforms of a sum: the selected one, or those of the operator; undefined for all platforms. */
+export function summedPlatforms(
+  { platformIds }: Pick<Operator, 'platformIds'>,
+  { platformId }: { platformId?: string | undefined },
+): readonly string[] | undefined {
+  if (platformId !== undefined) return [platformId];
+  return platformIds === null ? undefined : [...new Set(platformIds)];
 }
 
 const encode = (positions: readonly Position[]): string =>

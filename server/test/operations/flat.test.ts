@@ -4,6 +4,7 @@
 // read. Filters by status, type or region are excluded: they skip rows that do not match.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { trialSql } from '../../src/features/accounting/ledger-accounts.ts';
 import { agentActions, agents } from '../../src/features/agents/store.ts';
 import { cardMessages, cardReveals, cards } from '../../src/features/cards/store.ts';
 import { LATEST_VERIFICATIONS } from '../../src/features/customers/verifications/review.ts';
@@ -14,8 +15,10 @@ import {
   BY_RESULT,
   depositIdsOf,
 } from '../../src/features/payments/manual/bank-references.ts';
+import { metricsSql } from '../../src/features/payments/monitoring/metrics.ts';
 import { transactions } from '../../src/features/payments/transactions/store.ts';
 import { mintsAndBurns, stablecoins } from '../../src/features/stablecoins/store.ts';
+import { SYSTEM_ACCOUNT_IDS } from '../../src/ledger/chart.ts';
 import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.ts';
 import { stepSql } from '../../src/runtime/db/steps.ts';
 import type { Table } from '../../src/runtime/db/table.ts';
@@ -29,7 +32,13 @@ import {
   RARE,
   TRANSACTIONS,
 } from '../kit/app/flat-rows.ts';
-import { createPlanner, idSql, type Planned, uuid } from '../kit/app/query-plans.ts';
+import {
+  blocksOfGenericPlan,
+  createPlanner,
+  idSql,
+  type Planned,
+  uuid,
+} from '../kit/app/query-plans.ts';
 import { testApp } from '../kit/app/test-app.ts';
 
 /** Blocks for a page of twenty rows, including the index path of each branch. */
@@ -255,6 +264,34 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
       await checkFlat(countSql(table, requested), MANY);
     }
   });
+});
+
+it('sums the balances of a small platform without reading accounts of others', async () => {
+  const { after, before } = SYSTEM_ACCOUNT_IDS;
+  const { id } = await app.newPlatform('Small', { environment: 'sandbox', regulated: true });
+  const blocks = await blocksOfGenericPlan(
+    client,
+    { text: trialSql(true), values: [5_000, null, after, before, [id]] },
+    ['int', 'text', 'text', 'text', 'text[]'],
+  );
+  expect(blocks).toBeLessThanOrEqual(FEW);
+});
+
+it('sums payments of a platform without reading those of others', async () => {
+  await client.query(`insert into payment_metrics (platform_id, grain, bucket, type, currency, rail,
+      payments, completed, failed, returned, amount, completed_amount, returned_amount)
+    select 'platform ' || p, 'day', '2026-01-01'::timestamptz + d * interval '1 day', 'OUTGOING',
+      'USD', '', 1, 1, 0, 0, 1, 1, 0
+    from generate_series(1, 2000) p, generate_series(1, 30) d`);
+  await client.query('vacuum analyze payment_metrics');
+  const values = ['day', '2026-01-01', '2026-02-01', null, null, null];
+  const types = ['text', 'timestamptz', 'timestamptz', 'text', 'text', 'text', 'text[]'];
+  const blocks = await blocksOfGenericPlan(
+    client,
+    { text: metricsSql('day', [], true), values: [...values, ['platform 7', 'platform 8']] },
+    types,
+  );
+  expect(blocks).toBeLessThanOrEqual(FEW);
 });
 
 it('finds the accounts of the platform itself without reading accounts of its customers', async () => {

@@ -133,7 +133,9 @@ async function countPayments(client: pg.Client) {
 export interface Templates {
   /** Executed payments. */
   payments: readonly string[];
-  platforms: readonly [string, string];
+  /** Has three quarters of the rows; the others have equal parts of the rest. */
+  main: string;
+  others: readonly string[];
 }
 
 const idsOf = async (client: pg.Client, text: string, values: unknown[] = []) =>
@@ -248,16 +250,16 @@ async function fillEvents({ client, count, now, owned }: Fill): Promise<void> {
 /** Inserts this number of payments, evenly over the last year. */
 export async function fillPayments(
   url: string,
-  { payments, platforms }: Templates,
+  { payments, main, others }: Templates,
   count: number,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const [main, other] = platforms;
+  const other = `(array['${others.join("', '")}'])[1 + (n / 4) % ${others.length}]`;
   const fill: Fill = {
     ...{ client, count, now: Date.now() },
     people: Math.max(PER_PERSON, Math.ceil(count / PER_PERSON)),
-    owned: { platform_id: `case when n % 4 = 0 then '${other}' else '${main}' end` },
+    owned: { platform_id: `case when n % 4 = 0 then ${other} else '${main}' end` },
   };
   try {
     await client.query("set maintenance_work_mem = '512MB'");

@@ -1,6 +1,6 @@
-// Row 16: what operators read, at a small and at a large number of payments. The peer of 16a to 16d is
-// the same server on the small database, because the time must not grow with the payments. The peer
-// of 16e is a minimal Fastify route that sends the statement of the same page through `pg`.
+// Row 16: what operators read, at a small and at a large number of payments. The peer of every row but
+// 16e is the same server on the small database, because the time must not grow with the payments. The
+// peer of 16e is a minimal Fastify route that sends the statement of the same page through `pg`.
 import { transactions } from '../../../../server/src/features/payments/transactions/store.ts';
 import { stepSql } from '../../../../server/src/runtime/db/steps.ts';
 import type { Bench } from '../../machine/bench.ts';
@@ -32,6 +32,12 @@ const KINDS = [
     kind: 'rare',
     label: 'operator lists, filters that match little',
     maximum: undefined,
+  },
+  {
+    id: '16f',
+    kind: 'platforms',
+    label: 'overview and sums of several platforms',
+    maximum: MAX_GROWTH,
   },
 ] as const;
 

@@ -16,6 +16,8 @@ import type { Probe } from '../../processes/probe-process.ts';
 import { FIRST_AMOUNT, fillPayments, numberedId } from './fill.ts';
 
 const PEOPLE = 10;
+/** Platforms with a part of the payments, in addition to the first. */
+const OTHER_PLATFORMS = 7;
 const BASE = '/operator/v1';
 const DAY_MS = 86_400_000;
 const COMPLETION_MS = 30_000;
@@ -26,7 +28,7 @@ export interface OperatorServer {
   port: number;
   process: Child;
   authorization: string;
-  probes: Record<'lists' | 'rare' | 'search' | 'sums', Probe[]>;
+  probes: Record<'lists' | 'rare' | 'search' | 'sums' | 'platforms', Probe[]>;
 }
 
 /** A customer who has paid an external account; returns the ID of the payment. */
@@ -157,6 +159,16 @@ const sumsOf = ({ platform }: Known): Probe[] => [
   get('sums of a platform', `metrics/payments?platformId=${platform}`),
 ];
 
+/** Sums for an operator of several platforms, as the overview of the console requests them. */
+const sumsOfPlatforms = (authorization: string): Probe[] =>
+  [
+    get('overview', 'overview?mode=sandbox'),
+    get('sums of 30 days', `metrics/payments?bucket=day&mode=sandbox&from=${ago(30)}`),
+    get('sums of a day by hour', `metrics/payments?bucket=hour&mode=sandbox&from=${ago(1)}`),
+    get('sums of a year by week', `metrics/payments?bucket=week&from=${ago(364)}`),
+    get('trial balance', 'ledger/trial-balance'),
+  ].map((probe) => ({ ...probe, authorization, name: `${probe.name}, several platforms` }));
+
 async function knownOf(
   bench: Bench,
   { database, payments }: Pick<OperatorServer, 'database' | 'payments'>,
@@ -198,23 +210,26 @@ export async function startOperatorServer(
   const templates = await eachOf(Array.from({ length: PEOPLE }), (_, index) => pay(request, index));
   for (const id of templates) await completed(request, id);
   const env = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
-  const other = await runCommand<{ platformId: string }>(bench, env, [
-    ...['platform', 'create', '--name', 'Other'],
-  ]);
-  const token = await runCommand<{ secret: string }>(bench, env, [
-    ...['operator-token', 'create', '--name', 'Bench', '--role', 'administrator'],
-  ]);
+  const others: string[] = [];
+  for (let n = 1; n <= OTHER_PLATFORMS; n++) {
+    const created = await runCommand<{ platformId: string }>(bench, env, [
+      ...['platform', 'create', '--name', `Other ${n}`],
+    ]);
+    others.push(created.platformId);
+  }
+  const tokenWith = (...args: string[]) =>
+    runCommand<{ secret: string }>(bench, env, [
+      ...['operator-token', 'create', '--name', 'Bench', '--role', 'administrator', ...args],
+    ]);
+  const token = await tokenWith();
   const [main] = await cluster.rows<{ id: string }>(
     database,
     'select platform_id as id from transactions limit 1',
   );
   const platform = main?.id as string;
+  const limited = await tokenWith('--platforms', [platform, ...others.slice(1)].join(','));
   await first.process.stop();
-  await fillPayments(
-    url,
-    { payments: templates, platforms: [platform, other.platformId] },
-    payments,
-  );
+  await fillPayments(url, { payments: templates, main: platform, others }, payments);
   await cluster.checkpoint();
   const started = await startServer(bench, args, { log, logLevel, profile });
   const { port, process } = started;
@@ -224,6 +239,7 @@ export async function startOperatorServer(
     rare: RARE,
     search: searchesOf(known),
     sums: sumsOf(known),
+    platforms: sumsOfPlatforms(`Bearer ${limited.secret}`),
   };
   const authorization = `Bearer ${token.secret}`;
   return { database, payments, port, process, authorization, probes };

@@ -193,24 +193,30 @@ export async function ledgerAccountById(
 /** Accounts of customers and platforms that are counted. */
 const MAX_COUNTED = 50_000;
 
-const TRIAL = `with own as materialized (
+// Plans do not depend on the values, so that accounts of single platforms have a statement of their own.
+// Their order and limit in a lateral join require a range of the index for each platform.
+const ALL_ACCOUNTS = 'from internal_accounts i join ledger_accounts a on a.id = i.id';
+const OWN_ACCOUNTS = `from unnest($5::text[]) o(id)
+    cross join lateral (select id, platform_id, currency, customer_id from internal_accounts
+      where platform_id = o.id order by created_at, id limit $1::int + 1) i
+    cross join lateral (select balance, held from ledger_accounts where id = i.id limit 1) a`;
+
+export const trialSql = (isLimited: boolean) => `with own as materialized (
     select p.environment as mode, i.currency, i.customer_id is null as is_own, a.balance, a.held
-    from internal_accounts i join platforms p on p.id = i.platform_id
-      join ledger_accounts a on a.id = i.id
-    where ($1::text is null or i.platform_id = $1)
-    limit $2::int + 1
+    ${isLimited ? OWN_ACCOUNTS : ALL_ACCOUNTS} join platforms p on p.id = i.platform_id
+    limit $1::int + 1
   ), lines as (
     select mode, currency, case when is_own then 'PLATFORM' else 'CUSTOMER' end as type, balance, held
     from own
     union all
     select split_part(id, ':', 2), currency, upper(split_part(id, ':', 3)), balance, held
-    from ledger_accounts where id > $4 and id < $5 and $1::text is null
+    from ledger_accounts where id > $3 and id < $4${isLimited ? ' and false' : ''}
   )
   select mode, currency, type, count(*)::int4 as accounts, sum(held)::text as held,
     (-coalesce(sum(balance) filter (where balance < 0), 0))::text as debit,
     coalesce(sum(balance) filter (where balance > 0), 0)::text as credit,
     (select count(*)::int4 from own) as counted
-  from lines where $3::text is null or mode = $3
+  from lines where $2::text is null or mode = $2
   group by mode, currency, type
   having bool_or(balance <> 0 or held <> 0)
   order by mode, currency, type`;
@@ -278,7 +284,8 @@ function totalsOf(lines: readonly TrialLine[]) {
 }
 
 interface TrialQuery {
-  platformId?: string | undefined;
+  /** Undefined: all platforms. */
+  platformIds?: readonly string[] | undefined;
   mode?: Mode | undefined;
   /** Accounts of customers and platforms that are counted. */
   maxCounted?: number | undefined;
@@ -286,23 +293,23 @@ interface TrialQuery {
 
 /**
  * Balances by environment, currency and type. `isCounted` is false if there are too many accounts: those of
- * customers and platforms are then one line, calculated from the system accounts, and for a single platform
+ * customers and platforms are then one line, calculated from the system accounts, and for single platforms
  * the first ones only.
  */
 export async function trialBalance(
   runtime: Runtime,
-  { platformId, mode, maxCounted = MAX_COUNTED }: TrialQuery,
+  { platformIds, mode, maxCounted = MAX_COUNTED }: TrialQuery,
 ) {
-  if (platformId !== undefined) await platformById(runtime, platformId);
   const { after, before } = SYSTEM_ACCOUNT_IDS;
-  const values = [platformId ?? null, maxCounted, mode ?? null, after, before];
-  const rows = await runtime.db.query<TrialRow>(TRIAL, values);
+  const isLimited = platformIds !== undefined;
+  const values = [maxCounted, mode ?? null, after, before, ...(isLimited ? [platformIds] : [])];
+  const rows = await runtime.db.query<TrialRow>(trialSql(isLimited), values);
   const isCounted = (rows[0]?.counted ?? 0) <= maxCounted;
   const all = rows.map(({ counted: _, debit, credit, held, ...row }): TrialLine => {
     return { ...row, debit: BigInt(debit), credit: BigInt(credit), held: BigInt(held) };
   });
   const system = all.filter((line) => !isOwnerType(line));
-  const isDerived = !isCounted && platformId === undefined;
+  const isDerived = !isCounted && !isLimited;
   const lines = isDerived ? [...derivedLines(system), ...system] : all;
   const order = ({ mode: modeOfLine, currency, type }: TrialLine) =>
     `${MODES.indexOf(modeOfLine)} ${currency} ${LEDGER_ACCOUNT_TYPES.indexOf(type) + 10}`;

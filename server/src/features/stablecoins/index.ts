@@ -10,6 +10,7 @@ export {
   type ServiceDecision,
   searchStablecoins,
   stablecoinHistory,
+  stablecoinSupply,
 } from './coins/approval.ts';
 export { Stablecoin } from './contract.ts';
 export {
@@ -19,7 +20,7 @@ export {
 } from './minting/by-operator.ts';
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
 export { readStablecoin } from './store.ts';
-export { supplyProblems } from './supply/reconciliation.ts';
+export { SUPPLY_MEASURES, supplyProblems } from './supply/reconciliation.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const stablecoinFeature = {

@@ -83,6 +83,8 @@ type Authentication =
       readonly needsApproval?: true;
       /** A list that is ordered by time, oldest first; others are newest first. */
       readonly oldestFirst?: true;
+      /** Its handler sums over the platforms of the operator, so `platformId` is optional for all. */
+      readonly sumsPlatforms?: true;
       /** Can post in the ledger, so a policy can have a smallest amount. */
       readonly postsMoney?: true;
       readonly permission?: never;
@@ -109,6 +111,7 @@ interface NoOperator {
   readonly wholeInstallation?: never;
   readonly needsApproval?: never;
   readonly oldestFirst?: never;
+  readonly sumsPlatforms?: never;
   readonly postsMoney?: never;
 }
 

@@ -13,6 +13,7 @@ import { named, nullable, oneOf, text, time, withDescription } from '../../kerne
 import { assertPlatform, operatorHandle } from '../handle.ts';
 import { TransactionType } from '../payments/schemas.ts';
 import { OptionalReason, SummedPlatform } from '../schemas.ts';
+import { summedPlatforms } from '../several-platforms.ts';
 import { ModeFilter } from './schemas.ts';
 
 const TAG = 'Metrics';
@@ -61,9 +62,10 @@ const get = operation({
     'Returns counts and amounts of payments by creation time, type and currency. A ' +
     'payment between two customers is counted on both sides, once as OUTGOING and once as ' +
     'INCOMING. Later results change the sums of the bucket in which the payment was created. Weeks ' +
-    'begin on Monday, all times are UTC.',
+    'begin on Monday, all times are UTC. Currencies are never added to each other.',
   auth: 'operator',
   operatorPermission: 'payments.read',
+  sumsPlatforms: true,
   commands: [],
   query: Type.Object({
     ...SummedPlatform,
@@ -127,9 +129,12 @@ const recount = operation({
 });
 
 export const metricsOperations = [
-  operatorHandle(get, async ({ installation }, { query }) => ({
+  operatorHandle(get, async ({ installation, operator }, { query }) => ({
     status: 200,
-    body: await paymentMetrics(installation.runtime, query),
+    body: await paymentMetrics(installation.runtime, {
+      ...query,
+      platformIds: summedPlatforms(operator, query),
+    }),
   })),
   operatorHandle(recount, async ({ installation, operator }, { params }) => {
     assertPlatform(operator, params.platformId);

@@ -1,6 +1,6 @@
 // The numbers of the overview. Each is read from an index with a limit, or from the first page of a list,
-// so the cost is bounded. All numbers are cached for a second, so that many open consoles cost as much as
-// one.
+// so the cost is bounded; for an operator of single platforms it grows with their number. All numbers
+// are cached for a second, so that many open consoles cost as much as one.
 import { trialBalance } from '../../features/accounting/index.ts';
 import { listCardExceptions } from '../../features/cards/index.ts';
 import { listVerifications } from '../../features/customers/verifications/index.ts';
@@ -20,13 +20,15 @@ import { searchWalletRecoveries } from '../../features/wallets/index.ts';
 import type { Operator } from '../../kernel/caller.ts';
 import type { OperatorPermission } from '../../kernel/contract/operator-permissions.ts';
 import { iso } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { type OperatorCall, rightsIn } from '../handle.ts';
+import { summedPlatforms } from '../several-platforms.ts';
 
 /** Items of a list that are counted. */
 export const MAX_WORK = 100;
-/** Internal accounts of a single platform whose balances are summed. */
+/** Internal accounts of single platforms whose balances are summed. */
 const MAX_ACCOUNTS = 5_000;
 const MAX_PLATFORMS = 200;
 const CACHE_MS = 1_000;
@@ -115,27 +117,53 @@ interface Scope {
   query: Query;
   /** IDs of the selected platforms. */
   platformIds: readonly string[];
+  /** The same if each of them is read for itself: neither all platforms nor all of an environment. */
+  singlePlatforms: readonly string[] | undefined;
 }
 
-async function work({ runtime, call, query, platformIds }: Scope): Promise<Counted[]> {
-  const { platformId, mode } = query;
+/** The first items of each platform, until there are more than are counted. */
+async function itemsOfEach(
+  platformIds: readonly string[],
+  read: (query: WorkQuery) => Promise<Items>,
+): Promise<Items> {
+  const data: Item[] = [];
+  let hasMore = false;
+  for (const [index, platformId] of platformIds.entries()) {
+    const page = await read({ platformId, limit: MAX_WORK });
+    data.push(...page.data);
+    hasMore ||= page.hasMore;
+    if (data.length >= MAX_WORK) {
+      const isLast = index === platformIds.length - 1;
+      return {
+        data: data.slice(0, MAX_WORK),
+        hasMore: hasMore || !isLast || data.length > MAX_WORK,
+      };
+    }
+  }
+  return { data, hasMore };
+}
+
+async function work({ runtime, call, platformIds, singlePlatforms, query }: Scope) {
   const selected = new Set(platformIds);
-  const isWanted = ({ platformId: itemPlatformId }: Item) =>
-    mode === undefined || selected.has(itemPlatformId ?? '');
+  const isWanted = ({ platformId }: Item) =>
+    query.mode === undefined || selected.has(platformId ?? '');
   const names = WORK_NAMES.filter((name) => mayRead(call.operator, WORK[name][0]));
   return Promise.all(
     names.map(async (name) => {
-      const read: ReadItems = WORK[name][1];
-      const items = await read(runtime, { platformId, limit: MAX_WORK }, call);
+      const [, readItems]: readonly [OperatorPermission, ReadItems] = WORK[name];
+      const read = (workQuery: WorkQuery) => readItems(runtime, workQuery, call);
+      const items = await (singlePlatforms
+        ? itemsOfEach(singlePlatforms, read)
+        : read({ limit: MAX_WORK }));
       return countOf(name, items, isWanted);
     }),
   );
 }
 
 /** Jobs by the first part of their kind. */
-async function jobs({ runtime, query }: Scope) {
+async function jobs({ runtime, singlePlatforms }: Scope) {
   const groups = new Map<string, { queued: number; dead: number; oldestMs: number }>();
-  for (const { kind, queued, dead, oldestMs } of await readQueues(runtime, query.platformId)) {
+  for (const { kind, queued, dead, oldestMs } of await readQueues(runtime, singlePlatforms)) {
     const [name = kind] = kind.split('.');
     const group = groups.get(name) ?? { queued: 0, dead: 0, oldestMs: 0 };
     groups.set(name, {
@@ -150,24 +178,29 @@ async function jobs({ runtime, query }: Scope) {
   }));
 }
 
-async function balances({ runtime, query }: Scope) {
+async function balances({ runtime, query: { mode }, singlePlatforms: platformIds }: Scope) {
   // Over all platforms the internal accounts follow from the system accounts.
-  const maxCounted = query.platformId === undefined ? 0 : MAX_ACCOUNTS;
-  const { data, isCounted } = await trialBalance(runtime, { ...query, maxCounted });
-  const isComplete = isCounted || query.platformId === undefined;
+  const maxCounted = platformIds ? MAX_ACCOUNTS : 0;
+  const { data, isCounted } = await trialBalance(runtime, { platformIds, mode, maxCounted });
+  const isComplete = isCounted || platformIds === undefined;
   return {
     isComplete,
     data: data.map(({ mode, currency, type, net }) => ({ mode, currency, type, net })),
   };
 }
 
-async function platformsOf(runtime: Runtime, { platformId, mode }: Query) {
-  const all = await allPlatforms(runtime.db);
-  return all
-    .filter(
-      ({ id, environment }) => (platformId ?? id) === id && (mode ?? environment) === environment,
-    )
+/** Throws NOT_FOUND for an unknown platform. */
+async function platformsOf({ runtime, call, query }: Pick<Scope, 'runtime' | 'call' | 'query'>) {
+  const selected = summedPlatforms(call.operator, query);
+  const all = (await allPlatforms(runtime.db)).filter(({ id }) => selected?.includes(id) ?? true);
+  if (query.platformId !== undefined && all.length === 0) {
+    throw new Fault('NOT_FOUND', 'Platform not found.');
+  }
+  const { mode } = query;
+  const platformIds = all
+    .filter(({ environment }) => (mode ?? environment) === environment)
     .map(({ id }) => id);
+  return { platformIds, singlePlatforms: selected && platformIds.slice(0, MAX_PLATFORMS) };
 }
 
 const ifAllowed = async <V>(
@@ -191,8 +224,9 @@ const connectorsOf = ({ installation, process }: OperatorCall) => ({
 async function read(call: OperatorCall, query: Query) {
   const { installation, operator } = call;
   const { runtime } = installation;
-  const platformIds = await platformsOf(runtime, query);
-  const scope: Scope = { runtime, call, query, platformIds };
+  const platforms = await platformsOf({ runtime, call, query });
+  const scope: Scope = { runtime, call, query, ...platforms };
+  const { platformIds } = platforms;
   const parts = await Promise.all([
     ifAllowed(scope, 'jobs.read', 'jobs', () => jobs(scope)),
     ifAllowed(scope, 'webhooks.read', 'webhooks', () =>

@@ -59,7 +59,7 @@ const Balances = Type.Object(
   {
     isComplete: Type.Boolean({
       description:
-        'False if the platform has more than 5,000 accounts; the totals are then too low.',
+        'False if the platforms have more than 5,000 accounts; the totals are then too low.',
     }),
     data: Type.Array(
       named(
@@ -79,7 +79,8 @@ const Balances = Type.Object(
       ),
       {
         description:
-          'Nonzero balances. Without `platformId`, CUSTOMER includes the accounts of platforms.',
+          'Nonzero balances. For an operator of all platforms and without `platformId`, CUSTOMER ' +
+          'includes the accounts of platforms.',
       },
     ),
   },
@@ -116,10 +117,12 @@ const get = operation({
   summary: 'Get an overview',
   description:
     'Returns queues, webhook deliveries, open work, balances and providers. A part is absent if the ' +
-    'operator may not read it. Numbers are at most one second old. With `mode`, open work is limited to ' +
-    'the environment, among the first hundred items; jobs always include both environments.',
+    'operator may not read it. Numbers are at most one second old. With `mode`, open work of all ' +
+    'platforms is limited to the environment, among the first hundred items, and jobs of all platforms ' +
+    'include both environments. An operator of single platforms gets exact numbers of up to 200 platforms.',
   auth: 'operator',
   operatorPermission: 'platforms.read',
+  sumsPlatforms: true,
   commands: [],
   query: Type.Object({ ...SummedPlatform, ...ModeFilter }),
   replies: {

@@ -6,6 +6,7 @@ import {
   listLedgerAccounts,
   trialBalance,
 } from '../../features/accounting/index.ts';
+import { platformById } from '../../features/tenancy/platform/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { MODES } from '../../kernel/mode.ts';
@@ -22,7 +23,8 @@ import {
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { CustomerFilter, ModeFilter, SHORT_PAGES } from '../overview/schemas.ts';
-import { listInput, PlatformFilter } from '../schemas.ts';
+import { listInput, PlatformFilter, SummedPlatform } from '../schemas.ts';
+import { summedPlatforms } from '../several-platforms.ts';
 import { CurrencyOf, Posting } from './schemas.ts';
 
 const TAG = 'Ledger';
@@ -104,19 +106,21 @@ const trial = operation({
     'Returns the balances of all accounts in one snapshot, by environment, currency and ' +
     'type of account. Debits and credits of an environment and currency are equal. More than ' +
     '50,000 internal accounts are combined into one line, calculated from the system accounts. With ' +
-    '`platformId`, only its accounts: debits and credits then differ. Every sum and difference is ' +
-    'calculated exactly, and rounded in the reply if it is above 2^53.',
+    '`platformId`, and for an operator of single platforms, only the accounts of these platforms: ' +
+    'debits and credits then differ. Every sum and difference is calculated exactly, and rounded in ' +
+    'the reply if it is above 2^53.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
+  sumsPlatforms: true,
   commands: [],
-  query: Type.Object({ ...PlatformFilter, ...ModeFilter }),
+  query: Type.Object({ ...SummedPlatform, ...ModeFilter }),
   replies: {
     200: Type.Object({
       at: time('Time of the snapshot.'),
       isCounted: Type.Boolean({
         description:
           'Whether all accounts were counted. If not, internal accounts are one line of the type ' +
-          'CUSTOMER; with `platformId`, sums contain its first 50,000 accounts only.',
+          'CUSTOMER; for single platforms, sums contain the first 50,000 accounts only.',
       }),
       data: Type.Array(
         named(
@@ -214,10 +218,12 @@ export const ledgerAccountOperations = [
     status: 200,
     body: await listLedgerAccounts(installation.runtime, listInput(query)),
   })),
-  operatorHandle(trial, async ({ installation }, { query }) => ({
-    status: 200,
-    body: await trialBalance(installation.runtime, query),
-  })),
+  operatorHandle(trial, async ({ installation: { runtime }, operator }, { query }) => {
+    const { platformId, mode } = query;
+    if (platformId !== undefined) await platformById(runtime, platformId);
+    const platformIds = summedPlatforms(operator, query);
+    return { status: 200, body: await trialBalance(runtime, { platformIds, mode }) };
+  }),
   operatorHandle(postings, async ({ installation, operator }, { params, query }) => {
     const input = { ...listInput(query), accountId: params.ledgerAccountId };
     const body = await listLedgerAccountPostings(installation.runtime, input);

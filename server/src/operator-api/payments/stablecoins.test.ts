@@ -48,6 +48,27 @@ describe('stablecoins', () => {
     const { data } = await read(`${list}&limit=100`);
     const ownCoin = data.find((each: { id: string }) => each.id === coin.id);
     expect(ownCoin).toMatchObject({ circulating: '12000000', platformId: service.app.platform.id });
+    const path = `/stablecoins/${coin.id}`;
+    const ofCoin = await read(path);
+    expect(ofCoin).toMatchObject({ id: coin.id, ties: true, circulating: '12000000' });
+    expect(ofCoin.supply).toEqual([
+      { measure: 'CIRCULATING', ledger: '12000000', expected: '12000000' },
+      { measure: 'ISSUED', ledger: '12000000', expected: '12000000' },
+      { measure: 'HELD_FOR_BURNS', ledger: '0', expected: '0' },
+      { measure: 'HELD_FOR_MINTS', ledger: '0', expected: '0' },
+    ]);
+    const { db } = service.app.runtime;
+    const setAmount = (factor: string) =>
+      db.query(
+        `update stablecoin_operations set amount = amount ${factor} where stablecoin_id = $1
+          and status = 'COMPLETED'`,
+        [coin.id],
+      );
+    await setAmount('+ 1');
+    const different = await read(path);
+    await setAmount('- 1');
+    expect(different.ties).toBe(false);
+    await isHidden('GET', path);
     const first = await read(`${list}&limit=1`);
     const next = await read(`${list}&limit=1&cursor=${first.nextCursor}`);
     expect([first.data[0], next.data[0]]).toEqual(data.slice(0, 2));

@@ -8,9 +8,11 @@ import {
   SERVICE_STATUSES,
   type ServiceDecision,
   Stablecoin,
+  SUPPLY_MEASURES,
   searchStablecoinOperations,
   searchStablecoins,
   stablecoinHistory,
+  stablecoinSupply,
 } from '../../features/stablecoins/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -109,6 +111,46 @@ const listCoins = operation({
   }),
   replies: { 200: named('StablecoinOfPlatformPage', page(Coin)) },
   errors: ['NOT_FOUND'],
+});
+
+const SupplyLine = Type.Object({
+  measure: oneOf(SUPPLY_MEASURES, {
+    description:
+      'ISSUED is the counterpart of CIRCULATING. HELD_FOR_MINTS and HELD_FOR_BURNS are amounts of ' +
+      'operations in progress.',
+  }),
+  ledger: text('Amount in the ledger, in minor units.'),
+  expected: text('The same from the initial supply, the mints and the burns.'),
+});
+
+const getCoin = operation({
+  operationId: 'getStablecoinSupply',
+  method: 'GET',
+  path: '/stablecoins/{stablecoinId}',
+  tag: TAG,
+  summary: 'Get a stablecoin with its supply',
+  description:
+    'Returns a stablecoin with its supply in the ledger, and the supply that its mints and burns ' +
+    'require, in one snapshot. A late payment that the ledger does not contain is in neither.',
+  auth: 'operator',
+  operatorPermission: 'stablecoins.read',
+  commands: [],
+  params: coinParams,
+  replies: {
+    200: named(
+      'StablecoinSupply',
+      Type.Object(
+        {
+          ...COIN,
+          supply: Type.Array(SupplyLine, { description: 'Supply in the ledger and expected.' }),
+          ties: Type.Boolean({ description: 'Whether every amount is as expected.' }),
+        },
+        { description: 'A stablecoin with its supply.' },
+      ),
+    ),
+  },
+  errors: ['NOT_FOUND'],
+  notFound: 'STABLECOIN_NOT_FOUND',
 });
 
 const coinHistory = operation({
@@ -252,6 +294,10 @@ export const stablecoinOperations = [
       serviceStatus: status,
       limit: query.limit ?? 20,
     }),
+  })),
+  operatorHandle(getCoin, async ({ installation }, { params }) => ({
+    status: 200,
+    body: await stablecoinSupply(installation.runtime, params.stablecoinId),
   })),
   operatorHandle(coinHistory, async ({ installation }, { params: { stablecoinId: id }, query }) => {
     // The function also accepts the ID of a mint or burn.

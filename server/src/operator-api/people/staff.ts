@@ -14,7 +14,7 @@ import {
 } from '../../kernel/contract/operator-permissions.ts';
 import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { OptionalReason } from '../schemas.ts';
+import { OptionalReason, RemovalQuery } from '../schemas.ts';
 import { PermissionName, Role } from './schemas.ts';
 
 const TAG = 'Operators';
@@ -136,6 +136,7 @@ const revokeToken = operation({
   wholeInstallation: true,
   commands: ['operator-token revoke'],
   params: Type.Object({ operatorTokenId: text('ID of the operator token.') }),
+  query: RemovalQuery,
   replies: { 200: OperatorToken },
   errors: [],
   notFound: 'NOT_FOUND',

@@ -18,7 +18,7 @@ import {
   withDescription,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { OptionalReason, Reason } from '../schemas.ts';
+import { OptionalReason, Reason, RemovalQuery } from '../schemas.ts';
 import {
   InvitedUser,
   OperatorSession,
@@ -154,6 +154,7 @@ const end = operation({
   operatorPermission: 'staff.manage',
   commands: [],
   params: Type.Object({ operatorSessionId: text('ID of the session.') }),
+  query: RemovalQuery,
   replies: { 200: OperatorSession },
   errors: [],
   notFound: 'NOT_FOUND',

@@ -91,7 +91,7 @@ const removeLimit = operation({
   operatorPermission: 'limits.manage',
   commands: ['platform remove-limit'],
   params,
-  query: Type.Object(currencyPair),
+  query: Type.Object({ ...currencyPair, ...OptionalReason }),
   replies: { 200: PaymentLimits },
   errors: ['NOT_FOUND'],
   notFound: 'PLATFORM_NOT_FOUND',
@@ -171,7 +171,8 @@ export const limitOperations = [
     return { status: 200, body: { platformId, limits: [...limits] } };
   }),
   operatorHandle(removeLimit, async ({ installation }, { params: { platformId }, query }) => {
-    const limits = await removePaymentLimit(installation.runtime, platformId, query);
+    const { reason: _, ...pair } = query;
+    const limits = await removePaymentLimit(installation.runtime, platformId, pair);
     return { status: 200, body: { platformId, limits: [...limits] } };
   }),
   operatorHandle(getProgram, async ({ installation }, { params: { platformId } }) => {

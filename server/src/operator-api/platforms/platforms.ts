@@ -13,7 +13,17 @@ import {
 import { keepRequestBodies } from '../../features/tenancy/requests/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { MODES } from '../../kernel/mode.ts';
-import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import {
+  Amount,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+  withDescription,
+} from '../../kernel/schema.ts';
 import { publicKeyPem } from '../../runtime/security/keys.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason } from '../schemas.ts';
@@ -87,6 +97,21 @@ const brandColor = nullable(
   }),
 );
 
+const Fee = named(
+  'PlatformFee',
+  Type.Object(
+    {
+      currency: text('Code of the currency that is sent.'),
+      basisPoints: Type.Integer({
+        minimum: 0,
+        description: 'Variable part, in basis points of the amount; 100 is 1 %.',
+      }),
+      fixedFee: withDescription(Amount, 'Fixed part, in minor units of `currency`.'),
+    },
+    { description: 'A fee of a platform on conversions.' },
+  ),
+);
+
 const Platform = named(
   'Platform',
   Type.Object(
@@ -102,6 +127,10 @@ const Platform = named(
       terms,
       invitations,
       currencies,
+      fees: Type.Array(Fee, {
+        description:
+          'Fees that the platform charges for conversions from a currency. The platform sets them.',
+      }),
       hourlyPayments,
       walletProcessing,
       umaDomain: text('Domain of its UMA addresses.'),

@@ -8,7 +8,7 @@ import {
 import { operation, PERMISSIONS } from '../../kernel/contract/operation.ts';
 import { named, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import { OptionalReason, PlatformFilter, RemovalQuery } from '../schemas.ts';
 import { params } from './platforms.ts';
 
 const TAG = 'API tokens';
@@ -98,6 +98,7 @@ const revoke = operation({
   operatorPermission: 'tokens.manage',
   commands: ['token revoke'],
   params: Type.Object({ tokenId: text('ID of the token.') }),
+  query: RemovalQuery,
   replies: { 200: Token },
   errors: ['NOT_FOUND'],
   notFound: 'TOKEN_NOT_FOUND',

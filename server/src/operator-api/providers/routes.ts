@@ -14,7 +14,7 @@ import {
   time,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { OptionalReason } from '../schemas.ts';
+import { OptionalReason, RemovalQuery } from '../schemas.ts';
 import { managerOf } from './providers.ts';
 import {
   CHANGES_PROVIDERS,
@@ -69,6 +69,7 @@ const remove = operation({
   description: 'Deletes a route. Transfers that were already sent are not affected.',
   commands: ['providers delete-route'],
   params: Type.Object({ routeId: text('ID of the route.') }),
+  query: RemovalQuery,
   replies: { 200: Route },
   errors: ['NOT_FOUND'],
 });

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlanner } from '../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { DEAD, MAX_COUNTED, WAITING } from './job-metrics.ts';
+import { DEAD, MAX_COUNTED, readQueues, WAITING, WAITING_OF_PLATFORMS } from './job-metrics.ts';
 
 const app = testApp();
 let client: pg.Client;
@@ -56,5 +56,16 @@ describe('job gauges', () => {
     const checkFlat = createPlanner(client);
     await checkFlat({ text: WAITING, values: [MAX_COUNTED, 1_000] }, 12_000);
     await checkFlat({ text: DEAD, values: [MAX_COUNTED] }, 12_000);
+    const own = ['p1', 'p2'];
+    await checkFlat({ text: WAITING_OF_PLATFORMS, values: [MAX_COUNTED, own] }, 12_000);
+    const [waiting, dead] = await readQueues(app.runtime, own);
+    expect([waiting, dead]).toMatchObject([
+      { kind: 'a', queued: MAX_COUNTED },
+      { kind: 'b', queued: 0, dead: 1_200 },
+    ]);
+    expect(await readQueues(app.runtime, ['p3'])).toMatchObject([
+      { kind: 'a', queued: 6_000, oldestMs: expect.any(Number) },
+      { kind: 'b', dead: 600 },
+    ]);
   }, 60_000);
 });

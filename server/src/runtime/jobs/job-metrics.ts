@@ -41,8 +41,8 @@ export const WAITING = `with recursive kinds as (
 export const DEAD = `select kind, count(*)::int4 as dead from (
     select kind from jobs where state = 'dead' limit $1) bounded group by kind`;
 
-// The same for one platform, whose jobs of a kind are a range of the index.
-const WAITING_OF_PLATFORM = `with recursive kinds as (
+// The same for some platforms. The jobs of a kind and platform are a range of the index.
+export const WAITING_OF_PLATFORMS = `with recursive kinds as (
     (select kind from jobs where state <> 'dead' order by kind limit 1)
     union all
     select next.kind from kinds cross join lateral (
@@ -51,13 +51,18 @@ const WAITING_OF_PLATFORM = `with recursive kinds as (
   select k.kind, counted.queued, oldest.due_at
   from kinds k
   cross join lateral (select count(*)::int4 as queued from (
-    select 1 from jobs where kind = k.kind and platform_id = $2 and state = 'queued'
-      and state <> 'dead' limit $1) bounded) counted
-  left join lateral (select due_at from jobs where kind = k.kind and platform_id = $2
-    and state <> 'dead' order by due_at limit 1) oldest on true`;
+    select 1 from unnest($2::text[]) p(id) cross join lateral (
+      select 1 from jobs where kind = k.kind and platform_id = p.id and state = 'queued'
+        and state <> 'dead' limit $1) own
+    limit $1) bounded) counted
+  cross join lateral (select min(first.due_at) as due_at
+    from unnest($2::text[]) p(id) cross join lateral (
+      select due_at from jobs where kind = k.kind and platform_id = p.id
+        and state <> 'dead' order by due_at limit 1) first) oldest`;
 
-const DEAD_OF_PLATFORM = `select kind, count(*)::int4 as dead from (
-    select kind from jobs where state = 'dead' and platform_id = $2 limit $1) bounded group by kind`;
+const DEAD_OF_PLATFORMS = `select kind, count(*)::int4 as dead from (
+    select kind from jobs where state = 'dead' and platform_id = any($2::text[]) limit $1) bounded
+  group by kind`;
 
 /** Jobs of one kind. */
 interface Queue {
@@ -69,18 +74,17 @@ interface Queue {
   oldestMs: number;
 }
 
-/** The queues of all kinds with jobs, of one platform or of all. */
+/** The queues of all kinds with jobs, of some platforms or of all. */
 export async function readQueues(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
-  platformId?: string,
+  platformIds?: readonly string[],
 ): Promise<Queue[]> {
-  const isOne = platformId !== undefined;
   const [waitingCounts, dead] = await Promise.all([
-    isOne
-      ? db.query<Waiting>(WAITING_OF_PLATFORM, [MAX_COUNTED, platformId])
+    platformIds
+      ? db.query<Waiting>(WAITING_OF_PLATFORMS, [MAX_COUNTED, platformIds])
       : db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
-    isOne
-      ? db.query<{ kind: string; dead: number }>(DEAD_OF_PLATFORM, [MAX_COUNTED, platformId])
+    platformIds
+      ? db.query<{ kind: string; dead: number }>(DEAD_OF_PLATFORMS, [MAX_COUNTED, platformIds])
       : db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
   ]);
   const now = effects.now();

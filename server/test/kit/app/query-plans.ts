@@ -54,6 +54,28 @@ const longSorts = (nodes: Plan[]) =>
     (each) => each['Node Type'] === 'Sort' && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
   );
 
+/** Blocks that a statement reads with the plan that the server uses, which does not depend on the values. */
+export async function blocksOfGenericPlan(
+  client: pg.Client,
+  { text, values }: { text: string; values: readonly unknown[] },
+  types: readonly string[],
+): Promise<number> {
+  const literals = values.map((value) => {
+    if (value === null) return 'null';
+    if (Array.isArray(value)) return `array[${value.map((each) => `'${each}'`).join()}]`;
+    return `'${value}'`;
+  });
+  await client.query("set plan_cache_mode = 'force_generic_plan'");
+  await client.query(`prepare planned(${types.join()}) as ${text}`);
+  try {
+    const execution = `execute planned(${literals.join()})`;
+    return blocksOf(await explain(client, { text: execution, values: [] }));
+  } finally {
+    await client.query('deallocate planned');
+    await client.query('reset plan_cache_mode');
+  }
+}
+
 export const createPlanner =
   (client: pg.Client): Planned =>
   async (sql, max) => {

@@ -25,7 +25,8 @@ const LENGTHS: Readonly<Record<Bucket, number>> = {
 const DEFAULT_BUCKETS = 30;
 
 interface MetricsQuery {
-  platformId?: string | undefined;
+  /** Undefined: all platforms. */
+  platformIds?: readonly string[] | undefined;
   mode?: Mode | undefined;
   type?: string | undefined;
   currency?: string | undefined;
@@ -51,7 +52,9 @@ interface Sums {
   returned_amount: string;
 }
 
-const sqlOf = (bucket: Bucket, groups: readonly Group[]) => {
+// Plans do not depend on the values, so that platforms are a condition of their own: their rows are ranges of
+// the primary key, and all platforms are a range of the index by time.
+export const metricsSql = (bucket: Bucket, groups: readonly Group[], isLimited: boolean) => {
   const labelNames = [
     'type',
     'currency',
@@ -64,8 +67,8 @@ const sqlOf = (bucket: Bucket, groups: readonly Group[]) => {
       sum(returned_amount)::text as returned_amount
     from payment_metrics
     where grain = $1 and bucket >= $2 and bucket < $3
-      and ($4::text[] is null or platform_id = any($4)) and ($5::text is null or type = $5)
-      and ($6::text is null or currency = $6) and ($7::text is null or rail = $7)
+      and ($4::text is null or type = $4) and ($5::text is null or currency = $5)
+      and ($6::text is null or rail = $6)${isLimited ? ' and platform_id = any($7::text[])' : ''}
     group by 1, ${labelNames.join(', ')} having sum(payments) > 0
     order by 1, ${labelNames.join(', ')} limit ${MAX_ROWS + 1}`;
 };
@@ -96,10 +99,10 @@ const presentRow = ({ platform_id, rail, ...row }: Sums) => {
 };
 
 /** The platforms of a query; null for all. */
-async function platformsOf({ db }: Runtime, { platformId, mode }: MetricsQuery) {
-  if (mode === undefined) return platformId === undefined ? null : [platformId];
+async function platformsOf({ db }: Runtime, { platformIds, mode }: MetricsQuery) {
+  if (mode === undefined) return platformIds ?? null;
   const ofMode = (await allPlatforms(db)).filter((each) => each.environment === mode);
-  return ofMode.flatMap(({ id }) => (platformId === undefined || id === platformId ? id : []));
+  return ofMode.flatMap(({ id }) => (platformIds?.includes(id) === false ? [] : id));
 }
 
 const COMPLETE = `select case when bool_or(platform_id <> '' and stage <> 'follow') then null
@@ -126,11 +129,12 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   const grain = bucket === 'hour' ? 'hour' : 'day';
   const platforms = await platformsOf(runtime, query);
   const from = new Date(floor(start, LENGTHS[grain]));
-  const filters = [platforms, type ?? null, currency ?? null, rail ?? null];
+  const filters = [type ?? null, currency ?? null, rail ?? null];
   const groups = GROUPS.filter((each) => groupBy.includes(each));
   const [complete] = await runtime.db.query<{ until: Time | null }>(COMPLETE, [platforms]);
-  const values = [grain, from, new Date(end), ...filters];
-  const rows = await runtime.db.query<Sums & object>(sqlOf(bucket, groups), values);
+  const values = [grain, from, new Date(end), ...filters, ...(platforms ? [platforms] : [])];
+  const sql = metricsSql(bucket, groups, platforms !== null);
+  const rows = await runtime.db.query<Sums & object>(sql, values);
   if (rows.length > MAX_ROWS) {
     const message = `matches more than ${MAX_ROWS} rows; select a shorter period or fewer groups`;
     throw invalid([{ field: 'groupBy', message }]);

@@ -17,6 +17,7 @@ import { callerOf } from '../../tenancy/platform/index.ts';
 import { operationById } from '../minting/by-operator.ts';
 import { isIssuable, serviceStates } from '../states.ts';
 import { type StablecoinRow, stablecoins } from '../store.ts';
+import { supplyLines } from '../supply/reconciliation.ts';
 import { decideService } from './coin-jobs.ts';
 import { presentCoin } from './coins.ts';
 
@@ -35,6 +36,13 @@ const viewOf = async ({ db }: Runtime, row: StablecoinRow) => ({
     (await readLedgerAccount(db, circulatingTokensAccount(row.id)))?.balance ?? 0n,
   ),
 });
+
+/** A stablecoin with its supply in the ledger and by its mints and burns. Throws STABLECOIN_NOT_FOUND. */
+export async function stablecoinSupply(runtime: Runtime, id: string) {
+  const coin = await viewOf(runtime, await coinById(runtime.db, id));
+  const supply = await supplyLines(runtime.db, id);
+  return { ...coin, supply, ties: supply.every(({ ledger, expected }) => ledger === expected) };
+}
 
 interface ListInput {
   platformId?: string | undefined;

@@ -2,6 +2,7 @@
 // initial supply plus mints less burns, and holds must equal the pending operations. The part of a late
 // payment that could not be posted is excluded. One statement reads both sides, so they are consistent.
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
+import type { Database } from '../../../runtime/db/database.ts';
 
 interface SupplyRow {
   id: string;
@@ -21,7 +22,9 @@ const sumOf = (type: string, condition: string) =>
 /** Ledger account id of coin `c` in SQL. */
 const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id || '")}'`;
 
-const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burning,
+const countSql = (
+  where = '',
+) => `select c.id, a.balance::text as circulating, a.held::text as burning,
     (-b.balance)::text as issued, b.held::text as minting,
     (coalesce(s.amount, 0) + o.minted - o.burnt)::text as "expectedCirculating",
     o.burning::text as "expectedBurning", o.minting::text as "expectedMinting"
@@ -33,18 +36,39 @@ const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burn
       ${sumOf('BURN', "o.status = 'COMPLETED'")} as burnt,
       ${sumOf('MINT', PENDING)} as minting, ${sumOf('BURN', PENDING)} as burning
     from stablecoin_operations o where o.stablecoin_id = c.id) o
-  order by c.id`;
+  ${where} order by c.id`;
+
+/** What the ledger has of a coin, and the words of a difference. */
+const MEASURES = {
+  CIRCULATING: 'circulates',
+  ISSUED: 'is issued',
+  HELD_FOR_BURNS: 'is held for burns',
+  HELD_FOR_MINTS: 'is held for mints',
+} as const;
+
+export const SUPPLY_MEASURES = Object.keys(MEASURES) as (keyof typeof MEASURES)[];
+
+/** An amount of a coin in the ledger, and the same from its mints and burns, in minor units. */
+interface SupplyLine {
+  measure: keyof typeof MEASURES;
+  ledger: string;
+  expected: string;
+}
+
+const linesOf = (row: SupplyRow): SupplyLine[] =>
+  (
+    [
+      ['CIRCULATING', row.circulating, row.expectedCirculating],
+      ['ISSUED', row.issued, row.expectedCirculating],
+      ['HELD_FOR_BURNS', row.burning, row.expectedBurning],
+      ['HELD_FOR_MINTS', row.minting, row.expectedMinting],
+    ] as const
+  ).map(([measure, ledger, expected]) => ({ measure, ledger: ledger ?? '0', expected }));
 
 function* problemsOf(row: SupplyRow): Generator<string> {
-  const pairs = [
-    ['circulates', row.circulating, row.expectedCirculating],
-    ['is issued', row.issued, row.expectedCirculating],
-    ['is held for burns', row.burning, row.expectedBurning],
-    ['is held for mints', row.minting, row.expectedMinting],
-  ] as const;
-  for (const [measure, actual, expected] of pairs) {
-    if (actual === expected) continue;
-    yield `${row.id}: ${actual ?? 0} ${measure}, but its mints and burns require ${expected}`;
+  for (const { measure, ledger, expected } of linesOf(row)) {
+    if (ledger === expected) continue;
+    yield `${row.id}: ${ledger} ${MEASURES[measure]}, but its mints and burns require ${expected}`;
   }
 }
 
@@ -52,6 +76,15 @@ function* problemsOf(row: SupplyRow): Generator<string> {
 export async function supplyProblems(
   query: (text: string) => Promise<unknown[]>,
 ): Promise<string[]> {
-  const rows = (await query(COUNT)) as SupplyRow[];
+  const rows = (await query(countSql())) as SupplyRow[];
   return rows.flatMap((row) => [...problemsOf(row)]);
+}
+
+/** The supply of one coin in the ledger, beside that of its mints and burns. */
+export async function supplyLines(
+  { query }: Pick<Database, 'query'>,
+  stablecoinId: string,
+): Promise<SupplyLine[]> {
+  const [row] = await query<SupplyRow>(countSql('where c.id = $1'), [stablecoinId]);
+  return row ? linesOf(row) : [];
 }

@@ -61,9 +61,11 @@ describe('operator tokens', () => {
     const read = (secret: string) => client.call('GET', '/roles', { secret });
     expect((await read(short.secret)).status).toBe(200);
     expect((await read(token.secret)).status).toBe(403);
-    const revoked = await client.call('DELETE', `/operator-tokens/${token.id}`);
+    const revoked = await client.call('DELETE', `/operator-tokens/${token.id}?reason=Not+used`);
     expect(revoked.body).toMatchObject({ id: token.id, status: 'REVOKED' });
     expect((await read(token.secret)).status).toBe(401);
+    const [record] = await client.recordsOf('revokeOperatorToken');
+    expect(record).toMatchObject({ subject: token.id, reason: 'Not used' });
     const self = await client.call('DELETE', `/operator-tokens/${short.id}`, {
       secret: short.secret,
     });

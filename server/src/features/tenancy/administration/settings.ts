@@ -36,6 +36,11 @@ const presentPlatform = (row: PlatformRow) => ({
   terms: row.terms_required,
   invitations: row.invitations,
   currencies: row.currencies.map((each) => each.currencyCode),
+  fees: row.fees.map(({ sourceCurrency, variableFeeBps, fixedFee }) => ({
+    currency: sourceCurrency,
+    basisPoints: variableFeeBps,
+    fixedFee: fixedFee.amount,
+  })),
   hourlyPayments: row.hourly_payments,
   walletProcessing: row.wallet_polls,
   umaDomain: row.uma_domain,

@@ -1,0 +1,146 @@
+// Sums for an operator of two platforms: those of each platform together, by currency, without a third one.
+import { afterEach, expect, it, vi } from 'vitest';
+import {
+  createExternalAccount,
+  createFundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { OPERATOR_OPERATIONS } from '../index.ts';
+
+type As = NonNullable<NonNullable<Parameters<typeof createFundedCustomer>[2]>['as']>;
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const both = () => [app.platform.id, app.other.id].sort();
+const get = async (path: string, platformIds: readonly string[] = both()) =>
+  ok(await client.call('GET', path, { secret: await client.secretOf({ platformIds }) }), 200);
+
+async function pay(as: As, amount: number) {
+  const { person, account } = await createFundedCustomer(app, 500_00, { as });
+  const payee = await createExternalAccount(app, person.id, 'USD', '000', { as });
+  const quote = ok(
+    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount), { as }),
+    201,
+  );
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { as }), 200);
+}
+
+interface Sums {
+  currency: string;
+  type: string;
+  payments: number;
+  amount: string;
+}
+
+const outgoing = (data: readonly Sums[]) =>
+  data
+    .filter(({ type }) => type === 'OUTGOING')
+    .map(({ currency, payments, amount }) => ({ currency, payments, amount: Number(amount) }));
+
+/** The sweep counts payments a few seconds later. */
+async function counted(since: number) {
+  await vi.waitFor(
+    async () => {
+      await app.advance(6_000);
+      const { completeUntil } = await get('/metrics/payments');
+      expect(Date.parse(completeUntil)).toBeGreaterThanOrEqual(since);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+}
+
+interface Balance {
+  type: string;
+  currency: string;
+  net: number;
+}
+
+/** Balances of the lines by type and currency. */
+const netsOf = (data: readonly Balance[]) =>
+  Object.fromEntries(data.map(({ type, currency, net }) => [`${type} ${currency}`, net]));
+
+function added(...all: Record<string, number>[]) {
+  const keys = [...new Set(all.flatMap(Object.keys))];
+  return Object.fromEntries(
+    keys.map((key) => [key, all.reduce((sum, each) => sum + (each[key] ?? 0), 0)]),
+  );
+}
+
+it('contains the payments of both platforms and of no third one', async () => {
+  const third = await app.newPlatform('Third', { environment: 'sandbox', regulated: true });
+  await pay(app.platform, 10_00);
+  await pay(app.other, 20_00);
+  await pay(third, 40_00);
+  const since = app.effects.now();
+  await app.advance(120_000);
+  await counted(since);
+  const { data } = await get('/metrics/payments');
+  expect(outgoing(data)).toEqual([{ currency: 'USD', payments: 2, amount: 30_00 }]);
+  const ofEach = await get('/metrics/payments?groupBy=platform&type=OUTGOING');
+  expect(ofEach.data.map((each: { platformId: string }) => each.platformId)).toEqual(both());
+  expect(outgoing((await get('/metrics/payments?mode=sandbox')).data)).toEqual(outgoing(data));
+  expect((await get('/metrics/payments?mode=production')).data).toEqual([]);
+  const one = await get(`/metrics/payments?platformId=${app.other.id}`);
+  expect(outgoing(one.data)).toEqual([{ currency: 'USD', payments: 1, amount: 20_00 }]);
+});
+
+it('contains the balances of both platforms, each currency for itself', async () => {
+  await createFundedCustomer(app, 700_00, { as: app.other });
+  const lines = async (ids?: readonly string[]) =>
+    netsOf((await get('/ledger/trial-balance', ids)).data);
+  const [first, second] = [await lines([app.platform.id]), await lines([app.other.id])];
+  expect(await lines()).toEqual(added(first, second));
+  expect(Object.keys(first).length).toBeGreaterThan(0);
+  const overview = await get('/overview');
+  expect(overview.balances.isComplete).toBe(true);
+  expect(netsOf(overview.balances.data)).toEqual(added(first, second));
+});
+
+it('counts the open work, the deliveries and the jobs of both platforms', async () => {
+  for (const as of [app.platform, app.other]) {
+    const { person } = await createFundedCustomer(app, 100, { as });
+    const payee = await createExternalAccount(app, person.id, 'USD', '000', { as });
+    const body = { reason: 'Looks unusual.' };
+    for (const step of ['check', 'review'])
+      ok(await client.call('POST', `/external-accounts/${payee.id}/${step}`, { body }), 200);
+  }
+  const countOf = async (ids?: readonly string[]) => {
+    const { work, platforms } = await get('/overview', ids);
+    const named = work.find(({ name }: { name: string }) => name === 'externalAccounts');
+    return { platforms, count: named.count };
+  };
+  // The numbers of earlier requests are kept for a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_050));
+  const [first, second] = [await countOf([app.platform.id]), await countOf([app.other.id])];
+  expect(first.count).toBeGreaterThan(0);
+  expect(await countOf()).toEqual({ platforms: 2, count: first.count + second.count });
+  const jobs = async (ids?: readonly string[]) => {
+    const { jobs: groups } = await get('/overview?mode=sandbox', ids);
+    return Object.fromEntries(
+      groups.map(({ group, queued }: { group: string; queued: number }) => [group, queued]),
+    );
+  };
+  expect(await jobs()).toEqual(added(await jobs([app.platform.id]), await jobs([app.other.id])));
+  const unknown = '/overview?platformId=Platform:018f0000-0000-7000-8000-000000000000';
+  expect((await client.call('GET', unknown)).status).toBe(404);
+});
+
+it('needs no platform for any sum', async () => {
+  const sums = OPERATOR_OPERATIONS.map(({ contract }) => contract).filter(
+    (contract) => contract.auth === 'operator' && contract.sumsPlatforms,
+  );
+  expect(sums.map(({ operationId }) => operationId).sort()).toEqual([
+    'getOverview',
+    'getPaymentMetrics',
+    'getTrialBalance',
+  ]);
+  for (const { path } of sums) await get(path);
+});
