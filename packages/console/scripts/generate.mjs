@@ -49,7 +49,19 @@ function slim(schema, document) {
   };
 }
 
-const bodyOf = ({ requestBody }) => requestBody?.content?.['application/json']?.schema;
+/** The fields of a change: its body, or the query of a removal, which has none. */
+function inputOf({ method, requestBody, parameters = [] }) {
+  if (method !== 'DELETE') return requestBody?.content?.['application/json']?.schema;
+  const fields = parameters.filter((each) => each.in === 'query');
+  if (fields.length === 0) return undefined;
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      fields.map(({ name, description, schema }) => [name, { ...schema, description }]),
+    ),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+  };
+}
 
 /** The first paragraph, without Markdown. */
 const plain = (text = '') => text.split('\n\n')[0].replaceAll('`', '');
@@ -93,13 +105,13 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationInfo>> = table;
 `;
 }
 
-/** Texts and bodies of the operations that change or reveal something. */
+/** Texts and input fields of the operations that change or reveal something. */
 function formsText(document) {
   const forms = Object.fromEntries(
     operationsOf(document)
       .filter((each) => each.method !== 'GET' || each['x-reveals'])
       .map((operation) => {
-        const body = bodyOf(operation);
+        const body = inputOf(operation);
         const form = {
           summary: operation.summary,
           description: plain(operation.description),

@@ -170,7 +170,7 @@ const MENU =
   'external-accounts resets erasures messages accounts cards wallets agents ledger events ' +
   'deliveries endpoints requests keys tokens imports sandbox approvals platforms jobs users ' +
   'sessions operator-tokens policies audit system providers provider-routes provider-choice ' +
-  'provider-messages differences';
+  'provider-messages provider-file differences';
 
 /** Opens the first row of a list. */
 const openFirst = (list) => async (page) => {

@@ -37,6 +37,7 @@ const overview = () => import('./screens/money/overview.tsx');
 const payments = () => import('./screens/money/payments.tsx');
 const payment = () => import('./screens/money/payment.tsx');
 const queues = () => import('./screens/money/queues.tsx');
+const stablecoin = () => import('./screens/money/stablecoin.tsx');
 const people = () => import('./screens/people/lists.tsx');
 const customer = () => import('./screens/people/customer.tsx');
 const verification = () => import('./screens/people/verification.tsx');
@@ -47,6 +48,7 @@ const providers = () => import('./screens/providers/providers.tsx');
 const provider = () => import('./screens/providers/provider.tsx');
 const providerRoutes = () => import('./screens/providers/routes.tsx');
 const providerChoice = () => import('./screens/providers/choice.tsx');
+const providerFile = () => import('./screens/providers/provider-file.tsx');
 const reconciliation = () => import('./screens/providers/reconciliation.tsx');
 const developers = () => import('./screens/developers/webhooks.tsx');
 const platform = () => import('./screens/developers/platform.tsx');
@@ -63,6 +65,7 @@ const routeTree = root.addChildren([
   page('/suspense', queues, 'Suspense'),
   page('/card-payments', queues, 'CardPayments'),
   page('/stablecoins', queues, 'Stablecoins'),
+  page('/stablecoins/$id', stablecoin, 'StablecoinScreen'),
   page('/customers', people, 'Customers'),
   page('/customers/$id', customer, 'Customer'),
   page('/verifications', people, 'Verifications'),
@@ -87,6 +90,7 @@ const routeTree = root.addChildren([
   page('/provider-routes', providerRoutes, 'Routes'),
   page('/provider-choice', providerChoice, 'ProviderChoice'),
   page('/provider-messages', providers, 'ProviderMessages'),
+  page('/provider-file', providerFile, 'ProviderFile'),
   page('/differences', reconciliation, 'Differences'),
   page('/differences/$id', reconciliation, 'Difference'),
   page('/events', developers, 'Events'),

@@ -1,6 +1,6 @@
 // Request bodies that the forms of the console send.
 import { expect, it } from 'vitest';
-import { changeOf, type FieldSchema } from '../../../packages/console/src/action/schema.ts';
+import { changeOf, type FieldSchema, kindOf } from '../../../packages/console/src/action/schema.ts';
 
 const SCHEMA: FieldSchema = {
   required: ['reason'],
@@ -36,4 +36,13 @@ it('sends every value of a form without present values', () => {
   const values = { name: 'Shop', isOpen: false, color: '', reason: 'why' };
   const { body, missing } = changeOf(SCHEMA, values, {});
   expect([body, missing]).toEqual([{ name: 'Shop', isOpen: false, reason: 'why' }, []]);
+});
+
+it.each([
+  ['perTransfer', { type: 'integer', format: 'int64' }, 'amount'],
+  ['costFixed', { type: 'integer', description: 'Cost in minor units of `currency`.' }, 'amount'],
+  ['maxAmount', { type: 'integer' }, 'amount'],
+  ['priority', { type: 'integer', description: 'Order of the routes.' }, 'number'],
+] as const)('has an input for %s', (name, schema, kind) => {
+  expect(kindOf(name, schema)).toBe(kind);
 });

@@ -1,5 +1,6 @@
 // Providers in the console: a provider is added, checked and routed to, the choice of a route is explained,
 // a pause waits for approval, messages are filtered, and a difference is decided.
+import { text as textOf } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
@@ -176,8 +177,18 @@ describe.runIf(isTestable)('in the console', () => {
       await dialogOf(page).getByLabel('Window minutes').selectOption('60');
       await dialogOf(page).getByLabel('Minimum').fill('20');
       await dialogOf(page).getByLabel('Error percent').fill('50');
+      await button(dialogOf(page), 'Add to limits').click();
+      await dialogOf(page).getByLabel('Currency').fill('EUR');
+      await dialogOf(page).getByLabel('Per transfer').fill('5000.50');
+      await dialogOf(page).getByText('Amount in EUR · 500050 minor units of EUR').waitFor();
       await send('Change terms');
+      await dialogOf(page).getByText('5,000.50 EUR').waitFor();
       await close();
+      const { terms } = ok(await opened.client.call('GET', '/providers/euro-bank'), 200);
+      expect(terms.limits).toEqual([{ currency: 'EUR', perTransfer: 5_000_50 }]);
+      await region('Limits and times')
+        .getByText('At most 5,000.50 EUR for each transfer.')
+        .waitFor();
       await region('Limits and times')
         .getByText('if more than 50 % of at least 20 calls within 1 hour fail.')
         .waitFor();
@@ -189,6 +200,66 @@ describe.runIf(isTestable)('in the console', () => {
       await tom.go(`/payments/${encodeURIComponent(data[0].transactionId)}`);
       await titled(page, 'Payment');
       await region('Provider').getByText(`${BANK}, by the route with priority 10`).waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'the days of a provider are read by other settings',
+    async () => {
+      await openProvider('euro-bank');
+      const panel = region('Statements');
+      await panel.getByText('Its days end at midnight in the time zone UTC.').waitFor();
+      await button(panel, 'Change').click();
+      await dialogOf(page).getByLabel('Time zone').fill('Europe/Atlantis');
+      await button(dialogOf(page), 'Change').click();
+      await dialogOf(page)
+        .getByText('is not a time zone, such as Europe/Berlin', { exact: true })
+        .waitFor();
+      tom.expectRejections(400);
+      await dialogOf(page).getByLabel('Time zone').fill('Europe/Berlin');
+      await dialogOf(page).getByLabel('Fees expected').selectOption('true');
+      await send('Change');
+      await close();
+      await panel.getByText('Its days end at midnight in the time zone Europe/Berlin.').waitFor();
+      await panel.getByText('Its fees are posted as expenses at once.').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'providers and routes are exported as a file, compared and imported',
+    async () => {
+      await tom.go('/provider-file');
+      await titled(page, 'Import and export');
+      const saved = page.waitForEvent('download');
+      await button(page, 'Export file').click();
+      const stream = await (await saved).createReadStream();
+      const file = JSON.parse(await textOf(stream));
+      const choose = (content: object | string) =>
+        page.getByLabel('File', { exact: true }).setInputFiles({
+          ...{ name: 'providers.json', mimeType: 'application/json' },
+          buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
+        });
+      await choose(file);
+      await page.getByText('The file changes nothing.').waitFor();
+      await choose('no JSON');
+      await page.getByText('This is not valid JSON.').waitFor();
+      const [route] = file.routes;
+      await choose({ routes: [{ ...route, priority: 0 }] });
+      await page.getByRole('listitem').filter({ hasText: 'routes.0.priority' }).waitFor();
+      tom.expectRejections(400);
+      await choose({ routes: [...file.routes, { ...route, priority: 8_000 }] });
+      await page.getByText('1 change of providers, keys and routes:').waitFor();
+      await page.getByText('priority=8000', { exact: false }).waitFor();
+      const { data: before } = ok(await opened.client.call('GET', '/provider-routes'), 200);
+      await button(page, 'Import file').click();
+      await dialogOf(page).getByLabel('Reason').fill('New bank');
+      await send('Import file');
+      await close();
+      const { data: after } = ok(await opened.client.call('GET', '/provider-routes'), 200);
+      expect(after.length).toBe(before.length + 1);
+      expect(after.some((each: { priority: number }) => each.priority === 8_000)).toBe(true);
     },
     TIMEOUT_MS,
   );

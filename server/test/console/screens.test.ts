@@ -41,7 +41,7 @@ const OF_PLATFORM = ['/endpoints', '/sandbox', '/tokens'];
 const READS = new RegExp(
   `^(?:${[
     ...['Views', 'Columns', 'Export CSV', 'Copy', 'Clear filters', 'Try again', 'Next check'],
-    ...['Production', 'Sandbox', 'Show names', 'Explain'],
+    ...['Production', 'Sandbox', 'Show names', 'Explain', 'Export file', 'Export JSON lines'],
     ...['24 h', '\\d+ days', '1 year', 'Passport', 'Verify ledger now'],
     ...['Show the list of documents', 'Show sign-ins and changes'],
   ].join('|')})$`,

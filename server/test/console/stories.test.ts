@@ -241,6 +241,7 @@ describe.runIf(isTestable)('in the console', () => {
       await button(page, 'Move clock').click();
       await send(page, 'Move clock', { Advance: 'P3D', Reason: 'See the return' });
       await closeDialog(page);
+      await page.locator('.clock-notice').getByText('was moved to', { exact: false }).waitFor();
       await page.goBack();
       await titled(page, 'Payment');
       await page.locator('.screen-head').getByText('Failed').waitFor();
@@ -275,13 +276,13 @@ describe.runIf(isTestable)('in the console', () => {
       await ann.go('/sessions');
       await titled(page, 'Sessions');
       await button(rowOf(page, 'Vera Viewer'), 'End session').click();
-      await send(page, 'End session', {});
+      await send(page, 'End session', { Reason: 'Lost laptop' });
       await vera.page
         .getByRole('alertdialog', { name: 'Your session has ended' })
         .waitFor({ timeout: 3_000 });
       await closeDialog(page);
       await expectRecord('createOperatorUser', ann.name, 'New colleague');
-      await expectRecord('endOperatorSession', ann.name, '');
+      await expectRecord('endOperatorSession', ann.name, 'Lost laptop');
       await vera.close();
       // Until then the page tries to continue with the ended session.
       vera.expectRejections(401);

@@ -7,7 +7,7 @@ import { ApiError, callFully, type Outcome } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import { FORMS } from '../generated/forms.ts';
 import { OPERATIONS, type OperationId } from '../generated/operations.ts';
-import { Facts } from '../parts/facts.tsx';
+import { Facts, isTable } from '../parts/facts.tsx';
 import { CopyButton } from '../parts/identifier.tsx';
 import { TEXTS } from '../texts/texts.ts';
 import { FormPlatform } from './endpoint-choice.tsx';
@@ -43,7 +43,8 @@ function useAction(action: Action) {
 
   const submit = async () => {
     if (isSending.current) return;
-    const change = schema && changeOf(schema, { ...values, ...action.fixed }, current);
+    const change =
+      schema && changeOf(schema, { ...values, ...action.fixed, ...action.described }, current);
     const body = change?.body;
     setMissing(change?.missing ?? []);
     if (change && change.missing.length > 0) return;
@@ -52,7 +53,7 @@ function useAction(action: Action) {
     try {
       const request = {
         ...(action.path && { path: action.path }),
-        ...(body && { body }),
+        ...(body && (OPERATIONS[action.id].method === 'DELETE' ? { query: body } : { body })),
         ...(OPERATIONS[action.id].takesKey && { key: key.current }),
       };
       const outcome = await callFully(action.id, request);
@@ -88,6 +89,24 @@ interface ResultProps {
 const only = (body: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.map((name) => [name, body[name]]));
 
+/** The fields of a reply. Tables are collapsed, unless there is nothing else. */
+function ReplyFields({ body }: { body: Values }) {
+  const entries = Object.entries(body);
+  const tables = Object.fromEntries(entries.filter(([, value]) => isTable(value)));
+  const others = Object.fromEntries(entries.filter(([, value]) => !isTable(value)));
+  if (Object.keys(others).length === 0 || Object.keys(tables).length === 0)
+    return <Facts value={body} />;
+  return (
+    <>
+      <Facts value={others} />
+      <details className="record">
+        <summary>{TEXTS.action.more}</summary>
+        <Facts value={tables} />
+      </details>
+    </>
+  );
+}
+
 function Result({ outcome: { approvalId, body }, text, shown }: ResultProps) {
   if (approvalId)
     return (
@@ -107,9 +126,13 @@ function Result({ outcome: { approvalId, body }, text, shown }: ResultProps) {
           <CopyButton text={link} label={TEXTS.action.enrollmentLink} />
         </p>
       )}
-      {body !== null && typeof body === 'object' && (
-        <Facts value={shown ? only(body as Values, shown) : (body as Values)} />
-      )}
+      {body !== null &&
+        typeof body === 'object' &&
+        (shown ? (
+          <Facts value={only(body as Values, shown)} />
+        ) : (
+          <ReplyFields body={body as Values} />
+        ))}
     </div>
   );
 }
@@ -192,7 +215,7 @@ export function ActionDialog({ action, close }: DialogProps) {
                         schema={schema}
                         values={values}
                         errors={errors}
-                        fixed={Object.keys(action.fixed ?? {})}
+                        fixed={Object.keys({ ...action.fixed, ...action.described })}
                         set={setValues}
                       />
                     </FormPlatform>

@@ -29,6 +29,14 @@ const text = (value: unknown) => (value === undefined || value === null ? '' : S
 
 const plain = (description = '') => description.replaceAll('`', '');
 
+/** The unit of the API, instead of which the input of an amount names the currency. */
+const UNIT = /,? in minor units(?: of (?:the currency|`currency`))?(?:, as a whole number[^.]*)?/;
+
+const descriptionOf = (name: string, schema: FieldSchema) =>
+  plain(
+    kindOf(name, schema) === 'amount' ? schema.description?.replace(UNIT, '') : schema.description,
+  );
+
 /** A time of the browser's zone ↔ an ISO time. */
 const toLocal = (iso: unknown) => {
   if (typeof iso !== 'string' || !iso) return '';
@@ -311,7 +319,7 @@ function Single(props: InputProps) {
         {!isRequired && <span className="soft"> {TEXTS.optional}</span>}
       </Field.Label>
       {control(props)}
-      <Field.Description className="soft">{plain(schema.description)}</Field.Description>
+      <Field.Description className="soft">{descriptionOf(name, schema)}</Field.Description>
       {error && (
         <Field.Error match className="field-error">
           {error}

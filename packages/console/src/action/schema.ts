@@ -55,12 +55,16 @@ function kindOfItems(items: FieldSchema): InputKind {
   return items.properties ? 'items' : 'json';
 }
 
+/** Amounts are the only integers of 64 bits; others are recognized by their name or unit. */
+const isAmount = (name: string, { format, description = '' }: FieldSchema): boolean =>
+  format === 'int64' || /amount$/i.test(name) || /\bminor units\b/.test(description);
+
 export function kindOf(name: string, schema: FieldSchema): InputKind {
   const types = typesOf(schema);
   if (schema.enum) return 'choice';
   if (types.includes('boolean')) return 'boolean';
   if (types.includes('integer') || types.includes('number'))
-    return /amount$/i.test(name) ? 'amount' : 'number';
+    return isAmount(name, schema) ? 'amount' : 'number';
   if (types.includes('string')) return kindOfText(schema, name);
   if (types.includes('array')) return kindOfItems(schema.items ?? {});
   const { properties } = schema;

@@ -27,6 +27,8 @@ export interface Action {
   current?: Values;
   /** Fields that the screen sets; the form shows them without an input. */
   fixed?: Values;
+  /** Fields that the screen sets and describes in `about`. */
+  described?: Values;
   /** Current data of the changed resource. */
   about?: ReactNode;
   isDangerous?: boolean;

@@ -30,8 +30,8 @@ export function csvOf(rows: readonly unknown[], columns: readonly Column<never>[
   return `${[head, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;
 }
 
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+export function download(name: string, text: string, type = 'text/csv'): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

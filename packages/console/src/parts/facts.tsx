@@ -28,6 +28,18 @@ const CODE_NAME = /(?:side|source|method|reason|type|network)$/i;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Fields of an object with a currency that are amounts in it, in minor units. */
+const AMOUNT_NAME =
+  /(?:amount|balance|held|available|sentSince|fees?|perPayment|perTransfer|perDay|alertBelow|costFixed)$/i;
+
+/** The value of a field: an amount if the object has a currency and the field is one. */
+function valueIn(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  const { currency, [name]: value } = object;
+  const isAmount =
+    typeof currency === 'string' && AMOUNT_NAME.test(name) && typeof value === 'number';
+  return isAmount ? { amount: value, currency } : value;
+}
+
 const isMoney = (value: Record<string, unknown>): boolean =>
   'amount' in value && typeof value.currency === 'string' && Object.keys(value).length === 2;
 
@@ -126,7 +138,7 @@ function List({ name, items }: { name: string; items: readonly unknown[] }) {
             <tr key={`${name}-${index.toString()}`}>
               {columns.map((column) => (
                 <td key={column}>
-                  <Value name={column} value={row[column]} />
+                  <Value name={column} value={valueIn(row, column)} />
                 </td>
               ))}
             </tr>
@@ -157,9 +169,11 @@ export function Value({ name, value }: { name: string; value: unknown }): ReactN
   return <Facts value={value} />;
 }
 
+/** Whether a value is shown as a table. */
+export const isTable = (value: unknown): boolean => Array.isArray(value) && value.some(isObject);
+
 /** Whether a value needs the full width: an object, or a table. */
-const isWide = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(isObject) : isObject(value) && !isMoney(value);
+const isWide = (value: unknown): boolean => isTable(value) || (isObject(value) && !isMoney(value));
 
 interface FactsProps {
   value: Readonly<Record<string, unknown>>;
@@ -169,9 +183,9 @@ interface FactsProps {
 
 /** The fields of an object that have a value. */
 export function Facts({ value, without = [] }: FactsProps) {
-  const entries = Object.entries(value).filter(
-    ([name, each]) => !without.includes(name) && each !== undefined && each !== null,
-  );
+  const entries = Object.keys(value)
+    .map((name) => [name, valueIn(value, name)] as const)
+    .filter(([name, each]) => !without.includes(name) && each !== undefined && each !== null);
   if (entries.length === 0) return <span className="none">{TEXTS.none}</span>;
   return (
     <dl className="facts">

@@ -39,6 +39,17 @@ export function moneyText(money: Money): string {
   return `${text} ${money.currency}`;
 }
 
+/** Exact amount of a token; tokens are not in the currency catalog. */
+export function unitsText(units: string, decimals: number): string {
+  const digits = units.padStart(decimals + 1, '0');
+  const whole = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString();
+  const fraction = digits
+    .slice(digits.length - decimals)
+    .replace(/0+$/, '')
+    .padEnd(2, '0');
+  return decimals === 0 ? whole : `${whole}.${fraction}`;
+}
+
 /** Parses a decimal text; undefined if it is invalid or has too many digits. */
 export function minorUnits(text: string, currency: string): bigint | undefined {
   const match = /^(-?)(\d{1,16})(?:[.,](\d*))?$/.exec(text.replaceAll(/[\s'_]/g, ''));

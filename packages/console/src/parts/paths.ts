@@ -16,6 +16,7 @@ const SCREENS: Readonly<Record<string, string>> = {
   CARD: '/cards',
   Agent: '/agents',
   AGENT: '/agents',
+  Stablecoin: '/stablecoins',
   Webhook: '/events',
   EVENT: '/events',
   Approval: '/approvals',

@@ -1,6 +1,7 @@
-// Times: relative if recent, with the exact time and its zone in a hint.
+// Times: relative if recent and by the real clock, with the exact time and its zone in a hint.
 import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';
+import { useIsClockMoved } from './moved-clock.ts';
 
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
@@ -57,10 +58,11 @@ export const ExactTime = ({ value }: { value: string }) => (
 );
 
 export function Time({ value }: { value: string | null | undefined }) {
+  const isClockMoved = useIsClockMoved();
   if (!value) return <span className="none">{TEXTS.none}</span>;
   return (
     <Hint text={`${exact.format(new Date(value))} · ${value}`}>
-      <time dateTime={value}>{timeText(value)}</time>
+      <time dateTime={value}>{isClockMoved ? dateTimeText(value) : timeText(value)}</time>
     </Hint>
   );
 }

@@ -63,6 +63,7 @@ export const GROUPS: readonly Group[] = [
       page('/provider-choice', P.providerChoice, 'explainProviderRoute'),
       page('/provider-messages', P.providerMessages, 'listProviderMessages'),
       page('/differences', P.reconciliation, 'listDifferences'),
+      page('/provider-file', P.providerFile, 'exportProviders'),
     ],
   },
   {

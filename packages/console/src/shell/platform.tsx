@@ -27,7 +27,9 @@ interface PlatformChoice {
   shownPlatform: PlatformOption | undefined;
   showPlatform(platformId: string | undefined): void;
   select(platformId: string | undefined): void;
-  /** Whether a platform must be selected: the operator is limited to some platforms. */
+  /** Whether the operator is limited to some platforms. */
+  isLimited: boolean;
+  /** Whether a platform must be selected: the operator is limited to one. */
   mustSelect: boolean;
 }
 
@@ -70,7 +72,8 @@ export const MAX_PLATFORMS = 100;
 
 export function PlatformProvider({ children }: { children: ReactNode }) {
   const { user } = useSession();
-  const mustSelect = user.platformIds !== null && user.platformIds !== undefined;
+  const isLimited = user.platformIds !== null && user.platformIds !== undefined;
+  const mustSelect = user.platformIds?.length === 1;
   const { data } = useReply('listPlatforms', { query: { limit: MAX_PLATFORMS } });
   const [selected, setSelected] = useState<string | undefined>(() => readStored(KEY, undefined));
   const [shown, showPlatform] = useState<string>();
@@ -83,7 +86,8 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
     const selectedPlatform = platforms.find(({ id }) => id === selected);
     const platform = selectedPlatform ?? (mustSelect ? platforms[0] : undefined);
     return {
-      ...{ platforms, platform, mustSelect, platformId: platform?.id, showPlatform },
+      ...{ platforms, platform, isLimited, mustSelect, showPlatform },
+      platformId: platform?.id,
       isLoaded: data !== undefined,
       shownPlatform: shown === undefined ? platform : platforms.find(({ id }) => id === shown),
       select: (platformId: string | undefined) => {
@@ -91,12 +95,12 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
         store(KEY, platformId ?? null);
       },
     };
-  }, [data, selected, shown, mustSelect]);
+  }, [data, selected, shown, isLimited, mustSelect]);
   return <PlatformContext value={choice}>{children}</PlatformContext>;
 }
 
 export function PlatformPicker() {
-  const { platforms, platformId, select, mustSelect } = usePlatform();
+  const { platforms, platformId, select, isLimited, mustSelect } = usePlatform();
   return (
     <select
       className="platform-picker"
@@ -104,7 +108,9 @@ export function PlatformPicker() {
       value={platformId ?? ''}
       onChange={({ target }) => select(target.value || undefined)}
     >
-      {!mustSelect && <option value="">{TEXTS.allPlatforms}</option>}
+      {!mustSelect && (
+        <option value="">{isLimited ? TEXTS.ownPlatforms : TEXTS.allPlatforms}</option>
+      )}
       {platforms.map(({ id, name, mode }) => (
         <option key={id} value={id}>
           {mode.toUpperCase() === 'SANDBOX' ? `${name} (${TEXTS.sandbox})` : name}

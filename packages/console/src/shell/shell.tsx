@@ -7,7 +7,9 @@ import { call } from '../api/client.ts';
 import { useSession } from '../api/session.tsx';
 import { useChanges, useStreamState } from '../api/stream.ts';
 import { Skeleton } from '../parts/feedback.tsx';
+import { MovedClockContext, useMovedClock } from '../parts/moved-clock.ts';
 import { ModeMark } from '../parts/status.tsx';
+import { ClockTime } from '../parts/time.tsx';
 import { TEXTS } from '../texts/texts.ts';
 import { Navigation } from './menu.tsx';
 import { usePaletteKeys } from './palette-keys.ts';
@@ -87,6 +89,7 @@ function Frame() {
     main.current?.scrollTo(0, 0);
   }, [pathname]);
   const isSandbox = shownPlatform?.mode.toUpperCase() === 'SANDBOX';
+  const movedClock = useMovedClock(isSandbox ? shownPlatform?.id : undefined);
   return (
     <div className={`shell ${isSandbox ? 'is-sandbox' : ''} ${isMenu ? 'has-menu' : ''}`}>
       <a className="skip" href="#main">
@@ -100,11 +103,18 @@ function Frame() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the page scrolls in it */}
       <main id="main" ref={main} tabIndex={0}>
         {isSandbox && <p className="mode-band">{TEXTS.sandbox}</p>}
-        <ActionHost>
-          <Suspense fallback={<Skeleton lines={8} />}>
-            <Outlet />
-          </Suspense>
-        </ActionHost>
+        {movedClock && (
+          <p className="notice clock-notice">
+            {TEXTS.movedClock} <ClockTime value={movedClock} />.
+          </p>
+        )}
+        <MovedClockContext value={movedClock !== undefined}>
+          <ActionHost>
+            <Suspense fallback={<Skeleton lines={8} />}>
+              <Outlet />
+            </Suspense>
+          </ActionHost>
+        </MovedClockContext>
       </main>
       {isPalette && (
         <Suspense fallback={null}>

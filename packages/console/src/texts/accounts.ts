@@ -36,9 +36,18 @@ export const ACCOUNT_TEXTS = {
   verifyText: 'Recomputes every balance from its postings. This can take several minutes.',
   platformBalances: 'Balances of the platform',
   systemAccounts:
-    'The counterpart accounts of these balances are system accounts of the installation. To see ' +
-    'whether the ledger balances, select all platforms.',
+    'The counterpart accounts of these balances are system accounts of the installation. Whether the ' +
+    'ledger balances is shown for all platforms together.',
   trialBalance: 'Trial balance',
+  export: 'Export for accounting',
+  exportText:
+    'Days are UTC. Amounts are in major units, with their currency in a column of its own.',
+  exportKind: 'Content',
+  exportKinds: { exportPostings: 'Postings', exportBalances: 'Balances by day' },
+  exportFrom: 'First day',
+  exportTo: 'Last day',
+  exportedPart: (count: number) =>
+    `The file has the first ${count.toLocaleString()} rows of the period. Select a shorter one for the rest.`,
   chart: 'Chart of accounts',
   postings: 'Postings',
   ledgerAccount: 'Ledger account',

@@ -40,4 +40,7 @@ export const OFFICE_TEXTS = {
   revoke: 'Revoke',
   failed: (code: string) => `Failed: ${code.charAt(0).toLowerCase()}${code.slice(1)}`,
   auditRecord: 'Audit record',
+  exportAudit: 'Export JSON lines',
+  exportedUntil: (number: number) =>
+    `Records up to number ${number.toLocaleString()} were exported. The command audit export has no limit.`,
 } as const;

@@ -28,5 +28,7 @@ export const OVERVIEW_TEXTS = {
   completeUntil: 'Complete until',
   work: 'Open work',
   balances: 'Balances in the ledger',
+  incomplete:
+    'Not all accounts are contained, because there are more than 5,000. The page Ledger has more of them.',
   health: 'Queues, webhooks and providers',
 } as const;

@@ -20,6 +20,7 @@ export const PAYMENT_TEXTS = {
   release: 'Release deposit',
   reject: 'Reject deposit',
   resend: 'Resend last event',
+  replied: (status: number) => `status ${status}`,
   attempts: (count: number) => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
   fromTo: (debit: string, credit: string) => `from ${debit} to ${credit}`,
   phases: {
@@ -33,5 +34,6 @@ export const PAYMENT_TEXTS = {
     posting: 'Ledger',
     result: 'Provider',
     delivery: 'Webhook',
+    request: 'Request',
   },
 } as const;

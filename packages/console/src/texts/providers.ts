@@ -228,4 +228,35 @@ export const PROVIDER_TEXTS = {
     'Messages that providers sent. Rejected messages are invalid. Contradictory messages changed nothing ' +
     'and need a decision by an operator.',
   noMessagesAtAll: 'No provider has sent a message.',
+  file: {
+    text:
+      'One file with the providers and routes of this installation, for another installation or for a ' +
+      'repository. It contains public keys and no secret.',
+    exportTitle: 'Export',
+    exportText: 'The import of this file into the same installation changes nothing.',
+    export: 'Export file',
+    importTitle: 'Import',
+    importText:
+      'Providers of the file are added or changed; others are unchanged. If the file contains routes, they ' +
+      'replace all routes. What would change is shown first.',
+    choose: 'File',
+    comparing: 'Comparing …',
+    nothing: 'The file changes nothing.',
+    wouldChange: (count: number) =>
+      `${plural(count, 'change', 'changes')} of providers, keys and routes:`,
+    more: (count: number) => `The first ${count.toLocaleString()} changes are listed.`,
+    import: 'Import file',
+    subjects: {
+      PROVIDER: (id: string) => `the provider ${id}`,
+      KEY: (id: string) => `the key ${id}`,
+      ROUTE: (fields: string) => `the route ${fields}`,
+    },
+    actions: {
+      ADD: (what: string) => `Adds ${what}.`,
+      CHANGE: (what: string) => `Changes ${what}.`,
+      REMOVE: (what: string) => `Removes ${what}.`,
+    },
+    changes: (field: string, what: string, before: string | undefined, after: string | undefined) =>
+      `Changes ${field} of ${what} from ${before ?? 'nothing'} to ${after ?? 'nothing'}.`,
+  },
 } as const;

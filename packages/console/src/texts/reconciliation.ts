@@ -15,6 +15,15 @@ export const RECONCILIATION_TEXTS = {
     'The balance that each provider reported last, beside the ledger. Rail in transit, external settlement ' +
     'and suspense are those of all providers.',
   balancesOfProvider: 'Balances',
+  statements: 'Statements',
+  changeStatements: 'Change',
+  changingStatements:
+    'The settings apply to statements that are received from now on. Lines that were posted are unchanged.',
+  daysEnd: (zone: string) => `Its days end at midnight in the time zone ${zone}.`,
+  feesExpected: 'Its fees are posted as expenses at once.',
+  feesDiffer: 'A fee that is not in the ledger is a difference, which an operator decides.',
+  noDayRequested: 'No statement was requested yet.',
+  dayRequested: (day: string) => `The last day that was requested is ${day}.`,
   noBalances: 'No balance was reported.',
   kinds: {
     MISSING_AT_PROVIDER: 'Missing at the provider',

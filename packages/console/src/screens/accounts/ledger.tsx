@@ -16,6 +16,7 @@ import { ModeMark, Status, statusText } from '../../parts/status.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
 import { TEXTS } from '../../texts/texts.ts';
+import { LedgerExport } from './ledger-export.tsx';
 
 /** Types with many accounts. Every other type has one system account per environment and currency. */
 const MANY: readonly string[] = ['CUSTOMER', 'PLATFORM'];
@@ -41,11 +42,13 @@ function TypeLink({ mode, currency, type }: Pick<Line, 'mode' | 'currency' | 'ty
 const CHART = 'chart';
 
 function TrialBalance() {
-  const { platformId } = usePlatform();
+  const { platformId, isLimited } = usePlatform();
+  // Debits and credits are equal only for all platforms together.
+  const isPart = platformId !== undefined || isLimited;
   const query = useReply('getTrialBalance', { query: platformId ? { platformId } : {} });
   return (
-    <Panel title={platformId ? T.platformBalances : T.trialBalance}>
-      {platformId && <p className="soft">{T.systemAccounts}</p>}
+    <Panel title={isPart ? T.platformBalances : T.trialBalance}>
+      {isPart && <p className="soft">{T.systemAccounts}</p>}
       <Loaded query={query}>
         {({ data, totals, isCounted }) => (
           <>
@@ -79,21 +82,19 @@ function TrialBalance() {
                       ))}
                     </tr>
                   ))}
-                  {(platformId ? [] : totals).map(
-                    ({ mode, currency, debit, credit, difference }) => (
-                      <tr key={`${mode} ${currency}`} className="total">
-                        <td>
-                          <ModeMark mode={mode} />
+                  {(isPart ? [] : totals).map(({ mode, currency, debit, credit, difference }) => (
+                    <tr key={`${mode} ${currency}`} className="total">
+                      <td>
+                        <ModeMark mode={mode} />
+                      </td>
+                      <td>{difference === 0 ? T.ties : T.differs}</td>
+                      {[debit, credit, difference].map((amount, index) => (
+                        <td key={['debit', 'credit', 'difference'][index]} className="number">
+                          <Amount value={{ amount, currency }} />
                         </td>
-                        <td>{difference === 0 ? T.ties : T.differs}</td>
-                        {[debit, credit, difference].map((amount, index) => (
-                          <td key={['debit', 'credit', 'difference'][index]} className="number">
-                            <Amount value={{ amount, currency }} />
-                          </td>
-                        ))}
-                      </tr>
-                    ),
-                  )}
+                      ))}
+                    </tr>
+                  ))}
                 </tbody>
               </table>
             </Scroll>
@@ -127,6 +128,7 @@ export const Ledger = () => (
         pathOf={pathIn('/ledger', 'id')}
       />
     </Panel>
+    <LedgerExport />
     <IntegrityCheck id="verifyLedger" title={T.verification} text={T.verifyText} label={T.verify} />
   </Screen>
 );

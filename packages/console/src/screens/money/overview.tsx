@@ -261,6 +261,7 @@ function State({ mode }: ScopeProps) {
                     })),
                   }}
                 />
+                {!balances.isComplete && <p className="soft">{T.incomplete}</p>}
               </Panel>
             )}
             <Panel title={T.health}>

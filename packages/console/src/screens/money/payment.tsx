@@ -3,8 +3,9 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButtons } from '../../action/action.tsx';
 import type { Action } from '../../action/types.ts';
-import type { Reply } from '../../api/client.ts';
+import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
+import { usePermits } from '../../api/session.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Empty, Loaded } from '../../parts/feedback.tsx';
 import { CopyButton, Identifier, shortId } from '../../parts/identifier.tsx';
@@ -83,11 +84,41 @@ const deliveryEntries = ({ deliveries }: Payment): Entry[] =>
     }),
   );
 
+type Request = Item<'listRequestsOfPlatforms'>;
+
+/** Reads change nothing, and there are many of them. */
+const requestEntries = (requests: readonly Request[]): Entry[] =>
+  requests
+    .filter(({ method }) => method !== 'GET')
+    .map(({ id, operationId, status, createdAt }) => ({
+      at: createdAt,
+      kind: 'request',
+      title: (
+        <Link to="/requests/$id" params={{ id }}>
+          {operationId}
+        </Link>
+      ),
+      detail: T.replied(status),
+    }));
+
+/** The latest requests about a payment, for operators who may read them. */
+function useRequests({ id, platformId }: Payment): readonly Request[] {
+  const permits = usePermits();
+  const { data } = useReply(
+    'listRequestsOfPlatforms',
+    { query: { platformId, resourceId: id, limit: 50 } },
+    { enabled: permits('listRequestsOfPlatforms') },
+  );
+  return data?.data ?? [];
+}
+
 /** Order of entries with the same time, such as those of one commit. */
-const ORDER: readonly Entry['kind'][] = ['result', 'posting', 'state', 'delivery'];
+const ORDER: readonly Entry['kind'][] = ['request', 'result', 'posting', 'state', 'delivery'];
 
 function Timeline({ payment }: { payment: Payment }) {
+  const requests = useRequests(payment);
   const entries = [
+    ...requestEntries(requests),
     { at: payment.createdAt, kind: 'state' as const, title: T.created },
     ...eventEntries(payment),
     ...postingEntries(payment),

@@ -5,6 +5,7 @@ import type { Item } from '../../api/client.ts';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { List } from '../../parts/list.tsx';
+import { unitsText } from '../../parts/money.tsx';
 import { Screen } from '../../parts/panel.tsx';
 import { QUEUE_TEXTS as T } from '../../texts/queues.ts';
 import { TEXTS } from '../../texts/texts.ts';
@@ -137,23 +138,12 @@ export const Suspense = () => (
 
 type Coin = Item<'searchStablecoins'>;
 
-/** Exact amount of a token; tokens are not in the currency catalog. */
-function unitsText(units: string, decimals: number): string {
-  const digits = units.padStart(decimals + 1, '0');
-  const whole = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString();
-  const fraction = digits
-    .slice(digits.length - decimals)
-    .replace(/0+$/, '')
-    .padEnd(2, '0');
-  return decimals === 0 ? whole : `${whole}.${fraction}`;
-}
-
 const APPROVE_COIN = { id: 'approveStablecoin', label: T.approve } as const;
 const DISABLE_COIN = { id: 'disableStablecoin', label: T.disable, isDangerous: true } as const;
 const REJECT_COIN = { id: 'rejectStablecoin', label: T.reject, isDangerous: true } as const;
 
 /** Actions that each `serviceOperationsStatus` allows. */
-const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
+export const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   NOT_ENABLED: [APPROVE_COIN],
   PENDING_APPROVAL: [APPROVE_COIN, REJECT_COIN],
   ENABLING: [DISABLE_COIN],
@@ -193,7 +183,12 @@ const COIN_COLUMNS = [
 export const Stablecoins = () => (
   <Screen title={TEXTS.pages.stablecoins}>
     <p className="sub soft">{T.stablecoins}</p>
-    <List id="searchStablecoins" columns={COIN_COLUMNS} empty={T.noStablecoins} />
+    <List
+      id="searchStablecoins"
+      columns={COIN_COLUMNS}
+      pathOf={pathIn('/stablecoins', 'id')}
+      empty={T.noStablecoins}
+    />
     <h2>{T.operations}</h2>
     <List
       id="searchStablecoinOperations"

@@ -12,6 +12,7 @@ import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark, Status, statusText } from '../../parts/status.tsx';
 import { OFFICE_TEXTS as T } from '../../texts/office.ts';
 import { TEXTS } from '../../texts/texts.ts';
+import { AuditExport } from './audit-export.tsx';
 
 const listApprovalPoliciesColumns = columnsOf<'listApprovalPolicies'>();
 const listAuditRecordsColumns = columnsOf<'listAuditRecords'>();
@@ -218,7 +219,7 @@ const Outcome = ({ value }: { value: string }) =>
   );
 
 export const Audit = () => (
-  <Screen title={TEXTS.pages.audit}>
+  <Screen title={TEXTS.pages.audit} actions={<AuditExport />}>
     <List
       id="listAuditRecords"
       columns={[

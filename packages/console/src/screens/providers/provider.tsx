@@ -17,6 +17,7 @@ import { AvailabilityMark, MESSAGE_COLUMNS, pathOfMessage } from './providers.ts
 import { BalancesOfProvider } from './reconciliation.tsx';
 import { RoutesOfProvider } from './routes.tsx';
 import { availabilityOf, offersOf, stateText, type Provider as Value } from './sentences.ts';
+import { StatementSource } from './statement-source.tsx';
 
 type Key = Value['ownKeys'][number];
 
@@ -236,6 +237,7 @@ const Content = ({ provider }: { provider: Value }) => {
             <Facts value={{ url, privateAddressAllowed, checkedAt, createdAt }} />
           </Panel>
           <BalancesOfProvider providerId={provider.providerId} />
+          <StatementSource providerId={provider.providerId} />
         </div>
       </div>
       <Health provider={provider} />

@@ -1,0 +1,26 @@
+// The clock of a sandbox platform. Where it was moved, a time "2 hours ago" could mean either clock, so that
+// times are then shown as dates.
+import { createContext, use } from 'react';
+import { useReply } from '../api/queries.ts';
+
+/** Whether the clock of the platform on the screen differs from the present. */
+export const MovedClockContext = createContext(false);
+
+export const useIsClockMoved = (): boolean => use(MovedClockContext);
+
+const REFRESH_MS = 15_000;
+/** The clock was read some seconds ago. */
+const TOLERANCE_MS = 120_000;
+
+/** The time of a sandbox platform whose clock was moved; otherwise undefined. */
+export function useMovedClock(sandboxId: string | undefined): string | undefined {
+  const { data, dataUpdatedAt } = useReply(
+    'getPlatformClock',
+    { path: { platformId: sandboxId ?? '' } },
+    { enabled: sandboxId !== undefined, refetchInterval: () => REFRESH_MS },
+  );
+  if (sandboxId === undefined || data?.platformId !== sandboxId) return undefined;
+  const difference = Math.abs(Date.parse(data.currentTime) - dataUpdatedAt);
+  const isMoved = data.frozen || difference > TOLERANCE_MS;
+  return isMoved ? data.currentTime : undefined;
+}

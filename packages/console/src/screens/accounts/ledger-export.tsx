@@ -1,0 +1,126 @@
+// Postings or daily balances of a period as a CSV file, for an accounting system.
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { readPage } from '../../api/queries.ts';
+import type { Column } from '../../parts/column.ts';
+import { csvOf, download } from '../../parts/csv.ts';
+import { Problem } from '../../parts/feedback.tsx';
+import { decimalText } from '../../parts/money.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { usePlatform } from '../../shell/platform.tsx';
+import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
+import { TEXTS } from '../../texts/texts.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const plain = (...names: readonly string[]): Column<Row>[] => names.map((name) => ({ name }));
+
+/** In major units, because a spreadsheet does not know the decimals of a currency. */
+const amounts = (...names: readonly string[]): Column<Row>[] =>
+  names.map((name) => ({
+    name,
+    text: (row) => decimalText({ amount: Number(row[name]), currency: String(row.currency) }),
+  }));
+
+const KINDS = {
+  exportPostings: [
+    ...plain('createdAt', 'transactionId', 'step', 'phase', 'debit', 'credit'),
+    ...amounts('amount'),
+    ...plain('currency', 'environment', 'platformId'),
+  ],
+  exportBalances: [
+    ...plain('day', 'account', 'currency'),
+    ...amounts('opening', 'debits', 'credits', 'closing'),
+    ...plain('customerId', 'environment', 'platformId'),
+  ],
+} as const;
+
+type Kind = keyof typeof KINDS;
+
+const PAGE = 100;
+/** A longer period is exported by the command or the API, which have no limit. */
+const MAX_ROWS = 100_000;
+
+interface Period {
+  kind: Kind;
+  from: string;
+  to: string;
+  platformId: string | undefined;
+}
+
+/** Downloads the rows and resolves with whether there were more. */
+async function exportRows({ kind, ...query }: Period): Promise<boolean> {
+  const rows: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await readPage(kind, { query }, { cursor, limit: PAGE });
+    rows.push(...page.data);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor && rows.length < MAX_ROWS);
+  const name = `${kind === 'exportPostings' ? 'postings' : 'balances'}-${query.from}-${query.to}`;
+  download(`${name}.csv`, csvOf(rows, KINDS[kind] as readonly Column<never>[]));
+  return cursor !== undefined;
+}
+
+const DAY_MS = 86_400_000;
+const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+
+export function LedgerExport() {
+  const { platformId } = usePlatform();
+  const [kind, setKind] = useState<Kind>('exportPostings');
+  const [from, setFrom] = useState(() => dayBefore(30));
+  const [to, setTo] = useState(() => dayBefore(0));
+  const { mutate, isPending, error, data: hasMore } = useMutation({ mutationFn: exportRows });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate({ kind, from, to, platformId });
+  };
+  return (
+    <Panel title={T.export}>
+      <p className="soft">{T.exportText}</p>
+      <form className="filters" onSubmit={submit}>
+        <div className="filter">
+          <label htmlFor="export-kind">{T.exportKind}</label>
+          <select
+            id="export-kind"
+            value={kind}
+            onChange={({ target }) => setKind(target.value as Kind)}
+          >
+            {(Object.keys(KINDS) as Kind[]).map((each) => (
+              <option key={each} value={each}>
+                {T.exportKinds[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="filter">
+          <label htmlFor="export-from">{T.exportFrom}</label>
+          <input
+            id="export-from"
+            type="date"
+            required
+            value={from}
+            max={to}
+            onChange={({ target }) => setFrom(target.value)}
+          />
+        </div>
+        <div className="filter">
+          <label htmlFor="export-to">{T.exportTo}</label>
+          <input
+            id="export-to"
+            type="date"
+            required
+            value={to}
+            min={from}
+            onChange={({ target }) => setTo(target.value)}
+          />
+        </div>
+        <button type="submit" className="button" disabled={isPending}>
+          {isPending ? TEXTS.list.exporting : TEXTS.list.export}
+        </button>
+      </form>
+      <div role="status">{hasMore && <p>{T.exportedPart(MAX_ROWS)}</p>}</div>
+      {error && <Problem error={error} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,40 @@
+// The audit records as a file of JSON lines, oldest first.
+import { useMutation } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import { usePermits } from '../../api/session.tsx';
+import { download } from '../../parts/csv.ts';
+import { Problem } from '../../parts/feedback.tsx';
+import { OFFICE_TEXTS as T } from '../../texts/office.ts';
+import { TEXTS } from '../../texts/texts.ts';
+
+/** Requests of one export, with a thousand records each. More are exported by the command. */
+const MAX_REQUESTS = 100;
+
+/** Downloads the records and resolves with the number of the last one if there are more. */
+async function exportRecords(): Promise<number | undefined> {
+  const parts: string[] = [];
+  let after = 0;
+  let hasMore = true;
+  for (let count = 0; count < MAX_REQUESTS && hasMore; count++) {
+    const reply = await call('exportAuditRecords', { query: { after } });
+    parts.push(reply.lines);
+    ({ after, hasMore } = reply);
+  }
+  download('audit.jsonl', parts.join(''), 'application/jsonl');
+  return hasMore ? after : undefined;
+}
+
+export function AuditExport() {
+  const permits = usePermits();
+  const { mutate, isPending, error, data } = useMutation({ mutationFn: exportRecords });
+  if (!permits('exportAuditRecords')) return null;
+  return (
+    <>
+      <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
+        {isPending ? TEXTS.list.exporting : T.exportAudit}
+      </button>
+      {data !== undefined && <p role="status">{T.exportedUntil(data)}</p>}
+      {error && <Problem error={error} />}
+    </>
+  );
+}
