@@ -125,6 +125,7 @@ function TextsInput({ value, set }: InputProps) {
 function SuggestedText({ name, schema, value, set }: InputProps) {
   const id = useId();
   const suggestions = useSuggestions(name);
+  const selected = suggestions.find((each) => each.value === value);
   return (
     <>
       <Field.Control
@@ -141,6 +142,7 @@ function SuggestedText({ name, schema, value, set }: InputProps) {
           </option>
         ))}
       </datalist>
+      {selected && <p className="soft">{selected.label}</p>}
     </>
   );
 }

@@ -1,7 +1,7 @@
 // Effect of a change: the most important values before and after, and the postings.
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
-import { Value } from './facts.tsx';
+import { Value, valueIn } from './facts.tsx';
 import { Identifier } from './identifier.tsx';
 import { accountName, stepText } from './ledger-name.ts';
 import { Amount, type Money } from './money.tsx';
@@ -50,7 +50,30 @@ interface CellProps {
   currency: string | undefined;
 }
 
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A list of records, such as limits, with one line for each. */
+const Records = ({ records }: { records: readonly Values[] }) => (
+  <ul className="sentences">
+    {records.map((record, index) => (
+      // Records of a column have no ID, and their order does not change.
+      <li key={index.toString()}>
+        {Object.keys(record)
+          .filter((name) => name !== 'currency' && record[name] !== null)
+          .map((name) => (
+            <span key={name} className="pair">
+              {fieldLabel(name)}: <Value name={name} value={valueIn(record, name)} />
+            </span>
+          ))}
+      </li>
+    ))}
+  </ul>
+);
+
 function Cell({ name, value, currency }: CellProps) {
+  if (Array.isArray(value) && value.length > 0 && value.every(isRecord))
+    return <Records records={value} />;
   if (currency && isUnits(name, value)) return <Amount value={{ amount: value, currency }} />;
   return <Value name={camel(name)} value={value} />;
 }

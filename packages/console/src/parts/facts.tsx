@@ -33,7 +33,7 @@ const AMOUNT_NAME =
   /(?:amount|balance|held|available|sentSince|fees?|perPayment|perTransfer|perDay|alertBelow|costFixed)$/i;
 
 /** The value of a field: an amount if the object has a currency and the field is one. */
-function valueIn(object: Readonly<Record<string, unknown>>, name: string): unknown {
+export function valueIn(object: Readonly<Record<string, unknown>>, name: string): unknown {
   const { currency, [name]: value } = object;
   const isAmount =
     typeof currency === 'string' && AMOUNT_NAME.test(name) && typeof value === 'number';
@@ -52,6 +52,7 @@ function PlatformName({ id }: { id: string }) {
 
 /** Labels of values whose code is not self-explanatory. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  environment: { production: TEXTS.production, sandbox: TEXTS.sandbox },
   railMode: { AUTO: TEXTS.automatically, MANUAL: TEXTS.byRequest },
 };
 

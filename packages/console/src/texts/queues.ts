@@ -39,8 +39,8 @@ export const QUEUE_TEXTS = {
   measures: {
     CIRCULATING: 'Circulating',
     ISSUED: 'Issued',
-    HELD_FOR_BURNS: 'Held for burns in progress',
-    HELD_FOR_MINTS: 'Held for mints in progress',
+    HELD_FOR_BURNS: 'Held for burns',
+    HELD_FOR_MINTS: 'Held for mints',
   },
   decisions: 'Decisions',
   noDecisions: 'No decision was made.',

@@ -37,7 +37,7 @@ const Supply = ({ supply, ties, decimals, symbol }: Coin) => (
         <tbody>
           {supply.map(({ measure, ledger, expected }) => (
             <tr key={measure}>
-              <th scope="row">{T.measures[measure]}</th>
+              <td>{T.measures[measure]}</td>
               {[ledger, expected].map((units, index) => (
                 <td key={['ledger', 'expected'][index]} className="number">
                   <span className="amount" title={TEXTS.minorUnits(units, symbol)}>

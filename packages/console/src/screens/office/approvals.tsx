@@ -17,6 +17,7 @@ import { Panel, Screen } from '../../parts/panel.tsx';
 import { kindOf, pathOf } from '../../parts/paths.ts';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { usePlatform } from '../../shell/platform.tsx';
 import { lowerFirst } from '../../texts/fields.ts';
 import { OFFICE_TEXTS as T } from '../../texts/office.ts';
 import { TEXTS } from '../../texts/texts.ts';
@@ -80,8 +81,10 @@ function amountOf({ input, changes }: Approval): Money | undefined {
 
 /** Resource of a change, with a link to its screen. */
 function Subject({ id }: { id: string }) {
+  const { platforms } = usePlatform();
   const path = pathOf(id);
-  const text = `${kindOf(id)} ${shortId(id).split(':').at(-1)}`.trim();
+  const name = platforms.find((each) => each.id === id)?.name ?? shortId(id).split(':').at(-1);
+  const text = `${kindOf(id)} ${name}`.trim();
   return path ? (
     <Link to={path} title={id}>
       {text}
