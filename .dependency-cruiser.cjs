@@ -53,6 +53,7 @@ const FEATURES = [
   'payments/pricing',
   'payments/quotes',
   'payments/manual',
+  'payments/recalls',
   'payments/provider-messages',
   'payments/transfers',
   'payments/monitoring',

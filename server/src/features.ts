@@ -45,6 +45,7 @@ import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
 import { providerMessageFeature } from './features/payments/provider-messages/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
+import { recallFeature } from './features/payments/recalls/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
 import { type ProviderDirectory, providerFeature } from './features/providers/index.ts';
 import { reconciliationFeature } from './features/reconciliation/index.ts';
@@ -186,6 +187,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   lifecycleFeature,
   presentationFeature,
   payoutFeature,
+  recallFeature,
   monitoringFeature,
   webhookFeature,
   endpointFeature,

@@ -13,6 +13,7 @@ import {
   authenticateProvider,
   type CardNetwork,
   receiveMessage,
+  type StablecoinMessage,
 } from './features/payments/provider-messages/index.ts';
 import {
   openProviderDirectory,
@@ -23,6 +24,7 @@ import {
 } from './features/providers/index.ts';
 import { receivePage } from './features/reconciliation/index.ts';
 import type { SandboxWorldParts } from './features/sandbox/index.ts';
+import { applyReportedOrder } from './features/stablecoins/index.ts';
 import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
 import { signIn } from './features/staff/users/index.ts';
 import { accountPorts } from './features.ts';
@@ -237,6 +239,12 @@ export function addMessagesOfProviders(server: FastifyInstance, options: Message
     cards: (environment: Mode) => cards[environment],
     statements: (providerId: string, page: Parameters<typeof receivePage>[2]) =>
       receivePage(runtime, providerId, page),
+    stablecoinOrders: (providerId: string, { orderId, order }: StablecoinMessage) =>
+      applyReportedOrder(runtime, providerId, {
+        orderId,
+        progressOf: (amount) => gateway.orderProgressOf(order, amount),
+        isCompleted: order.state === 'completed',
+      }),
   };
   addProviderMessages(server, {
     ...{ naming, limiter, publicUrl, now: runtime.effects.now },

@@ -12,6 +12,8 @@ import { messageFeature } from './features/notifications/messages/index.ts';
 import { replayFeature } from './features/notifications/replays/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
 import { cardPaymentFeature } from './features/payments/card-payments/index.ts';
+import { quoteFeature } from './features/payments/quotes/index.ts';
+import { recallFeature } from './features/payments/recalls/index.ts';
 import { transactionFeature } from './features/payments/transactions/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
@@ -56,6 +58,18 @@ was paid but the cardholder's account could not be debited; an operator decides 
 FAILED means that the funds could not be returned and are in suspense until an operator returns
 them.`,
     states: transactionFeature.states.refund,
+  },
+  {
+    title: 'Recall',
+    about: `The request for the return of a settled payout, initially REQUESTED. ACCEPTED announces
+the return of the funds, which fails the payment when they are back.`,
+    states: recallFeature.states.recall,
+  },
+  {
+    title: 'Firm quote',
+    about: `The rate that a provider holds for a quote, initially HELD. It is redeemed after the
+execution of the quote. DIFFERENT means that other amounts were exchanged.`,
+    states: quoteFeature.states.firmQuote,
   },
   {
     title: 'Internal account',

@@ -81,6 +81,7 @@ async function receive(
   const parts = {
     ...{ runtime, directory, protocol: gateway, note: () => undefined, cards: () => handler },
     statements: () => Promise.reject(new Error('no statements in this row')),
+    stablecoinOrders: () => Promise.reject(new Error('no orders in this row')),
   };
   const sender = await authenticateProvider(parts, BENCH_PROVIDER, request);
   const reply = await receiveMessage(parts, sender, request.body, JSON.parse(request.body));

@@ -88,6 +88,7 @@ const MEMBERS: { [Name in Capability]: readonly Required<NonNullable<Capabilitie
   rail: ['supportsPayout', 'send', 'check'],
   names: ['verify'],
   rates: ['rate'],
+  firmQuotes: ['request', 'redeem'],
   funding: ['instructions'],
   identity: ['submit', 'check'],
   uma: ['reaches', 'lookup', 'payRequest', 'send', 'check'],

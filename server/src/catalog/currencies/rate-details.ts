@@ -16,9 +16,18 @@ export type RateDetails = Record<(typeof NAMES)[number], number>;
 /** Rows of earlier versions, and those without details, hold an object. */
 export type StoredRateDetails = readonly number[] | Readonly<Record<string, number>>;
 
+/** A further number after the details: the rate is that of a firm quote of a provider. */
+const FIRM = 1;
+
 /** The stored form of rate details. */
-export const storedRateDetails = (details: RateDetails): StoredRateDetails =>
-  NAMES.map((name) => details[name]);
+export const storedRateDetails = (details: RateDetails, isFirm = false): StoredRateDetails => [
+  ...NAMES.map((name) => details[name]),
+  ...(isFirm ? [FIRM] : []),
+];
+
+/** Whether the rate is that of a firm quote: without it, execution reads no row more. */
+export const hasFirmRate = (stored: StoredRateDetails | null): boolean =>
+  Array.isArray(stored) && stored[NAMES.length] === FIRM;
 
 /** Rate details as the API shows them. */
 export const rateDetailsOf = (stored: StoredRateDetails): Readonly<Record<string, number>> =>

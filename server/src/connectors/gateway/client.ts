@@ -9,10 +9,18 @@ import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import type { ConnectedProvider } from '../ports/providers/port.ts';
 
 const TIMEOUT_MS = 15_000;
+/** Timeout of calls for which a client or a card network waits. */
+export const QUICK_TIMEOUT_MS = 2_000;
 const MAX_BYTES = 1_048_576;
 
 /** Result of a call that the provider answered with HTTP status 404. */
 export const NOT_FOUND = Symbol('not found');
+
+/** The response of a call that every provider with the service serves. */
+export function found<T>(reply: T | typeof NOT_FOUND, path: string): T {
+  if (reply === NOT_FOUND) throw new Error(`the provider does not serve ${path}`);
+  return reply as T;
+}
 
 export interface ProviderClient {
   /**
@@ -23,6 +31,7 @@ export interface ProviderClient {
     path: string,
     body: object,
     schema: S,
+    timeoutMs?: number,
   ): Promise<Static<S> | typeof NOT_FOUND>;
 }
 
@@ -48,7 +57,12 @@ export function providerClient(
   { name, address, keyOf, observe }: Omit<ConnectedProvider, 'reportedRates'>,
 ): ProviderClient {
   const { url, isPrivateAllowed } = address;
-  async function send<S extends TSchema>(path: string, input: object, schema: S) {
+  async function send<S extends TSchema>(
+    path: string,
+    input: object,
+    schema: S,
+    timeoutMs: number,
+  ) {
     const request = {
       method: 'POST' as const,
       url: url + path,
@@ -59,7 +73,7 @@ export function providerClient(
     const { status, body } = await effects.http({
       ...request,
       headers,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       maxBytes: MAX_BYTES,
       publicOnly: !isPrivateAllowed,
       repeatable: true,
@@ -69,7 +83,8 @@ export function providerClient(
     return parsed(name, path, body, schema);
   }
   return {
-    call: (path, input, schema) => observed(effects, observe, () => send(path, input, schema)),
+    call: (path, input, schema, timeoutMs = TIMEOUT_MS) =>
+      observed(effects, observe, () => send(path, input, schema, timeoutMs)),
   };
 }
 

@@ -11,6 +11,9 @@ import {
   ChangeCard,
   IssueCard,
 } from '../ports/providers/cards.ts';
+import { CUSTODY_CALLS } from '../ports/providers/custody.ts';
+import type { ProviderCall } from '../ports/providers/fields.ts';
+import { FIRM_QUOTE_CALLS } from '../ports/providers/firm-quotes.ts';
 import {
   Balances,
   CancelResult,
@@ -25,7 +28,9 @@ import {
   TransferId,
   TransferState,
 } from '../ports/providers/protocol.ts';
-import { type ProviderCall, SERVICE_CALLS } from '../ports/providers/services.ts';
+import { RECALL_CALLS } from '../ports/providers/recalls.ts';
+import { SERVICE_CALLS } from '../ports/providers/services.ts';
+import { STABLECOIN_CALLS } from '../ports/providers/stablecoins.ts';
 
 const CALLS: Readonly<Record<string, ProviderCall>> = {
   '/capabilities': {
@@ -58,7 +63,11 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
     input: TransferId,
     output: CancelResult,
   },
+  ...RECALL_CALLS,
+  ...FIRM_QUOTE_CALLS,
   ...SERVICE_CALLS,
+  ...STABLECOIN_CALLS,
+  ...CUSTODY_CALLS,
   '/statements/day': {
     operationId: 'getStatement',
     summary: 'Return a page of the statement of a day, or 404 until the day has ended',

@@ -5,6 +5,8 @@ import type { ProviderProtocol } from '../ports/providers/port.ts';
 import { Balances, Capabilities, StatementPage } from '../ports/providers/protocol.ts';
 import { cardCalls } from './cards.ts';
 import { NOT_FOUND, providerClient } from './client.ts';
+import { custodyCalls } from './custody.ts';
+import { firmQuotes } from './firm-quotes.ts';
 import {
   accountChecks,
   fundingCalls,
@@ -14,7 +16,8 @@ import {
   rateProblem,
   verdictOf,
 } from './services.ts';
-import { progressOf, transferCalls } from './transfers.ts';
+import { mintCalls, orderProgressOf } from './stablecoins.ts';
+import { progressOf, recallProgressOf, transferCalls } from './transfers.ts';
 
 export const gateway: ProviderProtocol = {
   connect(effects, provider) {
@@ -38,6 +41,9 @@ export const gateway: ProviderProtocol = {
       funding: fundingCalls(client),
       mail: messagePort(client, 'email'),
       sms: messagePort(client, 'sms'),
+      custody: custodyCalls(client),
+      firmQuotes: firmQuotes(client),
+      mint: mintCalls(client),
       async statementPage(request) {
         const reply = await client.call('/statements/day', request, StatementPage);
         return reply === NOT_FOUND ? undefined : reply;
@@ -46,6 +52,8 @@ export const gateway: ProviderProtocol = {
     };
   },
   progressOf,
+  recallProgressOf,
   verdictOf,
+  orderProgressOf,
   rateProblem,
 };

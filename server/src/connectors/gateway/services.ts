@@ -21,7 +21,7 @@ import {
   PersonMessageResult,
   ReportedRates,
 } from '../ports/providers/services.ts';
-import { NOT_FOUND, type ProviderClient } from './client.ts';
+import { found, NOT_FOUND, type ProviderClient } from './client.ts';
 
 const RATES_EVERY_MS = 30_000;
 const RATES_RETRY_MS = 5_000;
@@ -34,11 +34,6 @@ export function rateProblem(reported: ReportedRates, now: Time): string | undefi
   const parsed = tableOfJson(JSON.stringify(reported), false);
   if ('problems' in parsed) return parsed.problems.join('; ');
   return Date.parse(reported.at) > now + TOLERANCE_MS ? 'at is in the future' : undefined;
-}
-
-function found<T>(reply: T | typeof NOT_FOUND, path: string): T {
-  if (reply === NOT_FOUND) throw new Error(`the provider does not serve ${path}`);
-  return reply;
 }
 
 function nameCheckOf(reply: Static<typeof AccountCheckResult>): NameCheck {

@@ -4,15 +4,18 @@ import type { Static } from '@sinclair/typebox';
 import { isRail } from '../../catalog/rails/rails.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
 import { iso } from '../../kernel/effects.ts';
-import type { FailureReason, Progress, RailInstruction } from '../ports/index.ts';
+import type { FailureReason, Progress, RailInstruction, RecallProgress } from '../ports/index.ts';
 import type { ProviderPort } from '../ports/providers/port.ts';
 import { CancelResult, type Transfer, TransferState } from '../ports/providers/protocol.ts';
-import { NOT_FOUND, type ProviderClient } from './client.ts';
+import { RecallState } from '../ports/providers/recalls.ts';
+import { found, NOT_FOUND, type ProviderClient } from './client.ts';
 
 /** Default interval of state requests. Messages of the provider usually arrive earlier. */
 const CHECK_AFTER_S = 900;
 /** Interval after a 404 about a transfer that was sent. */
 const UNKNOWN_AFTER_S = 60;
+/** Interval of requests for the state of a recall, about which banks decide in days. */
+const RECALL_AFTER_S = 86_400;
 
 const FAILURES: Record<Extract<TransferState, { state: 'failed' }>['reason'], FailureReason> = {
   ACCOUNT_INVALID: 'ACCOUNT_INVALID',
@@ -43,6 +46,14 @@ export function progressOf(reported: TransferState): Progress {
     default:
       return assertNever(reported, 'state of a transfer');
   }
+}
+
+/** Converts a reported state of a recall to its progress. */
+export function recallProgressOf(reported: RecallState): RecallProgress {
+  if (reported.state === 'accepted') return { state: 'accepted' };
+  if (reported.state === 'rejected') return { state: 'rejected', reason: reported.reason };
+  const { checkAfterSeconds = RECALL_AFTER_S } = reported;
+  return { state: 'requested', checkAfterMs: checkAfterSeconds * 1_000 };
 }
 
 const transferOf = (instruction: RailInstruction): Static<typeof Transfer> => {
@@ -78,6 +89,11 @@ export function transferCalls(client: ProviderClient): ProviderPort['transfers']
       const reply = await client.call('/transfers/cancel', { transferId: id }, CancelResult);
       if (reply === NOT_FOUND) return 'rejected';
       return reply.result === 'canceled' ? 'cancelled' : reply.result;
+    },
+    async recall({ id: transferId, amount, currency }, cause) {
+      const path = '/transfers/recall';
+      const body = { transferId, amount: Number(amount), currency, cause };
+      return recallProgressOf(found(await client.call(path, body, RecallState), path));
     },
   };
 }

@@ -12,7 +12,7 @@ import type { MailPort, SmsPort } from './messages.ts';
 import type { BeneficiaryVerificationPort } from './names.ts';
 import type { NetworkFeePort } from './network-fees.ts';
 import type { RailPort } from './rail.ts';
-import type { RatePort } from './rates.ts';
+import type { FirmQuotePort, RatePort } from './rates.ts';
 import type { MintPort } from './stablecoins.ts';
 import type { UmaPort } from './uma.ts';
 import type { ContractWalletPort, CustodyPort, OidcPort, WalletScript } from './wallets.ts';
@@ -37,6 +37,7 @@ export interface Connectors {
   rail?: RailPort | undefined;
   names?: BeneficiaryVerificationPort | undefined;
   rates?: RatePort | undefined;
+  firmQuotes?: FirmQuotePort | undefined;
   funding?: FundingPort | undefined;
   identity?: IdentityPort | undefined;
   uma?: UmaPort | undefined;

@@ -56,6 +56,31 @@ export interface OnChain {
   network: string;
 }
 
+/** Causes of a recall, like the codes of SEPA. */
+export const RECALL_CAUSES = ['DUPLICATE', 'TECHNICAL_ERROR', 'FRAUD', 'CUSTOMER_REQUEST'] as const;
+export type RecallCause = (typeof RECALL_CAUSES)[number];
+
+export const RECALL_REJECTIONS = [
+  'BENEFICIARY_REFUSED',
+  'INSUFFICIENT_FUNDS',
+  'ACCOUNT_CLOSED',
+  'TOO_LATE',
+  'ALREADY_RETURNED',
+  'OTHER',
+] as const;
+export type RecallRejection = (typeof RECALL_REJECTIONS)[number];
+
+interface RecalledTransfer extends Money {
+  /** ID of the instruction. */
+  id: string;
+}
+
+/** State of a recall. `accepted` announces a return, and posts nothing. */
+export type RecallProgress =
+  | { state: 'requested'; checkAfterMs: number }
+  | { state: 'accepted' }
+  | { state: 'rejected'; reason: RecallRejection };
+
 export interface RailPort {
   /** Whether it can reach this type of account; `rail` is null for wallets. */
   supportsPayout(accountType: string, rail: string | null): boolean;
@@ -70,4 +95,9 @@ export interface RailPort {
    * cannot be canceled.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;
+  /**
+   * Requests the return of a settled payout, or the state of that request: idempotent by the ID of
+   * the instruction. Absent: not possible.
+   */
+  recall?(transfer: RecalledTransfer, cause: RecallCause): Promise<RecallProgress>;
 }

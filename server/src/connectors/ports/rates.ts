@@ -1,4 +1,4 @@
-// Exchange rates.
+// Exchange rates: polled mid rates, and firm quotes, at which a provider exchanges an amount.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Rate } from '../../kernel/money.ts';
@@ -6,4 +6,50 @@ import type { Rate } from '../../kernel/money.ts';
 export interface RatePort {
   /** Mid rate from minor unit to minor unit; undefined if there is none. */
   rate(from: string, to: string): Promise<{ rate: Rate; at: Time } | undefined>;
+}
+
+export interface FirmQuoteRequest {
+  /** ID of the quote of the payment. */
+  id: string;
+  from: string;
+  to: string;
+  /** SELL: `amount` of `from` is exchanged. BUY: `amount` of `to` is needed. */
+  side: 'SELL' | 'BUY';
+  amount: bigint;
+}
+
+/** A rate that a provider holds. */
+export interface FirmQuote {
+  providerId: string;
+  reference: string;
+  /** From minor unit to minor unit. */
+  rate: Rate;
+  expiresAt: Time;
+}
+
+/** A held quote with the amounts of its payment. */
+export interface HeldQuote {
+  id: string;
+  providerId: string;
+  reference: string;
+  from: string;
+  to: string;
+  sold: bigint;
+  bought: bigint;
+}
+
+export const REDEMPTION_REJECTIONS = ['EXPIRED', 'LIMIT_EXCEEDED', 'OTHER'] as const;
+type RedemptionRejection = (typeof REDEMPTION_REJECTIONS)[number];
+
+/** `redeemed` with other amounts than the requested ones is a difference for an operator. */
+export type Redemption =
+  | { state: 'pending'; checkAfterMs: number }
+  | { state: 'redeemed'; reference: string; sold: bigint; bought: bigint }
+  | { state: 'rejected'; reason: RedemptionRejection };
+
+export interface FirmQuotePort {
+  /** Requests a quote; undefined if the provider offers none. */
+  request(request: FirmQuoteRequest): Promise<FirmQuote | undefined>;
+  /** Exchanges the amounts of a held quote: idempotent by its ID. */
+  redeem(quote: HeldQuote): Promise<Redemption>;
 }

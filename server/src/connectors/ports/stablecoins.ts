@@ -12,6 +12,8 @@ export interface ProviderCredentials {
 export interface ProviderLink {
   credentials: ProviderCredentials;
   providerAccountId: string;
+  /** The routed provider of the account; absent or null: the built-in connector. */
+  providerId?: string | null;
 }
 
 /** Credentials that are no longer valid: possible for every call. */
@@ -137,13 +139,20 @@ export type OrderPreview =
 export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & (
   | { state: 'funding' | 'submitted' | 'processing' | 'completed' }
   | { state: 'failed'; reason: string }
+  /** The provider cannot determine the state: nothing changes. */
+  | { state: 'unknown' }
   /** Not paid; `final` if a payment would no longer be accepted. */
   | { state: 'expired'; final?: true }
 );
 
 export interface MintPort {
+  /** The routed provider of new accounts; absent or null: the built-in connector. */
+  selectedProvider?(): string | null;
   /** Provider accounts that the credentials give access to; none if rejected. */
-  accountsOf(credentials: ProviderCredentials): Promise<readonly string[]>;
+  accountsOf(
+    credentials: ProviderCredentials,
+    providerId?: string | null,
+  ): Promise<readonly string[]>;
   /** `ageMs` since its registration, which determines the status of a simulated issuance. */
   token(link: ProviderLink, name: TokenName, ageMs: number | null): Promise<TokenLookup>;
   /** Links an external account with the provider; idempotent. */

@@ -64,6 +64,14 @@ export interface CustodyPort {
   publicKeys(): { bundles: string; tokens: string };
 }
 
+const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
+
+/** A stamp; `signature` is DER, hex. Equal to those of the client libraries, also in their order. */
+export function stampOf(publicKey: string, signature: string): string {
+  const stamp = { publicKey, scheme: SCHEME, signature };
+  return Buffer.from(JSON.stringify(stamp)).toString('base64url');
+}
+
 /** Reads tokens that an identity provider signed. Throws if the provider is unavailable. */
 export interface OidcPort {
   verify(token: string, now: Time): Promise<OidcResult>;

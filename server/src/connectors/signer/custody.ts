@@ -25,7 +25,7 @@ import {
   uncompressedPoint,
 } from '../../kernel/crypto/p256.ts';
 import { type Effects, iso } from '../../kernel/effects.ts';
-import type { CustodyKeys, CustodyPort } from '../ports/wallets.ts';
+import { type CustodyKeys, type CustodyPort, stampOf } from '../ports/wallets.ts';
 import {
   bundleOf,
   readOtpBundle,
@@ -59,18 +59,14 @@ const tokenOf = (
     .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid })
     .sign(privateKey);
 
-const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
-
 const contextOf = (id: string) => `signer of ${id}`;
 
 const publicKeyOf = ({ point }: P256Pair) => compressedPoint(point.toString('hex')) as string;
 
-function stampOf(pair: P256Pair, payload: string): string {
+function stampBy(pair: P256Pair, payload: string): string {
   const key = p256PrivateKey(pair);
   const signature = sign('sha256', Buffer.from(payload), { key, dsaEncoding: 'der' });
-  const publicKey = publicKeyOf(pair);
-  const stamp = { publicKey, scheme: SCHEME, signature: signature.toString('hex') };
-  return Buffer.from(JSON.stringify(stamp)).toString('base64url');
+  return stampOf(publicKeyOf(pair), signature.toString('hex'));
 }
 
 const selfSigning = (
@@ -89,7 +85,7 @@ const selfSigning = (
   async stampWith({ id, signer, payload }) {
     const pair = sealedPair(keys, signer, contextOf(id));
     try {
-      return stampOf(pair, payload);
+      return stampBy(pair, payload);
     } finally {
       pair.scalar.fill(0);
     }

@@ -13,6 +13,9 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'funding.send': 'The payment waits for its debit; whether the rail has the debit is unknown.',
   'funding.check': 'The payment waits; the result of its debit is not requested from the rail.',
   'funding.cancel': 'The request to cancel the payment has no result; its debit continues.',
+  'quotes.redeem':
+    'The held rate is not exchanged; the FX position of the executed payment remains open.',
+  'payouts.recall': 'The return of a payout is not requested, or its decision not read.',
   'quotes.expire': 'The payment of an expired quote remains PENDING.',
   'quotes.lapse': 'A payment that was not authorized in time remains PENDING.',
   'incoming.ask': 'The approval request is not sent; the UMA payment remains PENDING.',

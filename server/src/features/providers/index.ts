@@ -46,7 +46,8 @@ export { openProviderDirectory, type Provider, type ProviderDirectory } from './
 export type { BuiltInProvider, ManagerParts } from './manage.ts';
 export { providerOfTransfer } from './rail.ts';
 export { providerModes, reportedTransfers, type TransferOfProvider } from './reported.ts';
-export { providerOfService, withServices } from './services.ts';
+export { providerOfService } from './services/select.ts';
+export { withServices } from './services/services.ts';
 
 /** Connectors that send each transfer or card to its provider. */
 export const routed = { rail: routedRail, issuer: routedIssuer };

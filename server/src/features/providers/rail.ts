@@ -102,5 +102,11 @@ export function routedRail(parts: RoutedRailParts): RailPort {
       const rail = railOf(parts, stored?.provider_id);
       return rail.cancel ? rail.cancel(instruction, now) : 'rejected';
     },
+    async recall(transfer, cause) {
+      const stored = await storedAssignment(parts, transfer.id);
+      const rail = railOf(parts, stored?.provider_id);
+      if (!rail.recall) throw new Error(`the rail of ${transfer.id} has no recalls`);
+      return rail.recall(transfer, cause);
+    },
   };
 }

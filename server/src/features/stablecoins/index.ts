@@ -18,6 +18,7 @@ export {
   OUTCOMES,
   searchStablecoinOperations,
 } from './minting/by-operator.ts';
+export { applyReportedOrder } from './minting/reported.ts';
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
 export { readStablecoin } from './store.ts';
 export { SUPPLY_MEASURES, supplyProblems } from './supply/reconciliation.ts';

@@ -25,6 +25,8 @@ export const providerAccounts = table(
     platform_id: col.text,
     provider: col.enum<Provider>(),
     provider_account_id: col.text,
+    /** The routed provider with which it was linked; null: the built-in connector. */
+    provider_id: col.text.null,
     provider_environment: col.enum<'SANDBOX' | 'PRODUCTION'>(),
     status: col.enum<LinkStatus>().mut,
     /** `ProviderCredentials` as JSON, sealed under the master key. */

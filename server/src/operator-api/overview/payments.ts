@@ -12,11 +12,18 @@ import {
   pageOfQuotes,
   paymentById,
 } from '../../features/payments/monitoring/index.ts';
+import { quoteFeature } from '../../features/payments/quotes/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, page, text, time, withDescription } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { PostingOfTransaction } from '../payments/ledger.ts';
-import { TransactionStatus, TransactionType, transactionParams } from '../payments/schemas.ts';
+import {
+  namesOf,
+  RecallFields,
+  TransactionStatus,
+  TransactionType,
+  transactionParams,
+} from '../payments/schemas.ts';
 import { OperatorEvent } from './events.ts';
 import {
   CustomerFilter,
@@ -136,6 +143,12 @@ const getPayment = operation({
             'is none.',
         }),
       ),
+      recall: nullable(
+        named(
+          'PayoutRecall',
+          Type.Object(RecallFields, { description: 'The requested return of a settled payout.' }),
+        ),
+      ),
       results: Type.Array(Result, { description: 'Results of banks and providers.' }),
       events: Type.Array(OperatorEvent, { description: 'Events about the payment.' }),
       deliveries: Type.Array(WebhookDelivery, { description: 'Deliveries of these events.' }),
@@ -144,6 +157,27 @@ const getPayment = operation({
   errors: [],
   notFound: 'TRANSACTION_NOT_FOUND',
 });
+
+const FirmQuote = named(
+  'OperatorFirmQuote',
+  Type.Object(
+    {
+      providerId: text('Provider that holds the rate.'),
+      reference: text('ID of the quote at the provider.'),
+      state: oneOf(namesOf(quoteFeature.states.firmQuote.transitions), {
+        description:
+          'HELD: not redeemed. REDEEMED: exchanged. REJECTED: not exchanged, the FX position is ' +
+          'open. DIFFERENT: other amounts were exchanged.',
+      }),
+      result: nullable(text('ID of the exchange, or the problem; null if it is not redeemed.')),
+      sold: Money('Exchanged amount'),
+      bought: Money('Amount for it'),
+      expiresAt: time('Time until which the provider holds the rate.'),
+      endedAt: nullable(time('Time of the result; null before it.')),
+    },
+    { description: 'A rate that a provider holds for a quote; null for a mid rate.' },
+  ),
+);
 
 const Quote = named(
   'OperatorQuote',
@@ -161,6 +195,7 @@ const Quote = named(
       receivingAmount: Money('Amount received'),
       fees: Money('Fees of service and platform'),
       exchangeRate: text('Exchange rate: sending units per receiving unit.'),
+      firmQuote: nullable(FirmQuote),
       lockedSide: oneOf(['SENDING', 'RECEIVING'], { description: 'Side with the fixed amount.' }),
       agentId: PAYMENT.agentId,
       expiresAt: time('Time at which it expires.'),

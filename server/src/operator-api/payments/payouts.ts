@@ -9,6 +9,7 @@ import {
   returnTransfer,
   settleTransfer,
 } from '../../features/payments/manual/index.ts';
+import { requestRecall } from '../../features/payments/recalls/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import {
   Amount,
@@ -27,6 +28,7 @@ import {
   CurrencyOf,
   PlatformId,
   Readable,
+  RecallFields,
   RefundStatus,
   TransactionFailureReason,
   TransactionId,
@@ -229,6 +231,33 @@ const rejectCancel = operation({
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
+const recall = operation({
+  operationId: 'recallTransfer',
+  method: 'POST',
+  path: '/payouts/{transactionId}/recall',
+  tag: TAG,
+  summary: 'Request the return of a settled payout',
+  description:
+    'Requests the return from the provider that sent the payout. The decision of the bank is ' +
+    'recorded; the payment changes when the provider reports the return of the funds.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['payouts recall'],
+  params: transactionParams,
+  body: Type.Object({ cause: RecallFields.cause, ...OptionalReason }),
+  replies: {
+    201: named(
+      'RequestedRecall',
+      Type.Object(
+        { transactionId: TransactionId, platformId: PlatformId, ...RecallFields },
+        { description: 'The request for a return.' },
+      ),
+    ),
+  },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
 export const payoutOperations = [
   operatorHandle(listTransfers, async ({ installation }, { query }) => ({
     status: 200,
@@ -250,6 +279,11 @@ export const payoutOperations = [
   operatorHandle(returned, async ({ installation }, { params, body }) => {
     const input = { ...params, reason: body.failureReason, kind: body.kind };
     return { status: 200, body: await returnTransfer(installation.runtime, input) };
+  }),
+  operatorHandle(recall, async ({ installation }, { params, body }) => {
+    const input = { ...params, cause: body.cause };
+    const directory = await installation.providers();
+    return { status: 201, body: await requestRecall(installation.runtime, directory, input) };
   }),
   operatorHandle(cancel, async ({ installation }, { params }) => ({
     status: 200,

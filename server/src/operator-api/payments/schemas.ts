@@ -1,6 +1,8 @@
 // Schemas that the operations of payments share.
 import { Type } from '@sinclair/typebox';
+import { RECALL_CAUSES, RECALL_REJECTIONS } from '../../connectors/ports/rail.ts';
 import { CARD_STATUSES } from '../../features/payments/card-payments/index.ts';
+import { RECALL_STATES } from '../../features/payments/recalls/index.ts';
 import { FAILURE_REASONS, transactionFeature } from '../../features/payments/transactions/index.ts';
 import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
 
@@ -47,6 +49,20 @@ export const CustomerId = nullable(
 );
 export const CurrencyOf = text('Currency code.');
 export const Readable = text('Amount in major units.');
+
+/** Fields of a request for the return of a payout. */
+export const RecallFields = {
+  providerId: text('Provider that sent the payout.'),
+  cause: oneOf(RECALL_CAUSES, { description: 'Why the return is requested.' }),
+  state: oneOf(RECALL_STATES, {
+    description: 'ACCEPTED: the funds will be returned. REJECTED: they stay with the beneficiary.',
+  }),
+  rejectionReason: nullable(
+    oneOf(RECALL_REJECTIONS, { description: 'Why it was rejected; null if it was not.' }),
+  ),
+  requestedAt: time('Time of the request.'),
+  decidedAt: nullable(time('Time at which the decision was received; null before it.')),
+};
 
 export const transactionParams = Type.Object({ transactionId: TransactionId });
 

@@ -1,6 +1,7 @@
 // `payouts …`: manual rail transfers. The list shows what to pay out, debit or refund, with account
 // details; the other verbs record the result.
 import type { FailureReason } from '../../connectors/ports/index.ts';
+import { RECALL_CAUSES, type RecallCause } from '../../connectors/ports/rail.ts';
 import {
   cancelTransfer,
   failTransfer,
@@ -11,6 +12,7 @@ import {
   settleTransfer,
   type TransferResult,
 } from '../../features/payments/manual/index.ts';
+import { requestRecall } from '../../features/payments/recalls/index.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
@@ -95,6 +97,12 @@ const cancel: Verb['run'] = async ({ runtime }, args) =>
 const rejectCancel: Verb['run'] = async ({ runtime }, args) =>
   outputOf(await rejectTransferCancel(runtime, idIn(args)));
 
+const recall: Verb['run'] = async (system, args) => {
+  const input = { transactionId: idIn(args), cause: args.required('cause') as RecallCause };
+  const json = await requestRecall(system.runtime, await system.providers(), input);
+  return { json, text: `The return of ${json.transactionId} was requested.\n` };
+};
+
 const verb = (name: string, summary: string, flags: Flags, run: Verb['run']): Verb => ({
   noun: 'payouts',
   verb: name,
@@ -141,6 +149,19 @@ export const payoutVerbs: readonly Verb[] = [
     'Record the return of a settled transfer',
     { ...REASON, ...ORIGIN_FLAG },
     returnFunds,
+  ),
+  verb(
+    'recall',
+    'Request the return of a settled payout from its provider',
+    {
+      cause: {
+        value: 'CAUSE',
+        required: true,
+        choices: RECALL_CAUSES,
+        help: 'Why the return is requested',
+      },
+    },
+    recall,
   ),
   verb('cancel', 'Record that a requested recall succeeded', {}, cancel),
   verb('reject-cancel', 'Record that a recall is no longer possible', {}, rejectCancel),

@@ -63,10 +63,10 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
 
   /** An ACTIVE Spark wallet of a customer or of the platform. */
   async function createWallet(owner?: 'platform') {
-    const accountInfo = {
-      accountType: 'SPARK_WALLET',
-      address: sparkWallet(BigInt(5_000_000 + ++counter)).address,
-    };
+    const isProduction = as !== undefined && 'environment' in as && as.environment === 'production';
+    const network = isProduction ? 'spark' : 'sparkrt';
+    const { address } = sparkWallet(BigInt(5_000_000 + ++counter), network);
+    const accountInfo = { accountType: 'SPARK_WALLET', address };
     const body = { currency: 'USDB', accountInfo };
     if (owner) return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
     const { id: customerId } = await createCustomer(app, { as });

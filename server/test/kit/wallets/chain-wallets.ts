@@ -89,12 +89,12 @@ function createPublic(key: ReturnType<typeof ed25519KeyOf>): Buffer {
   return Buffer.from(jwk.x as string, 'base64url');
 }
 
-/** A Spark wallet on regtest. */
-export function sparkWallet(secret: bigint) {
+/** A Spark wallet; `prefix` names its network. */
+export function sparkWallet(secret: bigint, prefix: 'spark' | 'sparkrt' = 'sparkrt') {
   const key = compressKey(pointOf(secret));
   const bech32Words = bech32m.toWords(Buffer.concat([Buffer.from([0x0a, 0x21]), key]));
   return {
-    address: bech32m.encode('sparkrt', bech32Words, 1000),
+    address: bech32m.encode(prefix, bech32Words, 1000),
     /** The form of 64 bytes. */
     sign: (message: string, { high = false } = {}): string =>
       signDigest(secret, sha256(Buffer.from(message)), { high }).pair.toString('hex'),

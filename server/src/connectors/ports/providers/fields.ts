@@ -1,6 +1,6 @@
-// Schemas of fields that several parts of the protocol for providers share.
+// Schemas of fields that several parts of the protocol for providers share, and the form of its calls.
 
-import { Type } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
 import { text } from '../../../kernel/schema.ts';
 
 const MAX_TEXT = 255;
@@ -12,3 +12,11 @@ export const seconds = (description: string) =>
   Type.Integer({ minimum: 1, maximum: 2_592_000, description });
 
 export const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 });
+
+/** A call that a provider serves. */
+export interface ProviderCall {
+  operationId: string;
+  summary: string;
+  input: TSchema;
+  output: TSchema;
+}

@@ -7,10 +7,14 @@ import type { FundingPort } from '../funding.ts';
 import type { IdentityPort, IdentityVerdict } from '../identity.ts';
 import type { MailPort, SmsPort } from '../messages.ts';
 import type { BeneficiaryVerificationPort } from '../names.ts';
-import type { Progress, RailPort } from '../rail.ts';
-import type { RatePort } from '../rates.ts';
+import type { Progress, RailPort, RecallProgress } from '../rail.ts';
+import type { FirmQuote, FirmQuotePort, FirmQuoteRequest, RatePort } from '../rates.ts';
+import type { MintPort, OrderProgress } from '../stablecoins.ts';
+import type { CustodyPort } from '../wallets.ts';
 import type { Balances, Capabilities, StatementPage, TransferState } from './protocol.ts';
+import type { RecallState } from './recalls.ts';
 import type { IdentityDecision, ReportedRates } from './services.ts';
+import type { StablecoinOrderState } from './stablecoins.ts';
 
 export interface ProviderPort {
   /** Requests the capabilities. Rejects with an error message for operators. */
@@ -18,7 +22,7 @@ export interface ProviderPort {
   /** Requests the prefunded balances. */
   balances(): Promise<Balances['balances']>;
   /** The calls about transfers. Routing decides which transfers a provider receives. */
-  transfers: Pick<RailPort, 'send' | 'check'> & Required<Pick<RailPort, 'cancel'>>;
+  transfers: Pick<RailPort, 'send' | 'check'> & Required<Pick<RailPort, 'cancel' | 'recall'>>;
   /** The services; which of them the provider offers is part of its capabilities. */
   names: BeneficiaryVerificationPort;
   rates: RatePort;
@@ -26,6 +30,11 @@ export interface ProviderPort {
   funding: Required<Pick<FundingPort, 'request' | 'forPayment'>>;
   mail: MailPort;
   sms: SmsPort;
+  custody: Pick<CustodyPort, 'newSigner' | 'stampWith'>;
+  firmQuotes: Pick<FirmQuotePort, 'redeem'> & {
+    request(request: FirmQuoteRequest): Promise<Omit<FirmQuote, 'providerId'> | undefined>;
+  };
+  mint: Omit<MintPort, 'selectedProvider' | 'enablesAtOnce'>;
   /** A page of the statement of a day; undefined if the provider does not have it yet. */
   statementPage(request: {
     day: string;
@@ -68,8 +77,12 @@ export interface ProviderProtocol {
   connect(effects: Effects, provider: ConnectedProvider): ProviderPort;
   /** Converts a reported state to the progress of an instruction. */
   progressOf(reported: TransferState): Progress;
+  /** A reported state of a recall as its progress. */
+  recallProgressOf(reported: RecallState): RecallProgress;
   /** A reported decision as the verdict of a case. */
   verdictOf(reported: IdentityDecision): IdentityVerdict;
+  /** A reported state of a mint or burn as its progress; `amount` is that of the order. */
+  orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress;
   /** Why reported rates cannot be used; undefined if they can. */
   rateProblem(reported: ReportedRates, now: Time): string | undefined;
 }

@@ -17,7 +17,9 @@ import {
 } from '../../../kernel/schema.ts';
 import { CARD_MESSAGES, CardAnswer } from './cards.ts';
 import { CurrencyText, seconds, shortText } from './fields.ts';
+import { RECALL_MESSAGES } from './recalls.ts';
 import { IdentityDecision, ReportedRates, SERVICES } from './services.ts';
+import { STABLECOIN_MESSAGES } from './stablecoins.ts';
 
 export const PROTOCOL_VERSION = '1';
 
@@ -70,6 +72,11 @@ export const Capabilities = named(
       ),
       cancel: Type.Optional(
         Type.Boolean({ description: 'Whether transfers can be canceled. Absent: false.' }),
+      ),
+      recall: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the return of settled payouts can be requested. Absent: false.',
+        }),
       ),
       services: Type.Optional(
         Type.Array(oneOf(SERVICES), {
@@ -361,6 +368,8 @@ export const Message = named(
         { statement: StatementPage },
         { description: 'A page of the statement of a day that has ended.' },
       ),
+      ...RECALL_MESSAGES,
+      ...STABLECOIN_MESSAGES,
       ...CARD_MESSAGES,
     }),
   ]),

@@ -1,7 +1,7 @@
 // Services of a provider besides transfers: checks of accounts, rates, identity, account details for
 // payments in, and messages to people. One provider serves each of them in an environment.
 
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { FINDING_TYPES } from '../../../catalog/identity/verification-errors.ts';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import {
@@ -13,18 +13,14 @@ import {
   time,
   variant,
 } from '../../../kernel/schema.ts';
+import type { ProviderCall } from './fields.ts';
 
 /** Kinds of routes that select the provider of a service. */
-export const SERVICES = ['account_check', 'rates', 'identity', 'funding', 'email', 'sms'] as const;
+export const SERVICES = [
+  ...(['account_check', 'rates', 'identity', 'funding', 'email', 'sms'] as const),
+  ...(['firm_quotes', 'stablecoins', 'custody'] as const),
+] as const;
 export type Service = (typeof SERVICES)[number];
-
-/** A call that a provider serves. */
-export interface ProviderCall {
-  operationId: string;
-  summary: string;
-  input: TSchema;
-  output: TSchema;
-}
 
 const optional = Type.Optional;
 const id = (description: string) => text(description, { minLength: 1, maxLength: 255 });

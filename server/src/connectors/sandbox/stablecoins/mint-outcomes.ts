@@ -95,6 +95,7 @@ export const ORDERS: Readonly<Record<string, OrderOutcome>> = {
 
 /** The provider's names for the states of an order. */
 export const PROVIDER_STATUS: Readonly<Record<OrderProgress['state'], string>> = {
+  unknown: 'unknown',
   funding: 'awaiting_funds',
   submitted: 'pending',
   processing: 'processing',

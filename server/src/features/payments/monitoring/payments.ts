@@ -8,6 +8,7 @@ import { mergeParts } from '../../../runtime/db/merge.ts';
 import { cursorOf, positionOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { listSteps, type OperatorListQuery } from '../../tenancy/operator-lists/index.ts';
+import { recallOf } from '../recalls/index.ts';
 import {
   awaitedResultOf,
   isExpected,
@@ -121,11 +122,15 @@ export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
   const isOwn = isId(id, 'Transaction') || isId(id, 'CardTransaction');
   const row = isOwn ? await readTransaction(db, id) : undefined;
   if (!row) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
-  const [recorded, wait] = await Promise.all([railResultsOf(db, id), awaitedResultOf(db, row)]);
+  const [recorded, wait, recall] = await Promise.all([
+    railResultsOf(db, id),
+    awaitedResultOf(db, row),
+    recallOf(db, id),
+  ]);
   const results = recorded.map(({ created_at, ...result }) => ({
     ...result,
     createdAt: iso(created_at),
   }));
   const awaitedTransfer = wait && isExpected(row, wait.kind) ? wait.kind : null;
-  return { ...presentPayment(row), awaitedTransfer, results };
+  return { ...presentPayment(row), awaitedTransfer, recall, results };
 }

@@ -1,12 +1,13 @@
 // Quotes of all platforms for the operator. Every quote has a transaction, so quotes are listed in the order
 // of their transactions, and the frequently written table of quotes needs no index for the list.
+import { hasFirmRate } from '../../../catalog/currencies/rate-details.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { type QuoteRow, readQuote } from '../quotes/index.ts';
+import { firmQuoteOf, type QuoteRow, readQuote } from '../quotes/index.ts';
 import type { TransactionRow } from '../transactions/index.ts';
 import { type PaymentQuery, transactionsPage } from './payments.ts';
 
-const presentQuote = (row: QuoteRow, { status }: TransactionRow) => ({
+const presentQuote = async ({ db }: Runtime, row: QuoteRow, { status }: TransactionRow) => ({
   id: row.id,
   platformId: row.platform_id,
   customerId: row.customer_id,
@@ -16,6 +17,7 @@ const presentQuote = (row: QuoteRow, { status }: TransactionRow) => ({
   receivingAmount: { amount: Number(row.receiving_amount), currency: row.receiving_currency },
   fees: { amount: Number(row.fees), currency: row.sending_currency },
   exchangeRate: row.exchange_rate,
+  firmQuote: hasFirmRate(row.rate_details) ? await firmQuoteOf(db, row.id) : null,
   lockedSide: row.lock_side,
   agentId: row.agent_id,
   expiresAt: iso(row.expires_at),
@@ -34,7 +36,7 @@ export async function pageOfQuotes(runtime: Runtime, query: Omit<PaymentQuery, '
   );
   const data = rows.flatMap((row, index) => {
     const quote = quotes[index];
-    return quote ? [presentQuote(quote, row)] : [];
+    return quote ? [presentQuote(runtime, quote, row)] : [];
   });
-  return { data, ...rest };
+  return { data: await Promise.all(data), ...rest };
 }

@@ -43,7 +43,7 @@ function amountsOf(money: Priced) {
     platform_fees: platformFee.amount,
     platform_fee_account: money.feeAccount,
     exchange_rate: money.exchangeRate,
-    rate_details: money.rateDetails && storedRateDetails(money.rateDetails),
+    rate_details: money.rateDetails && storedRateDetails(money.rateDetails, money.firm !== null),
   };
 }
 

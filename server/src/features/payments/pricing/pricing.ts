@@ -2,10 +2,10 @@
 // wallet, the platform fee and the account that receives it. The calculation is pure and in price.ts.
 
 import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
-import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
+import { calculateFees, type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
 import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import type { RateDetails } from '../../../catalog/currencies/rate-details.ts';
-import type { Connectors } from '../../../connectors/ports/index.ts';
+import type { Connectors, FirmQuote, FirmQuoteRequest } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { add, type ConversionRate, type Money, toDecimal } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -52,6 +52,32 @@ function platformFeeFor(
     return { fixed: BigInt(amount), variableBps: override.platformVariableFeeBps };
   }
   return platformFeeOf(platform, from, to);
+}
+
+/** Time before the expiry of a firm quote at which it is not used any more. */
+const FIRM_MARGIN_MS = 1_000;
+
+/** The amount that is exchanged, as far as it does not depend on the rate. */
+const exchangedOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): bigint =>
+  lock === 'SENDING'
+    ? amount.amount - calculateFees(amount.amount, service, platform).total
+    : amount.amount;
+
+/**
+ * A rate that a provider holds for the payment. Null if none offers one, or responds: then the mid rates
+ * apply.
+ */
+async function firmQuoteOf(
+  ctx: Ctx,
+  { firmQuotes }: Connectors,
+  terms: Omit<Terms, 'rate'>,
+  { id, from, to }: Pick<FirmQuoteRequest, 'id' | 'from' | 'to'>,
+): Promise<FirmQuote | null> {
+  const amount = exchangedOf(terms);
+  if (!firmQuotes || from === to || amount <= 0n) return null;
+  const side = terms.lock === 'SENDING' ? 'SELL' : 'BUY';
+  const quote = await firmQuotes.request({ id, from, to, side, amount }).catch(() => undefined);
+  return quote && quote.expiresAt - FIRM_MARGIN_MS > ctx.now ? quote : null;
 }
 
 async function rateOf(connectors: Connectors, from: string, to: string): Promise<ConversionRate> {
@@ -111,9 +137,11 @@ export interface Priced {
   /** Null without a conversion and without fees. */
   rateDetails: RateDetails | null;
   feeAccount: string | null;
+  /** The held rate; null if the rate is a mid rate. */
+  firm: FirmQuote | null;
 }
 
-async function priceTerms(ctx: Ctx, terms: Terms): Promise<Priced> {
+async function priceTerms(ctx: Ctx, terms: Terms, firm: FirmQuote | null = null): Promise<Priced> {
   const price = priceOf(terms);
   if (!price) throw new Fault('AMOUNT_OUT_OF_RANGE', 'The amount does not cover the fees.');
   const { from, to } = terms.rate;
@@ -123,7 +151,16 @@ async function priceTerms(ctx: Ctx, terms: Terms): Promise<Priced> {
     exchangeRate: from === to ? '1' : exchangeRate(price),
     rateDetails: rateDetailsOf(price, terms.service),
     feeAccount: await findFeeAccount(ctx, price.platformFee),
+    firm,
   };
+}
+
+interface Direction {
+  /** Sending currency. */
+  from: string;
+  payee: Payee;
+  /** ID of the quote, if a provider may hold its rate. */
+  firmQuoteId: string | undefined;
 }
 
 /** Prices a payment from a currency to a payee. Throws if there is no price. */
@@ -132,7 +169,7 @@ export async function priceRequest(
   connectors: Connectors,
   platform: PlatformRow,
   request: Request,
-  [from, payee]: readonly [string, Payee],
+  { from, payee, firmQuoteId }: Direction,
 ): Promise<Priced> {
   const to = payee.currency;
   const lock = request.lockedCurrencySide;
@@ -142,9 +179,13 @@ export async function priceRequest(
     amount: { currency, amount: BigInt(request.lockedCurrencyAmount) },
     service: await serviceFeeFor(connectors, from, payee),
     platform: platformFeeFor(platform, request, from, to),
-    rate: await rateOf(connectors, from, to),
   };
-  return priceTerms(ctx, terms);
+  const firm =
+    firmQuoteId === undefined
+      ? null
+      : await firmQuoteOf(ctx, connectors, terms, { id: firmQuoteId, from, to });
+  const rate = firm ? { ...firm.rate, from, to } : await rateOf(connectors, from, to);
+  return priceTerms(ctx, { ...terms, rate }, firm);
 }
 
 /** Prices a same-currency transfer. It has no platform fee; other fees are deducted from the amount. */

@@ -10,7 +10,7 @@ export type {
   StageMessage,
 } from './card-network.ts';
 export { pageOfMessages } from './list.ts';
-export { authenticateProvider, receiveMessage } from './receive.ts';
+export { authenticateProvider, receiveMessage, type StablecoinMessage } from './receive.ts';
 export { STORED_RESULTS } from './store.ts';
 export { subjectOf } from './transfers.ts';
 

@@ -26,6 +26,7 @@ import {
   providerOfTransfer,
 } from '../../providers/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
+import { applyReportedRecall } from '../recalls/index.ts';
 import type { CardSubject } from './card-network.ts';
 import {
   applyCardMessage,
@@ -40,7 +41,9 @@ import { applyTransferMessage, type Outcome } from './transfers.ts';
 
 export interface ReceiverParts extends CardMessageParts {
   directory: ProviderDirectory;
-  protocol: Pick<ProviderProtocol, 'progressOf' | 'verdictOf' | 'rateProblem'>;
+  protocol: Pick<ProviderProtocol, 'progressOf' | 'recallProgressOf' | 'verdictOf' | 'rateProblem'>;
+  /** Applies the state of a mint or burn; stablecoins are a later feature. */
+  stablecoinOrders(providerId: string, message: StablecoinMessage): Promise<Outcome>;
   /** Stores a page of a statement; reconciliation is a later feature. */
   statements(providerId: string, page: StatementPage): Promise<Pick<Outcome, 'result' | 'problem'>>;
   /** Logs a problem for operators, without personal data. */
@@ -48,6 +51,8 @@ export interface ReceiverParts extends CardMessageParts {
 }
 
 type Result = (typeof MESSAGE_RESULTS)[number];
+
+export type StablecoinMessage = Extract<Message, { type: 'stablecoin.order' }>;
 
 /** Errors caused by the content of a message, so that a retry cannot succeed. */
 const FINAL = ['NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY'];
@@ -96,6 +101,10 @@ async function apply(
   switch (message.type) {
     case 'transfer.updated':
       return applyTransferMessage(runtime, row.id, message, protocol.progressOf(message.transfer));
+    case 'transfer.recall': {
+      const progress = protocol.recallProgressOf(message.recall);
+      return applyReportedRecall(runtime, row.id, message.transferId, progress);
+    }
     case 'deposit.received':
       return applyDepositMessage(runtime, reportedBy, message);
     case 'deposit.returned':
@@ -110,6 +119,8 @@ async function apply(
       };
     case 'statement.day':
       return parts.statements(row.id, message.statement);
+    case 'stablecoin.order':
+      return parts.stablecoinOrders(row.id, message);
     default:
       return assertNever(message, 'type of a message');
   }

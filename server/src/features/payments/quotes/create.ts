@@ -35,6 +35,7 @@ import { checkInvoice } from './execution/invoice.ts';
 import { checkLogin } from './execution/sca.ts';
 import { type Intent, signingInstructions } from './execution/wallet.ts';
 import { expireOnClock } from './expiry.ts';
+import { insertFirmQuote } from './firm-quotes.ts';
 import type { QuoteRow } from './store.ts';
 import { quotes } from './store.ts';
 
@@ -124,6 +125,12 @@ function rejectImmediateExecution({ immediatelyExecute }: Request, payer: Payer)
   }
 }
 
+/** A quote does not outlive the rate that a provider holds for it. */
+function expiryOf(ctx: Ctx, payer: Payer, { firm }: Priced): Time {
+  const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.funding.ttlMs : QUOTE_TTL_MS);
+  return firm ? Math.min(expiresAt, Math.floor(firm.expiresAt)) : expiresAt;
+}
+
 /** Stages a quote and its transaction. */
 export async function stageQuote(
   ctx: Ctx,
@@ -143,7 +150,10 @@ export async function stageQuote(
   if (payer.kind === 'realtime' || request.immediatelyExecute) {
     await checkLogin(ctx, platform, payer);
   }
-  const direction = [payer.currency, payee] as const;
+  const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
+  // A rate is held for seconds or minutes: not until funds from outside arrive.
+  const firmQuoteId = payer.kind === 'internal' ? quoteId : undefined;
+  const direction = { from: payer.currency, payee, firmQuoteId };
   const money = await priceRequest(ctx, connectors, platform, request, direction);
   const purpose = request.purposeOfPayment;
   const proofNeeded =
@@ -156,8 +166,7 @@ export async function stageQuote(
   );
   if (payee.kind === 'external')
     await checkInvoice(ctx, payee.account, money.price.receiving.amount);
-  const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
-  const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.funding.ttlMs : QUOTE_TTL_MS);
+  const expiresAt = expiryOf(ctx, payer, money);
   const intent = { quoteId, transactionId: id, payer, payee, money, expiresAt };
   const details = {
     id,
@@ -184,6 +193,7 @@ export async function stageQuote(
   };
   const payment = insertPayment(ctx, { platform, payer, payee }, money, route, details);
   const quote = insertQuote(ctx, quoteId, payment, { money, request, expiresAt });
+  if (money.firm) insertFirmQuote(ctx, quote, money.firm, money.price);
   expireOnClock(ctx, quote);
   return { quote, payment };
 }

@@ -6,6 +6,7 @@ import type { ConnectorsOf } from '../payouts/index.ts';
 import { authorizationExpiryJobs } from './execution/authorization-expiry.ts';
 import { fundingJobs } from './execution/funding.ts';
 import { expireAllOnClock, expiryJobs, expirySweep } from './expiry.ts';
+import { firmQuoteJobs, firmQuoteStates } from './firm-quotes.ts';
 import { quoteOperations } from './operations.ts';
 import { paymentPersonalData } from './personal-data.ts';
 
@@ -17,6 +18,7 @@ export {
   receiveFunds,
   reverseFunding,
 } from './execution/funding.ts';
+export { firmQuoteOf } from './firm-quotes.ts';
 export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 export { type QuoteRow, readQuote } from './store.ts';
 
@@ -26,13 +28,15 @@ const ofPayment =
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const quoteFeature = {
   operations: quoteOperations,
-  jobs: ({ connectors }: { connectors: ConnectorsOf }) => [
+  jobs: ({ connectors, log }: { connectors: ConnectorsOf; log: Log }) => [
+    ...firmQuoteJobs(connectors, log),
     ...fundingJobs(connectors),
     ...expiryJobs(),
     ...authorizationExpiryJobs(),
   ],
   sweeps: ({ log }: { log: Log }) => [expirySweep(log)],
   onOwnClock: expireAllOnClock,
+  states: { firmQuote: firmQuoteStates },
   personalData: paymentPersonalData,
   reset: { belongs: { invoice_uses: ofPayment, rail_results: ofPayment } },
 } satisfies Feature;

@@ -2,7 +2,11 @@
 // rejects one. Credentials are sealed when received and opened only for calls of the provider. An
 // account that is linked again keeps its id, and with it its tokens.
 import type { Static } from '@sinclair/typebox';
-import type { ProviderCredentials, ProviderLink } from '../../../connectors/ports/stablecoins.ts';
+import type {
+  MintPort,
+  ProviderCredentials,
+  ProviderLink,
+} from '../../../connectors/ports/stablecoins.ts';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -36,6 +40,7 @@ export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): 
   return {
     credentials: JSON.parse(json) as ProviderCredentials,
     providerAccountId: row.provider_account_id,
+    providerId: row.provider_id,
   };
 }
 
@@ -101,6 +106,21 @@ function selectAccount(accessible: readonly string[], requested: string | undefi
   throw invalidField('providerAccountId', message);
 }
 
+/** The routed provider of a new account; an account that is linked again keeps its own. */
+async function providerIdFor(
+  ctx: Ctx,
+  mint: MintPort,
+  provider_account_id: string | undefined,
+): Promise<string | null> {
+  if (provider_account_id !== undefined) {
+    const { platformId: platform_id } = ctx.caller;
+    const known = await ctx.db.find(providerAccounts, { platform_id, provider_account_id });
+    const ended = known.find(({ status }) => status !== 'ACTIVE');
+    if (ended) return ended.provider_id;
+  }
+  return mint.selectedProvider?.() ?? null;
+}
+
 /** Links an account, or relinks one after its credentials were rejected. */
 export async function linkAccount(
   ctx: Ctx,
@@ -109,14 +129,16 @@ export async function linkAccount(
 ): Promise<ProviderAccountRow> {
   const mint = mintOf(ctx, parts);
   const credentials: ProviderCredentials = { clientId, clientSecret };
-  const accessible = await callProvider(() => mint.accountsOf(credentials));
+  const provider_id = await providerIdFor(ctx, mint, body.providerAccountId);
+  const accessible = await callProvider(() => mint.accountsOf(credentials, provider_id));
   const { platformId: platform_id, environment } = ctx.caller;
   const columns = {
     platform_id,
     provider,
     provider_account_id: selectAccount(accessible, body.providerAccountId),
   };
-  const [existingAccount] = await ctx.db.find(providerAccounts, columns);
+  const sameIds = await ctx.db.find(providerAccounts, columns);
+  const existingAccount = sameIds.find((each) => each.provider_id === provider_id);
   const id = existingAccount?.id ?? ctx.id('StablecoinProviderAccount');
   const credentialFields = {
     credentials: ctx.vault.sealOwn(JSON.stringify(credentials), credentialsContext(id)),
@@ -135,6 +157,7 @@ export async function linkAccount(
     id,
     ...columns,
     ...credentialFields,
+    provider_id,
     provider_environment: environment === 'production' ? 'PRODUCTION' : 'SANDBOX',
     status: 'ACTIVE',
     created_at: ctx.now,

@@ -28,7 +28,9 @@ const LATE_PERIOD_MS = 7 * 24 * LATE_INTERVAL_MS;
 const CANCELLED = 'PROVIDER_CANCELLED';
 const BY_OPERATOR = 'ENDED_BY_SERVICE';
 
-const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent>> = {
+/** `unknown` changes nothing. */
+export const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent | undefined>> = {
+  unknown: undefined,
   funding: 'fund',
   submitted: 'submit',
   processing: 'process',
@@ -49,7 +51,7 @@ function eventOf(
   row: StablecoinOperationRow,
   { state }: OrderProgress,
   polledAt: Time,
-): OperationEvent {
+): OperationEvent | undefined {
   const isLate = row.expires_at !== null && polledAt >= row.expires_at;
   if (state === 'funding' && isUnpaid(row) && isLate) return 'expire';
   // A paid order does not expire: the provider canceled it.
@@ -146,9 +148,29 @@ export async function applyProgress(
     const expiredOperation = await endOperation(ctx, row, event, { provider_status });
     if (!isFinal(progress)) pollLate(ctx, expiredOperation);
   } else if (event === 'fail') {
-    const failure_reason = progress.state === 'failed' ? progress.reason : CANCELLED;
-    await endOperation(ctx, row, event, { provider_status, failure_reason });
+    await endOperation(ctx, row, event, { provider_status, failure_reason: failureOf(progress) });
   } else continueWith(ctx, row, event, progress);
+}
+
+const failureOf = (progress: OrderProgress): string =>
+  progress.state === 'failed' ? progress.reason : CANCELLED;
+
+/** Applies a state that a message reports and the lifecycle permits. The polls continue. */
+export async function applyReported(
+  ctx: Ctx,
+  row: StablecoinOperationRow,
+  progress: OrderProgress,
+): Promise<void> {
+  const { providerStatus: provider_status } = progress;
+  const event = EVENTS[progress.state];
+  if (event === undefined) return;
+  if (event === 'complete' || event === 'fail' || event === 'expire') {
+    const failure = event === 'fail' ? { failure_reason: failureOf(progress) } : {};
+    await endOperation(ctx, row, event, { provider_status, ...failure });
+  } else {
+    const status = operationStates.next(row.status, event);
+    ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now });
+  }
 }
 
 /** An EXPIRED operation changes only by a payment. */
@@ -175,11 +197,11 @@ async function applyLateProgress(
 function continueWith(
   ctx: Ctx,
   row: StablecoinOperationRow,
-  event: OperationEvent,
+  event: OperationEvent | undefined,
   progress: OrderProgress,
 ): void {
   const { providerStatus: provider_status } = progress;
-  const status = operationStates.targetOf(row.status, event) ?? row.status;
+  const status = (event && operationStates.targetOf(row.status, event)) ?? row.status;
   const isNew = status !== row.status || provider_status !== row.provider_status;
   const updatedOrder = isNew
     ? ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now })

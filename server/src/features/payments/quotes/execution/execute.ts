@@ -2,6 +2,7 @@
 // completes in the same commit; over a rail the funds are held and a job sends them; from an external account
 // a job collects them first by debit. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
 
+import { hasFirmRate } from '../../../../catalog/currencies/rate-details.ts';
 import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
@@ -29,6 +30,7 @@ import {
   insertTransaction,
   type OutgoingRow,
 } from '../../transactions/index.ts';
+import { REDEEM } from '../firm-quotes.ts';
 import type { QuoteRow } from '../store.ts';
 import { checkInvoice, reserveInvoice } from './invoice.ts';
 
@@ -170,6 +172,7 @@ export async function makePayment(
   funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
   const { source, target } = parties;
+  if (hasFirmRate(row.rate_details)) ctx.later(REDEEM, { transactionId: row.id });
   if (!target || 'info' in target) return startPayout(ctx, row, funds);
   const payerId = source ? source.customer_id : row.customer_id;
   const isSameOwner = payerId === target.customer_id;

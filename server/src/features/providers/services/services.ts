@@ -1,30 +1,14 @@
 // Services of providers besides transfers. In each environment the first route of a service selects its
 // provider; without a route the built-in connector serves it.
 
-import type { Connectors, FundingPort, IdentityPort } from '../../connectors/ports/index.ts';
-import type { Service } from '../../connectors/ports/providers/services.ts';
-import type { Mode } from '../../kernel/mode.ts';
-import type { Provider, ProviderDirectory } from './directory.ts';
-
-/**
- * The provider of a service; undefined for none. It is not paused, unless `isPausedToo`. A provider
- * whose calls fail is selected only if no other one has a route.
- */
-export function providerOfService(
-  directory: ProviderDirectory,
-  environment: Mode,
-  service: Service,
-  isPausedToo = false,
-): Provider | undefined {
-  const { routes, providers } = directory.current();
-  const offering = routes.flatMap((route) => {
-    if (route.environment !== environment || route.kind !== service) return [];
-    const provider = providers.get(route.provider_id ?? '');
-    if (!provider?.capabilities?.services?.includes(service)) return [];
-    return isPausedToo || provider.row.status === 'ACTIVE' ? [provider] : [];
-  });
-  return offering.find(({ row }) => !directory.isUnavailable(row.id)) ?? offering[0];
-}
+import type { Connectors, FundingPort, IdentityPort } from '../../../connectors/ports/index.ts';
+import type { Service } from '../../../connectors/ports/providers/services.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Provider, ProviderDirectory } from '../directory.ts';
+import { routedCustody } from './custody.ts';
+import { routedFirmQuotes } from './firm-quotes.ts';
+import { routedMint } from './mint.ts';
+import { providerOfService } from './select.ts';
 
 /** Pending cases of a paused provider continue; it gets no new ones. */
 function identityOf(of: (isPausedToo?: boolean) => Provider | undefined) {
@@ -73,9 +57,12 @@ export function withServices(
     ...builtIn,
     names: of('account_check')?.names ?? builtIn.names,
     rates: of('rates')?.rates ?? builtIn.rates,
+    custody: routedCustody(directory, environment, builtIn.custody),
+    firmQuotes: routedFirmQuotes(directory, environment),
     identity: identity ?? builtIn.identity,
     funding: fundingOf(providerOfService(directory, environment, 'funding'), builtIn.funding),
     mail: of('email')?.mail ?? builtIn.mail,
     sms: of('sms')?.sms ?? builtIn.sms,
+    mint: routedMint({ directory, environment, builtIn: builtIn.mint }),
   };
 }

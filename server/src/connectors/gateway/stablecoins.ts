@@ -1,0 +1,145 @@
+// The stablecoin provider over the protocol: accounts, tokens, and orders of mints and burns.
+
+import type { TSchema } from '@sinclair/typebox';
+import { assertNever } from '../../kernel/assert-never.ts';
+import { iso } from '../../kernel/effects.ts';
+import type { ProviderPort } from '../ports/providers/port.ts';
+import {
+  StablecoinAccounts,
+  StablecoinLink,
+  StablecoinOrderReply,
+  type StablecoinOrderState,
+  StablecoinPreview,
+  StablecoinToken,
+} from '../ports/providers/stablecoins.ts';
+import type {
+  MintOrder,
+  OrderAccount,
+  OrderPreview,
+  OrderProgress,
+  ProviderLink,
+  TokenLookup,
+  Unlinked,
+} from '../ports/stablecoins.ts';
+import { found, NOT_FOUND, type ProviderClient } from './client.ts';
+
+const CHECK_AFTER_S = 60;
+
+const unlinkedOf = ({ reason }: { reason: 'invalid' | 'revoked' }): Unlinked => ({
+  state: 'unlinked',
+  as: reason === 'invalid' ? 'INVALID' : 'REVOKED',
+});
+
+const checkAfterMs = ({ checkAfterSeconds = CHECK_AFTER_S }: { checkAfterSeconds?: number }) =>
+  checkAfterSeconds * 1_000;
+
+/**
+ * A completion with another amount is not applied: the order stays pending, and the status says why, until
+ * an operator has decided.
+ */
+export function orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress {
+  const { providerStatus } = reported;
+  switch (reported.state) {
+    case 'funding':
+    case 'submitted':
+    case 'processing':
+    case 'unknown':
+      return { state: reported.state, providerStatus, checkAfterMs: checkAfterMs(reported) };
+    case 'completed': {
+      const { amount: executed } = reported;
+      if (executed === undefined || BigInt(executed) === amount) {
+        return { state: 'completed', providerStatus };
+      }
+      const problem = `${providerStatus}: amount ${executed} instead of ${amount}`;
+      return { state: 'unknown', providerStatus: problem };
+    }
+    case 'failed':
+      return { state: 'failed', providerStatus, reason: reported.reason };
+    case 'expired':
+      return { state: 'expired', providerStatus, ...(reported.isFinal ? { final: true } : {}) };
+    default:
+      return assertNever(reported, 'state of a mint or burn');
+  }
+}
+
+const accountOf = ({ credentials, providerAccountId }: ProviderLink) => ({
+  credentials,
+  providerAccountId,
+});
+
+const partyOf = ({ id: accountId, rail, reference }: OrderAccount) => ({
+  ...{ accountId, rail, reference },
+});
+
+const bodyOf = (link: ProviderLink, order: MintOrder) => ({
+  orderId: order.id,
+  type: order.type,
+  account: accountOf(link),
+  token: order.token,
+  decimals: order.decimals,
+  baseCurrency: order.baseCurrency,
+  amount: String(order.amount),
+  source: order.source,
+  rail: order.rail,
+  ...(order.from ? { from: partyOf(order.from) } : {}),
+  ...(order.to ? { to: partyOf(order.to) } : {}),
+  description: order.description,
+  orderedAt: iso(order.orderedAt),
+});
+
+export function mintCalls(client: ProviderClient): ProviderPort['mint'] {
+  const served = async <S extends TSchema>(path: string, body: object, schema: S) =>
+    found(await client.call(path, body, schema), path);
+
+  return {
+    async accountsOf({ clientId, clientSecret }) {
+      const body = { clientId, clientSecret };
+      return (await served('/stablecoins/accounts', body, StablecoinAccounts)).accounts;
+    },
+    async token(link, { providerTokenIdentifier, networkTokenIdentifier, network }) {
+      const token = { providerTokenIdentifier, networkTokenIdentifier, network };
+      const body = { account: accountOf(link), token };
+      const reply = await served('/stablecoins/token', body, StablecoinToken);
+      if (reply.result === 'unlinked') return unlinkedOf(reply);
+      if (reply.result !== 'found') return { state: reply.result } satisfies TokenLookup;
+      const { result: _, supply, checkAfterSeconds, ...rest } = reply;
+      const check = checkAfterSeconds === undefined ? {} : { checkAfterSeconds };
+      return {
+        state: 'found',
+        token: { ...rest, supply: BigInt(supply), checkAfterMs: checkAfterMs(check) },
+      };
+    },
+    async linkAccount(link, { id: externalAccountId, info: details, rail }) {
+      const body = { account: accountOf(link), externalAccountId, details, rail };
+      const reply = await served('/stablecoins/link', body, StablecoinLink);
+      if (reply.result === 'unlinked') return unlinkedOf(reply);
+      return reply.result === 'linked'
+        ? { state: 'linked', reference: reply.reference }
+        : { state: 'rejected', problem: reply.problem };
+    },
+    async prepare(link, order): Promise<OrderPreview> {
+      const reply = await served('/stablecoins/prepare', bodyOf(link, order), StablecoinPreview);
+      if (reply.result === 'unlinked') return unlinkedOf(reply);
+      if (reply.result === 'no_source') return { state: 'no-source' };
+      if (reply.result === 'rejected') return { state: 'rejected', reason: reply.reason };
+      const { fundingInstructions, expiresAt, estimatedDelivery } = reply;
+      return {
+        state: 'accepted',
+        ...(fundingInstructions ? { fundingInstructions } : {}),
+        ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+        ...(estimatedDelivery ? { estimatedDelivery } : {}),
+      };
+    },
+    async submit(link, order) {
+      const reply = await served('/stablecoins/submit', bodyOf(link, order), StablecoinOrderReply);
+      return reply.state === 'unlinked' ? unlinkedOf(reply) : orderProgressOf(reply, order.amount);
+    },
+    async check(link, order) {
+      const body = bodyOf(link, order);
+      const reply = await client.call('/stablecoins/state', body, StablecoinOrderReply);
+      // It was submitted: the order is not known to have failed.
+      if (reply === NOT_FOUND) return { state: 'unknown', providerStatus: 'not found' };
+      return reply.state === 'unlinked' ? unlinkedOf(reply) : orderProgressOf(reply, order.amount);
+    },
+  };
+}

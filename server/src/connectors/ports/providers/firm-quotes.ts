@@ -1,0 +1,104 @@
+// Firm quotes: rates that a provider holds until they expire, and redeems when a payment is executed.
+
+import { Type } from '@sinclair/typebox';
+import { named, oneOf, PositiveAmount, time, variant } from '../../../kernel/schema.ts';
+import { REDEMPTION_REJECTIONS } from '../rates.ts';
+import { CurrencyText, type ProviderCall, seconds, shortText } from './fields.ts';
+
+const QuoteId = shortText('ID of the quote at Railhead, the same in every attempt.');
+
+const FirmQuoteInput = named(
+  'FirmQuoteRequest',
+  Type.Object(
+    {
+      quoteId: QuoteId,
+      from: CurrencyText,
+      to: CurrencyText,
+      side: oneOf(['SELL', 'BUY'], {
+        description: 'SELL: `amount` of `from` is exchanged. BUY: `amount` of `to` is needed.',
+      }),
+      amount: PositiveAmount,
+    },
+    { description: 'Requests a rate for an amount.' },
+  ),
+);
+
+export const FirmQuoteReply = named(
+  'FirmQuote',
+  variant(
+    'result',
+    {
+      quoted: Type.Object(
+        {
+          reference: shortText('ID of the quote at the provider.'),
+          rate: Type.String({
+            pattern: '^[0-9]{1,20}(\\.[0-9]{1,30})?$',
+            description: 'Units of `to` for one unit of `from`, such as `0.9154`.',
+          }),
+          expiresAt: time('Time until which it can be redeemed.'),
+        },
+        { description: 'The provider holds this rate.' },
+      ),
+      unavailable: Type.Object({}, { description: 'No rate is offered for this amount.' }),
+    },
+    { description: 'A quote. The mid rates apply if there is none.' },
+  ),
+);
+
+const Redeem = named(
+  'QuoteRedemption',
+  Type.Object(
+    {
+      quoteId: QuoteId,
+      reference: shortText('ID of the quote at the provider.'),
+      from: CurrencyText,
+      to: CurrencyText,
+      soldAmount: PositiveAmount,
+      boughtAmount: PositiveAmount,
+    },
+    { description: 'Exchanges the amounts of a quote.' },
+  ),
+);
+
+export const RedemptionState = named(
+  'QuoteRedemptionState',
+  variant(
+    'state',
+    {
+      pending: Type.Object(
+        {
+          checkAfterSeconds: Type.Optional(seconds('Seconds until the next request. Default: 5.')),
+        },
+        { description: 'The result follows; the call is repeated.' },
+      ),
+      redeemed: Type.Object(
+        {
+          reference: shortText('ID of the exchange, as on the statement.'),
+          soldAmount: PositiveAmount,
+          boughtAmount: PositiveAmount,
+        },
+        { description: 'The amounts were exchanged.' },
+      ),
+      rejected: Type.Object(
+        { reason: oneOf(REDEMPTION_REJECTIONS, { description: 'Why.' }) },
+        { description: 'Final: nothing was exchanged.' },
+      ),
+    },
+    { description: 'State of the exchange.' },
+  ),
+);
+
+export const FIRM_QUOTE_CALLS: Readonly<Record<string, ProviderCall>> = {
+  '/rates/quote': {
+    operationId: 'quoteRate',
+    summary: 'Hold a rate for an amount, the same for each request',
+    input: FirmQuoteInput,
+    output: FirmQuoteReply,
+  },
+  '/rates/redeem': {
+    operationId: 'redeemRate',
+    summary: 'Exchange the amounts of a quote once, however often it is requested',
+    input: Redeem,
+    output: RedemptionState,
+  },
+};

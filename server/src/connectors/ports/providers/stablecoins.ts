@@ -1,0 +1,287 @@
+// Mints and burns of a provider: the account of a platform there, its tokens, and orders. Amounts of tokens
+// are texts, because they can exceed the integers of JSON.
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { named, nullable, oneOf, text, time, variant } from '../../../kernel/schema.ts';
+import { ISSUANCE_STATUSES } from '../stablecoins.ts';
+import { CurrencyText, type ProviderCall, seconds, shortText } from './fields.ts';
+
+const optional = Type.Optional;
+const CheckAfter = seconds('Seconds until Railhead requests the state again. Default: 60.');
+const TokenAmount = (description: string) =>
+  Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', description });
+
+const Credentials = Type.Object(
+  { clientId: shortText('ID of the client.'), clientSecret: shortText('Secret of the client.') },
+  { description: 'Credentials of a platform, which it has entered in Railhead.' },
+);
+
+const Account = named(
+  'StablecoinAccount',
+  Type.Object(
+    { credentials: Credentials, providerAccountId: shortText('ID of the account.') },
+    { description: 'The account of a platform at the provider.' },
+  ),
+);
+
+const Token = named(
+  'StablecoinTokenName',
+  Type.Object(
+    {
+      providerTokenIdentifier: shortText('ID of the token at the provider.'),
+      networkTokenIdentifier: shortText('ID of the token on its network.'),
+      network: shortText('Network, such as `SPARK`.'),
+    },
+    { description: 'A token.' },
+  ),
+);
+
+const unlinked = Type.Object(
+  {
+    reason: oneOf(['invalid', 'revoked'], {
+      description: 'invalid: wrong credentials. revoked: the account ended the access.',
+    }),
+  },
+  { description: 'The credentials are not accepted. The platform must link its account again.' },
+);
+
+export const StablecoinAccounts = named(
+  'StablecoinAccounts',
+  Type.Object(
+    {
+      accounts: Type.Array(shortText('ID of an account.'), {
+        maxItems: 100,
+        description: 'Accounts to which the credentials give access. Empty: they are wrong.',
+      }),
+    },
+    { description: 'Accounts of a platform.' },
+  ),
+);
+
+export const StablecoinToken = named(
+  'StablecoinToken',
+  variant(
+    'result',
+    {
+      found: Type.Object(
+        {
+          name: shortText('Name.'),
+          symbol: shortText('Symbol.'),
+          decimals: Type.Integer({ minimum: 2, maximum: 18, description: 'Decimals.' }),
+          baseCurrency: CurrencyText,
+          issuance: oneOf(ISSUANCE_STATUSES, { description: 'Whether it is issued.' }),
+          supply: TokenAmount('Circulating supply, in minor units of the token.'),
+          checkAfterSeconds: optional(CheckAfter),
+        },
+        { description: 'The token.' },
+      ),
+      absent: Type.Object({}, { description: 'The provider has no such token.' }),
+      mismatch: Type.Object({}, { description: 'It is another token on the network.' }),
+      unlinked,
+    },
+    { description: 'Result of a request for a token.' },
+  ),
+);
+
+const LINK_PROBLEMS = [
+  ...(['LINK_FAILED', 'LINK_METHOD_REQUIRED', 'NOT_LINKED', 'NOT_SUPPORTED'] as const),
+  ...(['PROVIDER_LINK_REQUIRED', 'PROVIDER_LINK_FAILED'] as const),
+] as const;
+
+export const StablecoinLink = named(
+  'StablecoinLink',
+  variant(
+    'result',
+    {
+      linked: Type.Object(
+        { reference: shortText('ID of the external account at the provider, for orders.') },
+        { description: 'The external account can be used.' },
+      ),
+      rejected: Type.Object(
+        { problem: oneOf(LINK_PROBLEMS, { description: 'Why.' }) },
+        { description: 'The external account cannot be used.' },
+      ),
+      unlinked,
+    },
+    { description: 'Result of the registration of an external account.' },
+  ),
+);
+
+const OrderAccount = Type.Object({
+  accountId: shortText('ID of the external account at Railhead.'),
+  rail: shortText('Its use.'),
+  reference: shortText('`reference` of its registration.'),
+});
+
+const Order = named(
+  'StablecoinOrder',
+  Type.Object(
+    {
+      orderId: shortText(
+        'Unique ID of the order, identical in every attempt. A repeated order must be executed once.',
+      ),
+      type: oneOf(['MINT', 'BURN'], { description: 'MINT creates tokens, BURN destroys them.' }),
+      account: Account,
+      token: Token,
+      decimals: Type.Integer({ description: 'Decimals of the token.' }),
+      baseCurrency: CurrencyText,
+      amount: TokenAmount('Amount in minor units of the token.'),
+      source: shortText('Funding of a mint, or source of the tokens of a burn, as in the API.'),
+      rail: shortText('How tokens or funds are delivered, as in the API.'),
+      from: optional({ ...OrderAccount, description: 'Account that is debited.' }),
+      to: optional({ ...OrderAccount, description: 'Account that receives tokens or funds.' }),
+      description: nullable(text('Text of the platform; null if there is none.')),
+      orderedAt: time('Time of the order.'),
+    },
+    { description: 'A mint or burn.' },
+  ),
+);
+
+const Funding = Type.Object(
+  {
+    rail: shortText('Rail.'),
+    network: shortText('Network.'),
+    address: shortText('Account number or address.'),
+    valueType: shortText('Currency, or ID of the token.'),
+  },
+  {
+    additionalProperties: true,
+    description: 'Payment that the order waits for. Further fields are shown to the platform.',
+  },
+);
+
+const Delivery = Type.Object(
+  {
+    rail: shortText('Rail.'),
+    amount: TokenAmount('Amount of `currency` in minor units.'),
+    currency: CurrencyText,
+    timing: shortText('When, such as `MINUTES`.'),
+  },
+  { description: 'Estimate of the delivery.' },
+);
+
+export const StablecoinPreview = named(
+  'StablecoinPreview',
+  variant(
+    'result',
+    {
+      accepted: Type.Object(
+        {
+          fundingInstructions: optional(Funding),
+          expiresAt: optional(time('Time until which the payment is accepted.')),
+          estimatedDelivery: optional(Delivery),
+        },
+        { description: 'The order would be accepted. Nothing was ordered yet.' },
+      ),
+      rejected: Type.Object(
+        { reason: shortText('Why, for the platform.') },
+        { description: 'The order would be rejected.' },
+      ),
+      no_source: Type.Object({}, { description: 'The account has no balance for it.' }),
+      unlinked,
+    },
+    { description: 'Result of the validation of an order.' },
+  ),
+);
+
+const status = { providerStatus: shortText('The name of this state at the provider.') };
+const pending = { ...status, checkAfterSeconds: optional(CheckAfter) };
+const amount = TokenAmount(
+  'Executed amount in minor units of the token. It must be the amount of the order.',
+);
+
+const ORDER_STATES = {
+  funding: Type.Object(pending, { description: 'It waits for the payment.' }),
+  submitted: Type.Object(pending, { description: 'It was accepted, and needs no payment.' }),
+  processing: Type.Object(pending, { description: 'It is being executed.' }),
+  unknown: Type.Object(pending, {
+    description: 'The provider cannot determine the state. It is requested again.',
+  }),
+  completed: Type.Object(
+    { ...status, amount: optional(amount) },
+    { description: 'Final: tokens and funds were delivered.' },
+  ),
+  failed: Type.Object(
+    { ...status, reason: shortText('Why, such as `PROVIDER_TRANSFER_FAILED`.') },
+    { description: 'Final: nothing was delivered, or everything was returned.' },
+  ),
+  expired: Type.Object(
+    { ...status, isFinal: optional(Type.Boolean({ description: 'A payment is not accepted.' })) },
+    { description: 'It was not paid in time.' },
+  ),
+};
+
+/** A state, as a message reports it. */
+export const StablecoinOrderState = named(
+  'StablecoinOrderState',
+  variant('state', ORDER_STATES, {
+    description: 'State of a mint or burn. `unknown` is never treated as a failure.',
+  }),
+);
+export type StablecoinOrderState = Static<typeof StablecoinOrderState>;
+
+export const StablecoinOrderReply = named(
+  'StablecoinOrderReply',
+  variant('state', { ...ORDER_STATES, unlinked }, { description: 'State of a mint or burn.' }),
+);
+
+export const STABLECOIN_MESSAGES = {
+  'stablecoin.order': Type.Object(
+    { orderId: shortText('ID of the order.'), order: StablecoinOrderState },
+    { description: 'State of a mint or burn.' },
+  ),
+};
+
+const LinkInput = Type.Object(
+  {
+    account: Account,
+    externalAccountId: shortText('ID of the external account.'),
+    details: Type.Record(Type.String(), Type.Unknown(), {
+      description: '`accountType` and the fields of that type, as in the API.',
+    }),
+    rail: shortText('Its use: a rail of a burn, `ACH_DEBIT`, or `SPARK`.'),
+  },
+  { description: 'Registers an external account for one use.' },
+);
+
+const call = (operationId: string, summary: string, input: TSchema, output: TSchema) =>
+  ({ operationId, summary, input, output }) satisfies ProviderCall;
+
+export const STABLECOIN_CALLS: Readonly<Record<string, ProviderCall>> = {
+  '/stablecoins/accounts': call(
+    'getStablecoinAccounts',
+    'Return the accounts to which credentials give access',
+    Credentials,
+    StablecoinAccounts,
+  ),
+  '/stablecoins/token': call(
+    'getStablecoinToken',
+    'Return a token and the status of its issuance',
+    Type.Object({ account: Account, token: Token }, { description: 'A token of an account.' }),
+    StablecoinToken,
+  ),
+  '/stablecoins/link': call(
+    'linkStablecoinAccount',
+    'Register an external account once, however often it is requested',
+    LinkInput,
+    StablecoinLink,
+  ),
+  '/stablecoins/prepare': call(
+    'prepareStablecoinOrder',
+    'Validate a mint or burn without ordering it',
+    Order,
+    StablecoinPreview,
+  ),
+  '/stablecoins/submit': call(
+    'submitStablecoinOrder',
+    'Execute a mint or burn once, however often it is ordered',
+    Order,
+    StablecoinOrderReply,
+  ),
+  '/stablecoins/state': call(
+    'getStablecoinOrder',
+    'Return the state of a mint or burn, or 404 if it is unknown',
+    Order,
+    StablecoinOrderReply,
+  ),
+};

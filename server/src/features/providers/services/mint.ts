@@ -1,0 +1,54 @@
+// The stablecoin provider of an environment. A new account gets the provider of the route; every later call
+// about the account goes to the same provider, because its tokens and orders are there.
+
+import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { ProviderDirectory } from '../directory.ts';
+import { providerOfService } from './select.ts';
+
+interface RoutedMintParts {
+  directory: ProviderDirectory;
+  environment: Mode;
+  builtIn: MintPort | undefined;
+}
+
+type Calls = Omit<MintPort, 'selectedProvider' | 'enablesAtOnce'>;
+
+/** Whether a provider of the environment has the service: a paused one as well, for its accounts. */
+const isServed = ({ directory, environment }: RoutedMintParts): boolean =>
+  [...directory.current().providers.values()].some(
+    ({ row, capabilities }) =>
+      row.environment === environment && capabilities?.services?.includes('stablecoins'),
+  );
+
+export function routedMint(parts: RoutedMintParts): MintPort | undefined {
+  const { directory, environment, builtIn } = parts;
+  if (!isServed(parts)) return builtIn;
+
+  /** `isNew`: for something that a paused provider does not get any more. */
+  function callsOf(providerId: string | null | undefined, isNew = false): Calls {
+    if (providerId == null) {
+      if (!builtIn) throw new Error('no built-in stablecoin provider is connected');
+      return builtIn;
+    }
+    const provider = directory.current().providers.get(providerId);
+    if (!provider) throw new Error(`the provider ${providerId} is not known`);
+    if (isNew && provider.row.status !== 'ACTIVE') {
+      throw new Error(`the provider ${providerId} is paused`);
+    }
+    return provider.port.mint;
+  }
+
+  return {
+    selectedProvider: () =>
+      providerOfService(directory, environment, 'stablecoins')?.row.id ?? null,
+    accountsOf: async (credentials, providerId) =>
+      callsOf(providerId, true).accountsOf(credentials),
+    token: async (link, name, ageMs) => callsOf(link.providerId).token(link, name, ageMs),
+    linkAccount: async (link, account) => callsOf(link.providerId, true).linkAccount(link, account),
+    prepare: async (link, order) => callsOf(link.providerId, true).prepare(link, order),
+    submit: async (link, order) => callsOf(link.providerId).submit(link, order),
+    check: async (link, order, now) => callsOf(link.providerId).check(link, order, now),
+    enablesAtOnce: (name) => builtIn?.enablesAtOnce?.(name) ?? false,
+  };
+}

@@ -1,0 +1,25 @@
+// Selects the provider of a service by its routes.
+
+import type { Service } from '../../../connectors/ports/providers/services.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Provider, ProviderDirectory } from '../directory.ts';
+
+/**
+ * The provider of a service; undefined for none. It is not paused, unless `isPausedToo`. A provider
+ * whose calls fail is selected only if no other one has a route.
+ */
+export function providerOfService(
+  directory: ProviderDirectory,
+  environment: Mode,
+  service: Service,
+  isPausedToo = false,
+): Provider | undefined {
+  const { routes, providers } = directory.current();
+  const offering = routes.flatMap((route) => {
+    if (route.environment !== environment || route.kind !== service) return [];
+    const provider = providers.get(route.provider_id ?? '');
+    if (!provider?.capabilities?.services?.includes(service)) return [];
+    return isPausedToo || provider.row.status === 'ACTIVE' ? [provider] : [];
+  });
+  return offering.find(({ row }) => !directory.isUnavailable(row.id)) ?? offering[0];
+}

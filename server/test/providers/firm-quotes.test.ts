@@ -1,0 +1,170 @@
+// Rates that a provider holds for a quote, and exchanges when it is executed.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok, quoteBody } from '../kit/app/fixtures.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapter.ts';
+
+const { service, read, write } = operatorService();
+const DEALER = 'fx-dealer';
+const [QUOTE, REDEEM] = ['/rates/quote', '/rates/redeem'];
+let adapter: Adapter;
+let payer: Awaited<ReturnType<typeof service.createPayer>>;
+let payee: string;
+/** Bodies of the calls, by path. */
+const received = new Map<string, Record<string, unknown>[]>();
+
+type Call = Record<string, number>;
+
+function reply(path: string, body: ((call: Call) => object) | null) {
+  adapter.replies[path] = (call) => {
+    received.set(path, [...(received.get(path) ?? []), call]);
+    return body ? { body: body(call) } : { status: 503, body: {} };
+  };
+}
+
+const inSeconds = (seconds: number) =>
+  new Date(service.app.effects.now() + seconds * 1_000).toISOString();
+
+const quoted = (rate: string, seconds = 30) =>
+  reply(QUOTE, () => ({
+    ...{ result: 'quoted', reference: 'FX-1', rate, expiresAt: inSeconds(seconds) },
+  }));
+const redeemed = () =>
+  reply(REDEEM, ({ soldAmount, boughtAmount }) => ({
+    ...{ state: 'redeemed', reference: 'DEAL-1', soldAmount, boughtAmount },
+  }));
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  adapter.replies['/capabilities'] = () => ({
+    body: { protocol: '1', services: ['firm_quotes'] },
+  });
+  await addProvider(write, adapter, DEALER);
+  await write('POST', `/providers/${DEALER}/check`);
+  await write('POST', '/provider-routes', {
+    ...{ providerId: DEALER, environment: 'production', priority: 10, kind: 'firm_quotes' },
+  });
+  payer = await service.createPayer('10000.00');
+  payee = await service.createPayee(payer.person.id);
+  redeemed();
+});
+afterAll(() => adapter.close());
+
+const createQuote = async (fields: object = {}) => {
+  const body = { ...quoteBody(payer.account, payee, 100_00), ...fields };
+  return ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+};
+
+const execute = (id: string) =>
+  service.app.call('POST', `/quotes/${id}/execute`, undefined, {
+    ...service.as,
+    headers: { 'idempotency-key': `execute ${id}` },
+  });
+
+/** The quote as operators see it. */
+const firmQuoteOf = async (id: string) =>
+  (await read('/quotes?limit=100')).data.find((each: { id: string }) => each.id === id).firmQuote;
+
+describe('a firm quote', () => {
+  it('sets the price and the expiry, and is redeemed once by the execution', async () => {
+    quoted('2.5');
+    const quote = await createQuote();
+    expect(quote.expiresAt).toBe(inSeconds(30));
+    const [request] = received.get(QUOTE) ?? [];
+    // The fees are deducted before the exchange.
+    const sold = 100_00 - quote.feesIncluded;
+    expect(request).toEqual({
+      ...{ quoteId: quote.id, from: 'USD', to: 'EUR', side: 'SELL', amount: sold },
+    });
+    expect(quote.totalReceivingAmount).toBe(Math.floor(sold * 2.5));
+    expect(await firmQuoteOf(quote.id)).toMatchObject({
+      ...{ providerId: DEALER, reference: 'FX-1', state: 'HELD', result: null },
+    });
+    await service.app.settle();
+    expect(received.get(REDEEM)).toBe(undefined);
+    reply(REDEEM, null);
+    ok(await execute(quote.id), 200);
+    await service.app.settle();
+    expect(await firmQuoteOf(quote.id)).toMatchObject({ state: 'HELD' });
+    reply(REDEEM, () => ({ state: 'pending' }));
+    await service.app.advance(60_000);
+    redeemed();
+    await service.app.advance(900_000);
+    expect(await firmQuoteOf(quote.id)).toMatchObject({
+      ...{ state: 'REDEEMED', result: 'DEAL-1', sold: { amount: sold, currency: 'USD' } },
+      bought: { amount: quote.totalReceivingAmount, currency: 'EUR' },
+    });
+    const calls = received.get(REDEEM) ?? [];
+    expect(calls.length).toBeGreaterThan(2);
+    expect(new Set(calls.map((each) => JSON.stringify(each))).size).toBe(1);
+  });
+
+  it('of a fixed receiving amount buys that amount', async () => {
+    quoted('2');
+    const quote = await createQuote({ lockedCurrencySide: 'RECEIVING' });
+    expect(received.get(QUOTE)?.at(-1)).toMatchObject({ side: 'BUY', amount: 100_00 });
+    // Rounding in favor of the FX position.
+    expect([50_00, 50_01]).toContain(quote.totalSendingAmount - quote.feesIncluded);
+  });
+
+  it('that expires is not executed and not redeemed', async () => {
+    quoted('2.5', 10);
+    const { id } = await createQuote();
+    const count = received.get(REDEEM)?.length;
+    await service.app.advance(11_000);
+    expect((await execute(id)).body.code).toBe('QUOTE_EXPIRED');
+    await service.app.advance(60_000);
+    expect(received.get(REDEEM)).toHaveLength(count ?? 0);
+    expect(await firmQuoteOf(id)).toMatchObject({ state: 'HELD' });
+  });
+
+  it.each([
+    ['rejects it', () => ({ state: 'rejected', reason: 'EXPIRED' }), 'REJECTED', 'EXPIRED'],
+    [
+      'exchanges another amount',
+      ({ soldAmount }: Call) => ({
+        ...{ state: 'redeemed', reference: 'DEAL-2', soldAmount, boughtAmount: 1 },
+      }),
+      'DIFFERENT',
+      /^DEAL-2: \d+ for 1$/,
+    ],
+  ] as const)(
+    'keeps the price of the customer if the provider %s',
+    async (_, body, state, text) => {
+      quoted('2.5');
+      reply(REDEEM, body);
+      const quote = await createQuote();
+      ok(await execute(quote.id), 200);
+      await service.app.settle();
+      const firm = await firmQuoteOf(quote.id);
+      expect(firm).toMatchObject({ state, endedAt: expect.any(String) });
+      expect(firm.result).toMatch(text);
+      const path = `/quotes/${quote.id}`;
+      const { body: after } = await service.app.call('GET', path, undefined, service.as);
+      expect(after).toMatchObject({
+        ...{ status: 'PROCESSING', totalReceivingAmount: quote.totalReceivingAmount },
+      });
+      redeemed();
+    },
+  );
+});
+
+describe('the mid rates', () => {
+  it.each([
+    ['offers no quote', () => ({ result: 'unavailable' })],
+    ['does not respond', null],
+    [
+      'holds the rate too shortly',
+      () => ({ result: 'quoted', reference: 'FX', rate: '9', expiresAt: inSeconds(1) }),
+    ],
+  ] as const)('apply if the provider %s', async (_, body) => {
+    reply(QUOTE, body);
+    const quote = await createQuote();
+    expect(quote.totalReceivingAmount).toBeLessThan(100_00);
+    expect(await firmQuoteOf(quote.id)).toBe(null);
+    const count = received.get(REDEEM)?.length;
+    ok(await execute(quote.id), 200);
+    await service.app.settle();
+    expect(received.get(REDEEM)).toHaveLength(count ?? 0);
+  });
+});

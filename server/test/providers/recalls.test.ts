@@ -1,0 +1,139 @@
+// Requests for the return of settled payouts: the decision is recorded, and the books change with the money.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY } from '../kit/app/production.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapter.ts';
+
+const { service, read, rejects, write } = operatorService();
+const BANK = 'acme-bank';
+const CALL = '/transfers/recall';
+let adapter: Adapter;
+
+const offer = (recall: boolean) => {
+  const transfers = [{ kinds: ['payout'], rails: ['SEPA', 'SEPA_INSTANT'], currencies: ['EUR'] }];
+  adapter.replies['/capabilities'] = () => ({ body: { protocol: '1', transfers, recall } });
+  return write('POST', `/providers/${BANK}/check`);
+};
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  await addProvider(write, adapter, BANK);
+  await offer(true);
+  await write('POST', '/provider-routes', {
+    ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
+  });
+  reply({ state: 'requested', checkAfterSeconds: 86_400 });
+});
+afterAll(() => adapter.close());
+
+function reply(body: object, status = 200) {
+  adapter.replies[CALL] = () => ({ status, body });
+}
+
+const callCount = () => adapter.calls.filter((each) => each === CALL).length;
+
+const state = (id: string, transfer: object) =>
+  adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
+
+async function settledPayment() {
+  const payment = await service.createPayment();
+  await state(payment.id, { state: 'settled', reference: `BANK-${payment.id.slice(-6)}` });
+  return payment;
+}
+
+async function recall(id: string, cause = 'DUPLICATE') {
+  const requested = await write('POST', `/payouts/${id}/recall`, { cause });
+  await service.app.settle();
+  return requested;
+}
+
+const recallOf = async (id: string) => (await read(`/payments/${id}`)).recall;
+
+const decide = (id: string, decision: object, fields: object = {}) =>
+  adapter.send(BANK, { type: 'transfer.recall', transferId: id, recall: decision, ...fields });
+
+const postings = async (id: string) => (await read(`/payments/${id}`)).postings.length;
+
+describe('recallTransfer', () => {
+  it('requests the return, which posts nothing until the money comes back', async () => {
+    const { id, account } = await settledPayment();
+    const balance = async () =>
+      (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.as)).body
+        .balance.amount;
+    const [before, count] = [await balance(), await postings(id)];
+    expect(await recall(id)).toMatchObject({
+      ...{ transactionId: id, providerId: BANK, cause: 'DUPLICATE', state: 'REQUESTED' },
+    });
+    const accepted = { id: 'accepted-1', occurredAt: '2026-01-06T09:30:00Z' };
+    expect((await decide(id, { state: 'accepted' }, accepted)).body).toEqual({ result: 'APPLIED' });
+    expect((await decide(id, { state: 'accepted' }, accepted)).body.result).toBe('DUPLICATE');
+    expect((await decide(id, { state: 'accepted' })).body).toEqual({ result: 'IGNORED' });
+    expect(await recallOf(id)).toMatchObject({ state: 'ACCEPTED', decidedAt: expect.any(String) });
+    expect([await balance(), await postings(id)]).toEqual([before, count]);
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
+    const contradiction = await decide(id, { state: 'rejected', reason: 'TOO_LATE' });
+    expect(contradiction).toMatchObject({
+      status: 409,
+      body: { message: 'The reported decision is rejected, but the recall is ACCEPTED.' },
+    });
+    await state(id, { state: 'returned', reason: 'PROVIDER_REJECTED' });
+    await service.app.settle();
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED QUOTE_EXECUTION_FAILED');
+    expect(await balance()).toBeGreaterThan(before);
+  });
+
+  it('is repeated while the provider does not respond, and polled until there is a decision', async () => {
+    const { id } = await settledPayment();
+    reply({}, 503);
+    const before = callCount();
+    await recall(id, 'FRAUD');
+    await service.app.advance(3_600_000);
+    expect(callCount()).toBeGreaterThan(before + 1);
+    expect(await recallOf(id)).toMatchObject({ state: 'REQUESTED', decidedAt: null });
+    reply({ state: 'requested', checkAfterSeconds: 86_400 });
+    await service.app.advance(DAY);
+    reply({ state: 'rejected', reason: 'BENEFICIARY_REFUSED' });
+    await service.app.advance(2 * DAY);
+    expect(await recallOf(id)).toMatchObject({
+      ...{ state: 'REJECTED', cause: 'FRAUD', rejectionReason: 'BENEFICIARY_REFUSED' },
+    });
+    const after = callCount();
+    await service.app.advance(3 * DAY);
+    expect(callCount()).toBe(after);
+    expect(await service.readStatus(id)).toBe('COMPLETED - -');
+    // A fact is posted, whatever was decided before.
+    await state(id, { state: 'returned', reason: 'ACCOUNT_INVALID' });
+    await service.app.settle();
+    expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    reply({ state: 'requested', checkAfterSeconds: 86_400 });
+  });
+
+  it('accepts a decision before the reply to the request', async () => {
+    const { id } = await settledPayment();
+    reply({}, 503);
+    await recall(id);
+    await decide(id, { state: 'rejected', reason: 'ACCOUNT_CLOSED' });
+    reply({ state: 'accepted' });
+    await service.app.advance(DAY);
+    expect(await recallOf(id)).toMatchObject({ state: 'REJECTED' });
+  });
+
+  it('is possible once, for a settled payout of a provider with recalls', async () => {
+    const pending = await service.createPayment();
+    const path = (id: string) => `/payouts/${id}/recall`;
+    const body = { cause: 'CUSTOMER_REQUEST' };
+    const open = await rejects(409, 'CONFLICT', 'POST', path(pending.id), { body });
+    expect(open.message).toBe('Only a settled payout can be recalled: it is PROCESSING.');
+    await state(pending.id, { state: 'settled', reference: 'BANK-X' });
+    expect((await decide(pending.id, { state: 'accepted' })).status).toBe(409);
+    await recall(pending.id);
+    await rejects(409, 'CONFLICT', 'POST', path(pending.id), { body });
+    const other = await settledPayment();
+    await offer(false);
+    const none = await rejects(409, 'CONFLICT', 'POST', path(other.id), { body });
+    expect(none.message).toContain('No provider with recalls has sent this payout.');
+    await offer(true);
+    const json = await service.runJson('payouts', 'recall', other.id, '--cause', 'DUPLICATE');
+    expect(json).toMatchObject({ transactionId: other.id, state: 'REQUESTED' });
+  });
+});

@@ -1,0 +1,236 @@
+// Mints and burns at a provider, in production: real signed HTTP in both directions, and the circulating
+// supply in the ledger.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
+import { openOnboarding } from '../kit/customers/onboarding.ts';
+import { operatorClient } from '../kit/operator/client.ts';
+import { DOLLAR, mintFixture } from '../kit/payments/mints.ts';
+import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapter.ts';
+
+const MINUTE = 60_000;
+const WIRE = { rail: 'WIRE', network: 'FEDWIRE', address: '12345678', valueType: 'USD' };
+const TOKEN = {
+  ...{ result: 'found', name: 'Acme Dollar', symbol: 'ACME', decimals: 6, baseCurrency: 'USD' },
+  ...{ issuance: 'PROVISIONED', supply: '0' },
+};
+
+let harness: Awaited<ReturnType<typeof openOnboarding>>;
+let fixture: ReturnType<typeof mintFixture>;
+let issuer: Adapter;
+let wallet: { id: string };
+let coin: { id: string };
+/** Bodies of the calls, by path. */
+const received = new Map<string, Record<string, unknown>[]>();
+
+const write = async (method: string, path: string, body?: object) => {
+  const reply = await operatorClient(harness.app).call(method, path, { body });
+  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
+  return reply.body;
+};
+
+/** The provider responds with this body; null closes the connection after the call. */
+function reply(path: string, body: object | null, status = 200) {
+  issuer.replies[path] = (call) => {
+    received.set(path, [...(received.get(path) ?? []), call]);
+    return body === null ? null : { status, body };
+  };
+}
+
+const state = (name: string, fields: object = {}) => ({
+  ...{ state: name, providerStatus: `acme ${name}`, ...fields },
+});
+const isPending = (name: string) => state(name, { checkAfterSeconds: 3_600 });
+
+const route = (providerId: string, priority: number) =>
+  write('POST', '/provider-routes', {
+    ...{ providerId, environment: 'production', priority, kind: 'stablecoins' },
+  });
+
+async function orderMint(dollars = 10n) {
+  const amount = String(dollars * DOLLAR);
+  return ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id, { amount })), 201);
+}
+
+const report = (orderId: string, order: object, fields: object = {}) =>
+  issuer.send('issuer', { type: 'stablecoin.order', orderId, order, ...fields });
+const resultOf = async (orderId: string, order: object, fields?: object) =>
+  (await report(orderId, order, fields)).body.result;
+
+const statusOf = async (id: string) => (await fixture.readOperation(id)).status;
+const circulating = async () => (await fixture.readSupply(coin.id)).circulating;
+
+beforeAll(async () => {
+  harness = await openOnboarding();
+  const platform = await harness.createPlatform('default', 'production');
+  fixture = mintFixture(harness.app, { as: platform });
+  issuer = await startAdapter(harness.app);
+  reply('/capabilities', { protocol: '1', services: ['stablecoins'] });
+  reply('/stablecoins/accounts', { accounts: ['acct-1'] });
+  reply('/stablecoins/token', TOKEN);
+  reply('/stablecoins/link', { result: 'linked', reference: 'addr-1' });
+  reply('/stablecoins/prepare', { result: 'accepted', fundingInstructions: WIRE });
+  reply('/stablecoins/submit', isPending('funding'));
+  reply('/stablecoins/state', isPending('funding'));
+  expect((await fixture.linkAccount()).body.code).toBe('NOT_IMPLEMENTED');
+  await addProvider(write, issuer, 'issuer');
+  await write('POST', '/providers/issuer/check');
+  await route('issuer', 10);
+  coin = await fixture.createCoin();
+  wallet = await fixture.createWallet('platform');
+});
+afterAll(async () => {
+  expect(await fixture.findSupplyProblems()).toEqual([]);
+  await issuer.close();
+  await harness.close();
+});
+
+describe('a mint', () => {
+  it('is ordered once and advances by messages', async () => {
+    const { id, fundingInstructions } = await orderMint();
+    expect(fundingInstructions).toEqual(WIRE);
+    await harness.app.settle();
+    expect(await statusOf(id)).toBe('PENDING_FUNDING');
+    expect(received.get('/stablecoins/submit')).toMatchObject([
+      {
+        ...{ orderId: id, type: 'MINT', amount: '10000000', source: 'WIRE', rail: 'SPARK' },
+        account: { providerAccountId: 'acct-1', credentials: { clientId: expect.any(String) } },
+        to: { accountId: wallet.id, rail: 'SPARK', reference: 'addr-1' },
+      },
+    ]);
+    const before = (await circulating()) ?? 0n;
+    const processing = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
+    expect(await resultOf(id, isPending('processing'), processing)).toBe('APPLIED');
+    expect(await statusOf(id)).toBe('PROCESSING');
+    // Doubled, late and reordered messages.
+    expect(await resultOf(id, isPending('processing'), processing)).toBe('DUPLICATE');
+    expect(await resultOf(id, isPending('funding'))).toBe('IGNORED');
+    expect(await resultOf(id, state('expired'))).toBe('IGNORED');
+    expect(await statusOf(id)).toBe('PROCESSING');
+    expect(await circulating()).toBe(before);
+    expect(await resultOf(id, state('completed', { amount: '10000000' }))).toBe('APPLIED');
+    expect(await resultOf(id, state('completed'))).toBe('IGNORED');
+    expect(await resultOf(id, isPending('processing'))).toBe('IGNORED');
+    expect(await circulating()).toBe(before + 10n * DOLLAR);
+    expect(await fixture.readOperation(id)).toMatchObject({
+      ...{ status: 'COMPLETED', providerStatus: 'acme completed' },
+    });
+  });
+
+  it('keeps its result if the provider contradicts it', async () => {
+    const { id } = await orderMint();
+    await harness.app.settle();
+    expect(await resultOf(id, state('completed'))).toBe('APPLIED');
+    const before = await circulating();
+    expect(await report(id, state('failed', { reason: 'PROVIDER_CANCELLED' }))).toMatchObject({
+      status: 409,
+      body: { message: 'The reported state is failed, but the order is COMPLETED.' },
+    });
+    expect([await statusOf(id), await circulating()]).toEqual(['COMPLETED', before]);
+    const listed = await write('GET', '/provider-messages?result=CONTRADICTORY');
+    expect(listed.data[0]).toMatchObject({ type: 'stablecoin.order', providerId: 'issuer' });
+  });
+
+  it('of another amount is not applied, from a message or a request', async () => {
+    const { id } = await orderMint();
+    await harness.app.settle();
+    const before = await circulating();
+    const other = state('completed', { amount: '9000000' });
+    expect((await report(id, other)).status).toBe(409);
+    reply('/stablecoins/state', other);
+    await harness.app.advance(61 * MINUTE);
+    expect(await fixture.readOperation(id)).toMatchObject({
+      ...{ status: 'PENDING_FUNDING' },
+      providerStatus: 'acme completed: amount 9000000 instead of 10000000',
+    });
+    expect(await circulating()).toBe(before);
+    reply('/stablecoins/state', state('completed', { amount: '10000000' }));
+    await harness.app.advance(2 * MINUTE);
+    expect([await statusOf(id), await circulating()]).toEqual([
+      'COMPLETED',
+      (before ?? 0n) + 10n * DOLLAR,
+    ]);
+  });
+
+  it('stays pending and is requested again while its state is unknown', async () => {
+    reply('/stablecoins/submit', null);
+    const { id } = await orderMint();
+    await harness.app.settle();
+    expect(await statusOf(id)).toBe('CREATED');
+    reply('/stablecoins/submit', state('unknown'));
+    reply('/stablecoins/state', { message: 'unknown' }, 404);
+    await harness.app.advance(10 * MINUTE);
+    const orders = received.get('/stablecoins/submit')?.filter(({ orderId }) => orderId === id);
+    expect(new Set(orders?.map((each) => JSON.stringify(each))).size).toBe(1);
+    await harness.app.advance(10 * MINUTE);
+    expect(await fixture.readOperation(id)).toMatchObject({
+      ...{ status: 'CREATED', providerStatus: 'not found' },
+    });
+    reply('/stablecoins/state', state('failed', { reason: 'PROVIDER_TRANSFER_FAILED' }));
+    const before = await circulating();
+    await harness.app.advance(2 * MINUTE);
+    expect(await fixture.readOperation(id)).toMatchObject({
+      ...{ status: 'FAILED', failureReason: 'PROVIDER_TRANSFER_FAILED' },
+    });
+    expect(await circulating()).toBe(before);
+    expect((await report(id, state('completed'))).status).toBe(409);
+    reply('/stablecoins/submit', isPending('funding'));
+    reply('/stablecoins/state', isPending('funding'));
+  });
+
+  it('can end before the reply to its submission', async () => {
+    reply('/stablecoins/submit', null);
+    const { id } = await orderMint();
+    await harness.app.settle();
+    expect(await resultOf(id, isPending('processing'))).toBe('IGNORED');
+    expect(await resultOf(id, state('completed'))).toBe('APPLIED');
+    reply('/stablecoins/submit', isPending('funding'));
+    await harness.app.advance(60 * MINUTE);
+    expect(await statusOf(id)).toBe('COMPLETED');
+  });
+});
+
+describe('a provider', () => {
+  it('keeps its accounts when it is paused and the route changes', async () => {
+    const { id } = await orderMint();
+    await harness.app.settle();
+    const other = await startAdapter(harness.app);
+    other.replies['/capabilities'] = issuer.replies['/capabilities'] as never;
+    other.replies['/stablecoins/accounts'] = () => ({ body: { accounts: ['acct-1'] } });
+    await addProvider(write, other, 'other');
+    await write('POST', '/providers/other/check');
+    await route('other', 1);
+    await write('POST', '/providers/issuer/pause');
+    // Its orders continue, and it gets no new ones.
+    expect((await fixture.mint(coin.id, fixture.mintBody(wallet.id))).body.code).toBe(
+      'SERVICE_UNAVAILABLE',
+    );
+    const message = { type: 'stablecoin.order', orderId: id, order: state('completed') };
+    expect((await other.send('other', message)).body.message).toBe(
+      'This order was not submitted to this provider.',
+    );
+    reply('/stablecoins/state', state('completed'));
+    await harness.app.advance(61 * MINUTE);
+    expect(await statusOf(id)).toBe('COMPLETED');
+    // The same account ID at another provider is another account.
+    const linked = ok(await fixture.linkAccount(), 201);
+    expect(linked.id).not.toBe((await fixture.readOperation(id)).stablecoinProviderAccountId);
+    expect(other.calls).toContain('/stablecoins/accounts');
+    await write('POST', '/providers/issuer/resume');
+    await other.close();
+  });
+
+  it('can end the access of an account, which is linked again with it', async () => {
+    reply('/stablecoins/prepare', { result: 'unlinked', reason: 'revoked' });
+    const order = () => fixture.mint(coin.id, fixture.mintBody(wallet.id));
+    expect((await order()).body.code).toBe('STABLECOIN_PROVIDER_ACCOUNT_REVOKED');
+    const calls = received.get('/stablecoins/accounts')?.length ?? 0;
+    ok(await fixture.linkAccount({ providerAccountId: 'acct-1' }), 201);
+    expect(received.get('/stablecoins/accounts')).toHaveLength(calls + 1);
+    reply('/stablecoins/prepare', { result: 'no_source' });
+    expect((await order()).body.code).toBe('STABLECOIN_PROVIDER_SOURCE_NOT_LINKED');
+    reply('/stablecoins/prepare', { result: 'rejected', reason: 'The limit is exceeded.' });
+    expect((await order()).body).toMatchObject({
+      ...{ code: 'STABLECOIN_PROVIDER_ERROR', message: 'The limit is exceeded.' },
+    });
+  });
+});
