@@ -2,7 +2,7 @@
 // order twice, so the order is stored before it is sent, and the bank is asked about it before it is
 // sent again. In your own project, import from 'railhead-sdk/providers'.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -187,7 +187,9 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
 
   const listener = sdk.providerListener(
     sdk.providerHandler({
-      keys: read('railhead.pub.pem'),
+      keys: readdirSync(folder)
+        .filter((name) => /^railhead.*\.pub\.pem$/.test(name))
+        .map(read),
       calls: {
         '/capabilities': () => CAPABILITIES,
         '/transfers/send': (transfer) =>

@@ -9,7 +9,7 @@
     python3 adapter.py report FOLDER --to URL           reports payments approved without an answer
 
 FOLDER contains `adapter.pem`, `adapter.pub.pem`, `railhead.pub.pem` (the own key that Railhead shows
-for this provider), and `transfers.json` and `cards.json`, the payments, messages
+for this provider, and during a rotation the next one as `railhead-next.pub.pem`), and `transfers.json` and `cards.json`, the payments, messages
 and cards of the bank.
 """
 
@@ -75,8 +75,8 @@ def sign_headers(seed, method, url, body):
     }
 
 
-def verify_request(public, method, authority, path, headers, body):
-    """Raises ValueError unless the request was signed with this key a short time ago."""
+def verify_request(keys, method, authority, path, headers, body):
+    """Raises ValueError unless the request was signed with one of these keys a short time ago."""
     name, _, parameters = headers.get("signature-input", "").partition("=")
     match = re.fullmatch(re.escape(name) + r"=:([A-Za-z0-9+/=]+):", headers.get("signature", ""))
     created = re.search(r";created=(\d+)", parameters)
@@ -87,6 +87,10 @@ def verify_request(public, method, authority, path, headers, body):
         raise ValueError("the digest is not that of the body")
     if abs(time.time() - int(created.group(1))) > WINDOW_SECONDS:
         raise ValueError("the signature is too old")
+    key_id = re.search(r';keyid="([^"]+)"', parameters)
+    public = keys.get(key_id.group(1)) if key_id else None
+    if not public:
+        raise ValueError("the key of the signature is not known")
     base = signature_base(method, authority, path, headers["content-digest"], parameters)
     if not ed25519.verify(public, base, base64.b64decode(match.group(1))):
         raise ValueError("the signature does not match")
@@ -230,14 +234,14 @@ def report(bank, folder, url):
         messages = bank.proceed()
 
 
-def handler_of(bank, cards, railhead_key):
+def handler_of(bank, cards, railhead_keys, pay_with):
     calls = {
         "/capabilities": lambda body: CAPABILITIES,
         "/transfers/send": bank.pay,
         "/transfers/state": lambda body: bank.state(body["transferId"]),
         "/transfers/cancel": lambda body: bank.cancel(body["transferId"]),
         "/statements/day": bank.statement,
-        "/cards/issue": cards.issue,
+        "/cards/issue": lambda body: cards.issue(body, pay_with),
         "/cards/state": cards.state,
         "/cards/change": cards.change,
         "/cards/details": cards.details,
@@ -257,7 +261,7 @@ def handler_of(bank, cards, railhead_key):
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             try:
-                verify_request(railhead_key, "POST", headers["host"], self.path, headers, body)
+                verify_request(railhead_keys, "POST", headers["host"], self.path, headers, body)
             except (KeyError, ValueError) as error:
                 return self.reply(401, {"message": str(error)})
             try:
@@ -309,9 +313,21 @@ def send_message(folder, url, message, timeout=15):
 
 
 def serve(folder, port, railhead, is_test):
-    key = ed25519.from_pem((folder / "railhead.pub.pem").read_text(), ed25519.SPKI_PREFIX)
-    bank = Bank(folder, is_test)
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(bank, Cards(folder), key))
+    files = folder.glob("railhead*.pub.pem")
+    public = [ed25519.from_pem(each.read_text(), ed25519.SPKI_PREFIX) for each in files]
+    keys = {ed25519.key_id(each): each for each in public}
+    bank, cards = Bank(folder, is_test), Cards(folder)
+
+    def send(message, timeout):
+        return send_message(folder, railhead, message, timeout)
+
+    def pay_with(order):
+        """Pays once with a new card of a test."""
+        if is_test and railhead and order.get("platformCardId") == "TEST PAYMENT":
+            threading.Thread(target=cards.pay, args=(send, order["cardId"], 1000), daemon=True).start()
+
+    handler = handler_of(bank, cards, keys, pay_with)
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     if railhead:
         threading.Thread(target=report, args=(bank, folder, railhead), daemon=True).start()
     print(f"Serving on http://127.0.0.1:{server.server_port}", flush=True)

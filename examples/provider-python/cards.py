@@ -34,10 +34,11 @@ class Cards:
         self.unreported = folder / "unreported.json"
         self.lock = threading.Lock()
 
-    def issue(self, order):
-        """Issues one card for each order, however often it is sent."""
+    def issue(self, order, issued=lambda order: None):
+        """Issues one card for each order, however often it is sent; `issued` is called once."""
         with self.lock:
             cards = read(self.file, {})
+            is_new = order["cardId"] not in cards
             card = cards.get(order["cardId"]) or {
                 "number": "520000%010d" % random.randrange(10**10),
                 "code": "%03d" % random.randrange(1000),
@@ -45,6 +46,8 @@ class Cards:
             }
             cards[order["cardId"]] = {**card, "standIn": order["standIn"]}
             write(self.file, cards)
+        if is_new:
+            issued(order)
         return self.state(order)
 
     def state(self, order):
@@ -98,6 +101,24 @@ class Cards:
         if status in (400, 409):
             return {"decision": "DECLINED", "reason": json.loads(reply)["message"]}
         return self._stand_in(message)
+
+    def pay(self, send, card_id, amount):
+        """Pays with a card, and reports the entry of an approved payment until it is processed."""
+        decision = self.authorize(send, card_id, amount, "Corner shop")
+        if decision["decision"] != "APPROVED":
+            return
+        clearing = {
+            "id": str(uuid.uuid4()),
+            "occurredAt": now(),
+            "type": "card.clearing",
+            "authorizationId": decision["authorizationId"],
+            "entryId": str(uuid.uuid4()),
+            "cardId": card_id,
+            "amount": amount,
+            "currency": "USD",
+        }
+        while send(json.dumps(clearing), 15)[0] not in (200, 400, 409):
+            time.sleep(ANSWER_SECONDS)
 
     def report(self, send):
         """Reports the payments that were approved without an answer."""

@@ -1,6 +1,6 @@
 // An adapter of an imaginary bank that pays euros. It stores each payment and each message before it
 // replies, so it can end at any time. In your own project, import from 'railhead-sdk/providers'.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as sdk from '../../packages/sdk/src/providers.ts';
@@ -52,6 +52,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
   }
   for (const message of data.outbox) void report(message);
   setInterval(() => Object.entries(data.payments).forEach(proceed), 200);
-  const handle = sdk.providerHandler({ keys: read('railhead.pub.pem'), calls });
+  const keys = readdirSync(folder).filter((name) => /^railhead.*\.pub\.pem$/.test(name));
+  const handle = sdk.providerHandler({ keys: keys.map(read), calls });
   return http.createServer(sdk.providerListener(handle)).listen(port, '127.0.0.1');
 }

@@ -17,8 +17,8 @@ import type { TrialParts } from './trial.ts';
 const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
 
   --url URL         address of the adapter; without it only the keys are created
-  --keys FOLDER     has adapter.pub.pem; railhead.pub.pem for the adapter is created in it
-                    (default: .railhead/conformance)
+  --keys FOLDER     has adapter.pub.pem; railhead.pub.pem and railhead-next.pub.pem for the
+                    adapter are created in it (default: .railhead/conformance)
   --name NAME       name of the provider, in the address of messages (default: acme-bank)
   --port PORT       port for messages on 127.0.0.1 (default: 9400)
   --transfers FILE  JSON with fields of the transfers, and those that produce each outcome
@@ -92,6 +92,7 @@ async function tryAdapter(url: string, flags: Flags, io: ConformanceIo, effects:
   const parts: TrialParts = {
     ...{ effects, calls, inbox, key, settings, waitMs, quietMs },
     otherKey: newSignatureKey(effects),
+    nextKey: ownKey(effects, flags.keys, 'next'),
     ...(child ?? {}),
   };
   try {
@@ -121,6 +122,7 @@ export async function conformance(argv: readonly string[], io: ConformanceIo): P
     }
     if (flags.url !== undefined) return await tryAdapter(flags.url, flags, io, effects);
     ownKey(effects, flags.keys);
+    ownKey(effects, flags.keys, 'next');
     io.out(`${flags.keys}/railhead.pub.pem is the key of Railhead for the adapter.\n`);
     return CONFORMANT;
   } catch (error) {

@@ -23,12 +23,19 @@ export interface Attempt {
   readonly status: number;
 }
 
+export type CardDecision = 'APPROVED' | 'DECLINED';
+
 export interface Inbox {
   /** Where the adapter sends its messages. */
   readonly url: string;
   readonly attempts: readonly Attempt[];
-  /** Responses to attempts of a message with this state; the last one is repeated. */
+  /**
+   * Responses to attempts of a message with this state; the last one is repeated. A deposit has its
+   * payment reference instead of a transfer, and no state.
+   */
   plan(transferId: string, state: string, statuses: readonly number[]): void;
+  /** The answer to authorizations of a card; without one they get the status 503. */
+  answer(cardId: string, decision: CardDecision): void;
   close(): Promise<void>;
 }
 
@@ -65,18 +72,31 @@ interface InboxOptions {
 /** Decides the response to an attempt, and keeps both. */
 function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], attempts: Attempt[]) {
   const plans = new Map<string, number[]>();
+  const answers = new Map<unknown, CardDecision>();
   /** Digests of applied messages by ID. */
   const applied = new Map<unknown, string>();
 
   function statusOf(attempt: Omit<Attempt, 'status'>): number {
     if (attempt.signatureProblem !== undefined) return 401;
     if (attempt.errors.length > 0) return 400;
-    const { id, transferId } = attempt.fields;
-    const plan = plans.get(planKey(transferId, stateOf({ ...attempt, status: 0 })));
+    const { id, transferId, paymentReference, type, cardId } = attempt.fields;
+    if (type === 'card.authorization' && !answers.has(cardId)) return 503;
+    const subject = transferId ?? paymentReference;
+    const plan = plans.get(planKey(subject, stateOf({ ...attempt, status: 0 })));
     const planned = plan && plan.length > 1 ? plan.shift() : plan?.[0];
     if (planned !== undefined && planned !== 200) return planned;
     const digest = applied.get(id);
     return digest === undefined || digest === sha256(attempt.body) ? 200 : 409;
+  }
+
+  /** What Railhead answers to an authorization, besides the result. */
+  function answerTo({ type, cardId, amount, currency }: Attempt['fields']): object {
+    if (type !== 'card.authorization') return {};
+    const isApproved = answers.get(cardId) === 'APPROVED';
+    const decision = isApproved
+      ? { decision: 'APPROVED', approvedAmount: amount }
+      : { decision: 'DECLINED', approvedAmount: 0, reason: 'INSUFFICIENT_FUNDS' };
+    return { authorization: { ...decision, currency } };
   }
 
   async function receive(url: string, headers: Record<string, string>, body: string) {
@@ -94,12 +114,13 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     if (status !== 200) return { status, reply: { ...REPLIES[status], details: { errors } } };
     const result = applied.has(fields.id) ? 'DUPLICATE' : 'APPLIED';
     applied.set(fields.id, sha256(body));
-    return { status, reply: { result } };
+    return { status, reply: { result, ...answerTo(fields) } };
   }
 
+  const answer: Inbox['answer'] = (cardId, decision) => void answers.set(cardId, decision);
   const plan: Inbox['plan'] = (transferId, state, statuses) =>
     void plans.set(planKey(transferId, state), [...statuses]);
-  return { receive, plan };
+  return { receive, plan, answer };
 }
 
 export async function openInbox(
@@ -107,7 +128,7 @@ export async function openInbox(
   { name, port, publicKeys }: InboxOptions,
 ): Promise<Inbox> {
   const attempts: Attempt[] = [];
-  const { receive, plan } = receiver(effects, publicKeys, attempts);
+  const { receive, plan, answer } = receiver(effects, publicKeys, attempts);
   const path = `/connectors/${name}`;
 
   const server = http.createServer(async (request, response) => {
@@ -129,7 +150,7 @@ export async function openInbox(
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    ...{ attempts, plan },
+    ...{ attempts, plan, answer },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -7,8 +7,6 @@ import type { SignatureKey } from '../kernel/crypto/http-signatures.ts';
 import type { Effects } from '../kernel/effects.ts';
 import { keyIdOf, newKey, pemOf } from '../runtime/security/keys.ts';
 
-const PRIVATE = 'railhead.pem';
-const PUBLIC = 'railhead.pub.pem';
 const ADAPTER = 'adapter.pub.pem';
 
 const signatureKey = (privateKey: KeyObject): SignatureKey => ({
@@ -19,9 +17,17 @@ const signatureKey = (privateKey: KeyObject): SignatureKey => ({
 export const newSignatureKey = (effects: Effects): SignatureKey =>
   signatureKey(newKey(effects, 'Ed25519'));
 
-/** The key of Railhead in a trial, created if there is none. */
-export function ownKey(effects: Effects, folder: string): SignatureKey {
-  const [file, publicFile] = [path.join(folder, PRIVATE), path.join(folder, PUBLIC)];
+/** The keys of Railhead in a trial: the current one, and the one that follows it. */
+const NAMES = { current: 'railhead', next: 'railhead-next' } as const;
+
+/** A key of Railhead in a trial, created if there is none. */
+export function ownKey(
+  effects: Effects,
+  folder: string,
+  which: keyof typeof NAMES = 'current',
+): SignatureKey {
+  const name = path.join(folder, NAMES[which]);
+  const [file, publicFile] = [`${name}.pem`, `${name}.pub.pem`];
   if (existsSync(file)) return signatureKey(createPrivateKey(readFileSync(file)));
   if (existsSync(publicFile)) {
     throw new Error(`${publicFile} is the key of an installation; use another folder for --keys.`);

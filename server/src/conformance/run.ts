@@ -3,10 +3,18 @@
 import { Capabilities } from '../connectors/ports/providers/protocol.ts';
 import { type Check, type CheckGroup, type CheckResult, resultOf } from './check.ts';
 import { cancelChecks, noCancelChecks } from './checks/cancel.ts';
+import { cardChecks } from './checks/cards.ts';
+import { custodyChecks } from './checks/custody.ts';
+import { depositChecks } from './checks/deposits.ts';
 import { messageChecks, receivedChecks } from './checks/messages.ts';
 import { consistencyChecks, outcomeChecks } from './checks/outcomes.ts';
+import { quoteChecks } from './checks/quotes.ts';
+import { recallChecks } from './checks/recalls.ts';
 import { restartChecks } from './checks/restart.ts';
+import { rotationChecks } from './checks/rotation.ts';
 import { signatureChecks } from './checks/signatures.ts';
+import { stablecoinChecks } from './checks/stablecoins.ts';
+import { statementChecks } from './checks/statements.ts';
 import { transferChecks } from './checks/transfers.ts';
 import { openTrial, type Trial, type TrialParts } from './trial.ts';
 
@@ -16,8 +24,16 @@ const GROUPS: readonly CheckGroup[] = [
   outcomeChecks,
   cancelChecks,
   noCancelChecks,
+  recallChecks,
   signatureChecks,
+  rotationChecks,
   messageChecks,
+  depositChecks,
+  cardChecks,
+  statementChecks,
+  quoteChecks,
+  stablecoinChecks,
+  custodyChecks,
   restartChecks,
   consistencyChecks,
   receivedChecks,

@@ -26,6 +26,10 @@ const OUTCOMES = {
   returned: 'TEST RETURNED',
   /** Accepted until it is canceled. */
   held: 'TEST HELD',
+  /** Settled; the same amount is then received for the reference of the transfer. */
+  deposit: 'TEST DEPOSIT',
+  /** Settled; its return is granted. That of others is not. */
+  recalled: 'TEST RECALLED',
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
 

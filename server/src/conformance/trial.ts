@@ -32,6 +32,8 @@ export interface TrialParts {
   readonly inbox: Inbox;
   /** A key that the adapter does not know. */
   readonly otherKey: SignatureKey;
+  /** The next key of Railhead, which the adapter accepts beside the current one. */
+  readonly nextKey: SignatureKey;
   readonly key: SignatureKey;
   readonly settings: TransferSettings;
   /** Maximum time for an outcome or a message. */
@@ -114,8 +116,19 @@ export function openTrial(parts: TrialParts, capabilities: Capabilities) {
   const attemptsOf = (transferId: string, state?: string): Attempt[] =>
     inbox.attempts.filter(
       (each) =>
-        each.fields.transferId === transferId && (state === undefined || stateOf(each) === state),
+        each.fields.type === 'transfer.updated' &&
+        each.fields.transferId === transferId &&
+        (state === undefined || stateOf(each) === state),
     );
+
+  /** Messages with these fields, each with its first attempt only. */
+  function messagesOf(fields: Readonly<Record<string, unknown>>): Attempt[] {
+    const matching = inbox.attempts.filter((each) =>
+      Object.entries(fields).every(([name, value]) => each.fields[name] === value),
+    );
+    const ids = matching.map((each) => each.fields.id);
+    return matching.filter((each, index) => ids.indexOf(each.fields.id) === index);
+  }
 
   /** Waits until `find` returns a value. */
   async function until<T>(
@@ -147,7 +160,7 @@ export function openTrial(parts: TrialParts, capabilities: Capabilities) {
   }
 
   return {
-    ...{ parts, capabilities, transfers, transfer, attemptsOf, until, historyOf },
+    ...{ parts, capabilities, transfers, transfer, attemptsOf, messagesOf, until, historyOf },
     ...recorded,
     /** Waits for one of these states, in a reply or in a message. */
     async reaches(transferId: string, ...states: string[]): Promise<string> {
@@ -169,6 +182,12 @@ export function openTrial(parts: TrialParts, capabilities: Capabilities) {
       if (attempts) return attempts;
       const seen = attemptsOf(transferId, state).length;
       throw problem(`${seen} of ${count} attempts of "${state}" in ${waitMs / 1_000} s`);
+    },
+    /** Waits for a message with these fields. */
+    async receivesMessage(fields: Readonly<Record<string, unknown>>): Promise<Attempt> {
+      const found = await until(() => messagesOf(fields)[0]);
+      if (found) return found;
+      throw problem(`no message "${fields.type}" in ${waitMs / 1_000} s`);
     },
     quiet: () => sleep(parts.quietMs),
   };

@@ -35,7 +35,7 @@ async function run(...argv: string[]) {
 async function tryProvider(fault: Fault | undefined, ...flags: string[]) {
   const inbox = `http://127.0.0.1:${INBOX}/connectors/acme-bank`;
   const railhead = ownKey(effects, folder);
-  const options = { key, railhead, inbox };
+  const options = { key, railhead, next: ownKey(effects, folder, 'next'), inbox };
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const url = await provider.start();
   const common = ['--url', url, '--keys', folder, '--port', String(INBOX)];

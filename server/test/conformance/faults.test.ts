@@ -19,14 +19,15 @@ afterEach(async () => {
 /** Runs the checks whose names have these beginnings; all without one. */
 async function tryProvider(fault?: Fault, ...beginnings: string[]) {
   const [key, railhead] = [newSignatureKey(effects), newSignatureKey(effects)];
+  const next = newSignatureKey(effects);
   const publicKeys = new Map([[key.keyId, createPublicKey(pemOf(key.privateKey))]]);
   const inbox: Inbox = await openInbox(effects, { name: 'acme-bank', port: 0, publicKeys });
-  const options = { key, railhead, inbox: inbox.url };
+  const options = { key, railhead, next, inbox: inbox.url };
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const calls = callsTo(effects, await provider.start(), railhead);
   opened.push({ close: provider.kill }, inbox);
   const parts = {
-    ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects) },
+    ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects), nextKey: next },
     ...{ settings: {}, waitMs: 2_500, quietMs: 300, kill: provider.kill },
     start: async () => void (await provider.start()),
   };

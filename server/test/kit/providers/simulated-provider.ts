@@ -13,6 +13,8 @@ import {
 } from '../../../src/kernel/crypto/http-signatures.ts';
 import { pemOf } from '../../../src/runtime/security/keys.ts';
 
+import { SERVICE_CAPABILITIES, SERVICE_FAULTS, servicesOf } from './simulated-services.ts';
+
 // biome-ignore lint/suspicious/noExplicitAny: bodies are what a fault makes of them.
 type Json = any;
 
@@ -41,6 +43,10 @@ export const FAULTS = {
   'uses an ID for several messages': 'messages.unique-ids',
   'forgets everything when it ends': 'restart.transfers',
   'forgets its messages when it ends': 'restart.messages',
+  'accepts one key only': 'rotation.next-key',
+  'retires a key early': 'rotation.current-key',
+  'ignores the ID of the key': 'rotation.key-of-id',
+  ...SERVICE_FAULTS,
 } as const;
 export type Fault = keyof typeof FAULTS;
 
@@ -52,8 +58,9 @@ interface Payment {
 
 interface Options {
   key: SignatureKey;
-  /** The key of Railhead. */
+  /** The key of Railhead, and the one that follows it. */
   railhead: SignatureKey;
+  next?: SignatureKey;
   /** Address of the messages. */
   inbox: string;
   fault?: Fault;
@@ -121,16 +128,18 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
 }
 
 /** Verifies a call; a fault accepts what it should reject. */
-async function isAccepted(request: Json, railhead: KeyObject, keyId: string, fault?: Fault) {
-  const keys = new Map([[keyId, railhead]]);
+async function isAccepted(request: Json, keys: Map<string, KeyObject>, fault?: Fault) {
   try {
-    await verifyRequest(request, keys, Date.now());
+    const { keyId } = await verifyRequest(request, keys, Date.now());
+    const [current] = [...keys.keys()];
+    if (fault === 'retires a key early' && current && keyId !== current) keys.delete(current);
     return true;
   } catch (error) {
     const { message } = error as Error;
     const accepted: Partial<Record<Fault, RegExp>> = {
       'accepts unsigned calls': /no signature|Content-Digest is missing/,
       'accepts a wrong signature': /does not match/,
+      'ignores the ID of the key': /does not match/,
       'accepts an old signature': /too old/,
       'ignores the digest': /is not the SHA-256 digest/,
       'trusts the key of the call': /is not known/,
@@ -142,6 +151,7 @@ async function isAccepted(request: Json, railhead: KeyObject, keyId: string, fau
 /** The messages of the provider, each sent until its response is final. */
 function messagesTo({ inbox, key, fault }: Options) {
   const outbox: Json[] = [];
+  const callbacks = new Map<string, (reply: Json) => void>();
   let attempts = 0;
 
   function add({ transfer }: Payment, state: Json): void {
@@ -154,6 +164,11 @@ function messagesTo({ inbox, key, fault }: Options) {
       amount: fault === 'reports decimal amounts' ? amount / 100 : amount,
       currency: fault === 'reports another currency' ? 'USD' : currency,
     });
+  }
+  /** `answered` gets the body of the response; an authorization is sent once. */
+  function report(message: Json, answered?: (reply: Json) => void): void {
+    outbox.push({ occurredAt: new Date().toISOString(), ...message });
+    if (answered) callbacks.set(message.id, answered);
   }
   async function deliver(message: Json): Promise<void> {
     const isRenamed = fault === 'uses a new ID for each attempt';
@@ -170,9 +185,12 @@ function messagesTo({ inbox, key, fault }: Options) {
       fault === 'sends after a final response'
         ? false
         : isFinal || fault === 'sends a message once';
-    if (isDone) outbox.splice(outbox.indexOf(message), 1);
+    const answered = callbacks.get(message.id);
+    if (isDone || answered) outbox.splice(outbox.indexOf(message), 1);
+    callbacks.delete(message.id);
+    answered?.(reply?.ok ? await reply.json() : undefined);
   }
-  return { outbox, add, deliverAll: () => Promise.all([...outbox].map(deliver)) };
+  return { outbox, add, report, deliverAll: () => Promise.all([...outbox].map(deliver)) };
 }
 
 /** Creates the adapter; `start` serves it at the address that it returns. */
@@ -181,11 +199,28 @@ export function simulatedProvider(options: Options) {
   const payments = new Map<string, Payment>();
   const { executions, forgotten, send, state, cancel } = paymentsOf(payments, fault);
   const messages = messagesTo(options);
-  const railhead = createPublicKey(pemOf(options.railhead.privateKey));
+  const accepted = [options.railhead, ...(options.next ? [options.next] : [])];
+  const keys = new Map(
+    accepted
+      .slice(0, fault === 'accepts one key only' ? 1 : 2)
+      .map((each) => [each.keyId, createPublicKey(pemOf(each.privateKey))]),
+  );
+  const services = servicesOf({
+    fault,
+    report: messages.report,
+    paymentOf: (transferId) => payments.get(transferId),
+  });
   const capability = { kinds: ['payout'], rails: ['SEPA'], currencies: ['EUR'] };
   const calls: Record<string, (body: Json) => Json> = {
-    '/capabilities': () => ({ protocol: '1', transfers: [capability], cancel: true }),
-    '/transfers/send': send,
+    ...services.calls,
+    '/capabilities': () => ({
+      ...{ protocol: '1', transfers: [capability], cancel: true, ...SERVICE_CAPABILITIES },
+    }),
+    '/transfers/send'(transfer) {
+      const isNew = !payments.has(transfer.transferId);
+      if (isNew && transfer.remittanceInformation === 'TEST DEPOSIT') services.receive(transfer);
+      return send(transfer);
+    },
     '/transfers/state': state,
     '/transfers/cancel': cancel,
   };
@@ -198,7 +233,7 @@ export function simulatedProvider(options: Options) {
     if (body === undefined) return;
     const { method = '', url: path = '', headers } = request;
     const signed = { method, url: `http://${headers.host}${path}`, headers, body };
-    const isSigned = await isAccepted(signed, railhead, options.railhead.keyId, fault);
+    const isSigned = await isAccepted(signed, keys, fault);
     if (!isSigned) return void response.writeHead(401).end();
     const input = parsed(body);
     if (input === undefined) return void response.writeHead(400).end();
