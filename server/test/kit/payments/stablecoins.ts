@@ -63,7 +63,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
 
   /** An ACTIVE Spark wallet of a customer or of the platform. */
   async function createWallet(owner?: 'platform') {
-    const isProduction = as !== undefined && 'environment' in as && as.environment === 'production';
+    const isProduction = as && 'environment' in as && as.environment === 'production';
     const network = isProduction ? 'spark' : 'sparkrt';
     const { address } = sparkWallet(BigInt(5_000_000 + ++counter), network);
     const accountInfo = { accountType: 'SPARK_WALLET', address };
