@@ -19,6 +19,7 @@ import {
   usageError,
   usageOf,
 } from './operator/cli/flags.ts';
+import { MIGRATE_HELP, readMigrateFlags, runMigrations } from './operator/cli/migrations.ts';
 import { withSystem } from './operator/cli/system.ts';
 import type { Output, Verb } from './operator/cli/verb.ts';
 import { customerVerbs } from './operator/customers/customers.ts';
@@ -111,7 +112,10 @@ const NOUNS = [...new Set(VERBS.map((each) => each.noun))];
 const HELP = new Set(['--help', '-h', 'help']);
 const VERSION = new Set(['--version', '-v', 'version']);
 const COMMAND = 'railhead-server';
-const START = ['start', 'Start the server; its flags are the settings (start --help)'] as const;
+const COMMANDS = [
+  ['start', 'Start the server; its flags are the settings (start --help)'],
+  ['migrate', 'Migrate the database without a start (migrate --help)'],
+] as const;
 
 /** The command needs no token, so it is for emergencies; the operator API knows its users. */
 const RECORDED =
@@ -139,7 +143,7 @@ function overview(noun?: string): string {
   return [
     `Usage: ${COMMAND} ${noun ?? '<noun>'} <verb> [flags] [--json]`,
     '',
-    columns(noun === undefined ? [START, ...rows] : rows),
+    columns(noun === undefined ? [...COMMANDS, ...rows] : rows),
     '',
     'Every verb has --help. The database is selected by DATABASE_URL, or is the embedded',
     'one of RAILHEAD_DATA_DIR (.railhead); --database-url and --data-dir name them as flags.',
@@ -164,7 +168,10 @@ const FLAGS = ['--help', '--version'];
 
 function unknownNoun(noun: string, verb: string | undefined): Error {
   const isFlag = noun.startsWith('-');
-  const intended = nearest(noun, isFlag ? FLAGS : ['start', 'help', 'version', ...NOUNS]);
+  const intended = nearest(
+    noun,
+    isFlag ? FLAGS : ['start', 'migrate', 'help', 'version', ...NOUNS],
+  );
   const same = VERBS.some((each) => each.noun === intended && each.verb === verb);
   return unknown(
     `${displayed(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
@@ -251,11 +258,25 @@ function explain(io: Io, words: readonly string[]): number | undefined {
   return SUCCESS;
 }
 
+async function migrateDatabase(io: Io, words: readonly string[], settings: readonly string[]) {
+  if (words.some((word) => HELP.has(word))) {
+    await io.out(MIGRATE_HELP);
+    return SUCCESS;
+  }
+  try {
+    const flags = readMigrateFlags(words);
+    return await print(io, flags.isJson, await runMigrations(configOf(settings, io), flags));
+  } catch (error) {
+    return isUsageError(error) ? reportUsageError(io, error) : reportError(io, error);
+  }
+}
+
 /** Runs one command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid usage. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { settings, rest: words } = splitFlags(argv);
   const explained = explain(io, words);
   if (explained !== undefined) return explained;
+  if (words[0] === 'migrate') return migrateDatabase(io, words.slice(1), settings);
   let usage: string | undefined;
   try {
     const { verb, rest } = find(words);

@@ -8,6 +8,7 @@ import type { Effects } from './kernel/effects.ts';
 import { ROLES } from './runtime/config/roles.ts';
 import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
 import { connectLane } from './runtime/db/lane.ts';
+import { announceMigrations } from './runtime/db/migrate.ts';
 import { createLog, type Log, lineWriter } from './runtime/observability/log.ts';
 import { type Embedded, startEmbedded } from './runtime/postgres/embedded.ts';
 
@@ -71,6 +72,7 @@ export async function connectCommitter(settings: {
 }): Promise<pg.Client> {
   const client = await connectLane(settings.databaseUrl, settings.connectionLimits);
   try {
+    await announceMigrations(client);
     await openEpoch(client);
     return client;
   } catch (error) {

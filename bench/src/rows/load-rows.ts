@@ -171,18 +171,27 @@ async function sizesOf(bench: Bench, database: string): Promise<Map<string, numb
   return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
 
-/** Growth of each table while `run` executes quotes, in bytes for each execute, largest first. */
+/** Bytes that were written to the log since the database was created. */
+async function walBytes(bench: Bench, database: string): Promise<number> {
+  const text = "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes";
+  const [row] = await bench.cluster.rows<{ bytes: number }>(database, text);
+  return row?.bytes ?? 0;
+}
+
+/** Growth of each table (largest first) and of the log while `run` executes quotes, in bytes per execute. */
 async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
   // Free space left by earlier runs would hide the growth.
   await bench.cluster.rows(database, 'vacuum full transactions, quotes, ledger_accounts');
   const before = await sizesOf(bench, database);
+  const walBefore = await walBytes(bench, database);
   const { done, errors } = await run();
+  const wal = ((await walBytes(bench, database)) - walBefore) / done;
   const after = await sizesOf(bench, database);
   const each = [...after]
     .map(([name, bytes]) => ({ name, bytes: (bytes - (before.get(name) ?? 0)) / done }))
     .filter(({ bytes }) => bytes >= 1)
     .sort((a, b) => b.bytes - a.bytes);
-  return { each, total: each.reduce((sum, { bytes }) => sum + bytes, 0), errors };
+  return { each, total: each.reduce((sum, { bytes }) => sum + bytes, 0), wal, errors };
 }
 
 /**
@@ -225,6 +234,13 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
       unit: 'B',
       railhead: sizeOf([serverGrowth.total], 'server', serverGrowth.errors),
       peer: peerSide,
+    },
+    {
+      id: '14c',
+      label: 'bytes of the log of the same',
+      unit: 'B',
+      railhead: sizeOf([serverGrowth.wal], 'server', serverGrowth.errors),
+      peer: sizeOf([peerGrowth.wal], 'interactive', peerGrowth.errors),
     },
   ];
 }

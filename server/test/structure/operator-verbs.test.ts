@@ -11,12 +11,12 @@ const sourcesIn = (folder: string) =>
     .map((file) => path.posix.join(folder, file.replaceAll(path.sep, '/')))
     .map((file) => ({ file, text: readFileSync(path.join(server, file), 'utf8') }));
 
-/** Opens the installation for all verbs. */
-const SYSTEM_FILE = 'src/operator/cli/system.ts';
+/** They open the installation for all verbs, and migrate its database. */
+const SYSTEM_FILES = ['src/operator/cli/system.ts', 'src/operator/cli/migrations.ts'];
 
 const sources = sourcesIn('src');
 const verbs = sources
-  .filter(({ file }) => /^src\/operator(\/|\.ts$)/.test(file) && file !== SYSTEM_FILE)
+  .filter(({ file }) => /^src\/operator(\/|\.ts$)/.test(file) && !SYSTEM_FILES.includes(file))
   .map(({ file, text }) => ({
     file,
     code: text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, ''),

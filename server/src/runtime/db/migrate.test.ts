@@ -6,7 +6,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { databaseUrl, execute } from '../../../test/kit/app/database.ts';
-import { migrate } from './migrate.ts';
+import { announceMigrations, contract, migrate, pendingOf } from './migrate.ts';
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 let folder: string;
@@ -84,6 +84,8 @@ describe('migrate', () => {
     write('0002_b.sql', 'create table b (n int)');
     await expect(run()).rejects.toThrow(/0002_b.sql was changed after it was applied/);
     fs.rmSync(path.join(folder, '0002_b.sql'));
+    // Applied by a version that did not distinguish expansions.
+    await execute(url, 'update schema_migrations set phase = null');
     await expect(run()).rejects.toThrow(/has migration 0002_b.sql, which this version lacks/);
   });
 
@@ -99,5 +101,98 @@ describe('migrate', () => {
     await expect(run()).rejects.toThrow(
       'Migration first.sql is not named like 0001_some_words.sql.',
     );
+  });
+
+  describe('in two steps', () => {
+    const BROKEN = 'Migration 0003_c.sql needs servers with migration 0002';
+    const contractNow = () => contract(url, () => AT, folder);
+    let server: pg.Client;
+
+    /** A running server that knows the migrations in the folder now. */
+    async function startServer(): Promise<void> {
+      server = new pg.Client({ connectionString: url });
+      await server.connect();
+      await announceMigrations(server, folder);
+    }
+
+    beforeEach(async () => {
+      write('0001_a.sql', 'create table a (old int)');
+      await run();
+      await startServer();
+      write('0002_b.sql', 'alter table a add column new int');
+      write('0003_c.sql', '-- contract after 0002\nalter table a drop column old');
+      write('0004_d.sql', 'create table d ()');
+    });
+    afterEach(() => server.end());
+
+    it('expands at a start, and contracts when no earlier version runs', async () => {
+      expect(await pendingOf(url, folder)).toEqual({
+        expansions: ['0002_b.sql', '0004_d.sql'],
+        contractions: ['0003_c.sql'],
+      });
+      expect(await run()).toEqual(['0002_b.sql', '0004_d.sql']);
+      expect(await run()).toEqual([]);
+      await expect(contractNow()).rejects.toThrow(BROKEN);
+      expect(await rows('select old, new from a')).toEqual([]);
+      await server.end();
+      await startServer();
+      expect(await contractNow()).toEqual(['0003_c.sql']);
+      expect(await contractNow()).toEqual([]);
+      await expect(rows('select old from a')).rejects.toThrow('column "old" does not exist');
+    });
+
+    it('serves the previous version until the contraction, and rejects it afterwards', async () => {
+      await run();
+      const names = ['0002_b.sql', '0003_c.sql', '0004_d.sql'];
+      const texts = names.map((file) => fs.readFileSync(path.join(folder, file), 'utf8'));
+      for (const file of names) fs.rmSync(path.join(folder, file));
+      expect(await run()).toEqual([]);
+      await announceMigrations(server, folder);
+      await server.end();
+      names.forEach((file, index) => {
+        write(file, texts[index] as string);
+      });
+      await contractNow();
+      for (const file of names) fs.rmSync(path.join(folder, file));
+      await expect(run()).rejects.toThrow('has migration 0003_c.sql, which this version lacks');
+      // A server that started before the contraction and connects after it.
+      await expect(startServer()).rejects.toThrow('0003_c.sql, which this version lacks');
+    });
+
+    it('applies all migrations to a new database at once', async () => {
+      await server.end();
+      const other = `${name}_new`;
+      await execute(inject('testServer').url, `create database ${other}`);
+      const applied = await migrate(databaseUrl(url, other), () => AT, folder);
+      await execute(inject('testServer').url, `drop database ${other} with (force)`);
+      expect(applied).toEqual(['0001_a.sql', '0002_b.sql', '0003_c.sql', '0004_d.sql']);
+    });
+
+    it('lets a server that connects during a contraction wait for its end', async () => {
+      write('0003_c.sql', '-- contract after 0002\nselect pg_sleep(0.5)');
+      await run();
+      await server.end();
+      const contracted = contractNow();
+      await expect
+        .poll(() => rows("select 1 from pg_locks where locktype = 'advisory' and mode ~ '^Excl'"))
+        .not.toEqual([]);
+      fs.rmSync(path.join(folder, '0003_c.sql'));
+      await expect(startServer()).rejects.toThrow('0003_c.sql, which this version lacks');
+      await contracted;
+    });
+
+    it('rejects before a change what blocks a large table while servers run', async () => {
+      await execute(url, 'insert into a select generate_series(1, 300000); analyze a');
+      write(
+        '0005_e.sql',
+        '-- offline a, 10 s per million rows\nalter table a alter old type bigint',
+      );
+      await expect(run()).rejects.toThrow(
+        'Migration 0005_e.sql blocks the table a for about 3 s (300000 rows). Stop all other',
+      );
+      expect(await rows("select to_regclass('d') as d")).toEqual([{ d: null }]);
+      await server.end();
+      expect(await run()).toEqual(['0002_b.sql', '0004_d.sql', '0005_e.sql']);
+    });
   });
 });

@@ -2,6 +2,10 @@
 // order, each in its own transaction, forward only. Applied files are recorded with a checksum,
 // because a later change of a file would give two databases with the same version different
 // schemas.
+//
+// Versions serve side by side: a start applies expansions only, with which the previous version still
+// works. What it does not work with is a contraction. It has the line `-- contract after 0093` and is
+// applied by `railhead-server migrate --contract` when every running server knows that migration.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -15,19 +19,37 @@ interface Migration {
   name: string;
   sql: string;
   checksum: string;
+  /** Of a contraction: the number of the migration that every running server must know. */
+  contractsAfter: number | undefined;
+  /** A migration that blocks a table for long. */
+  offline: { table: string; secondsPerMillion: number } | undefined;
 }
 
 interface Applied {
   name: string;
   checksum: string;
+  /** Null if a version applied it that knew no contractions. */
+  phase: 'expand' | 'contract' | null;
+}
+
+/** Names of migrations. */
+export interface Pending {
+  expansions: string[];
+  contractions: string[];
 }
 
 /** Any number that no other program locks in the same database. */
 const LOCK = 7_245_184_346;
+/** Class of the locks by which running servers announce their newest migration; object 0 is the gate. */
+const SERVERS = 724_518;
+const GATE = `${SERVERS}, 0`;
 const MIN_SERVER_VERSION = 150_000;
 /** A migration may take long, also on a database or with a user that has timeouts. */
 const NO_TIMEOUTS = ['statement_timeout = 0', 'lock_timeout = 0'];
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+const CONTRACT = /^-- contract after (\d{4})$/m;
+const OFFLINE = /^-- offline (\w+), (\d+) s per million rows$/m;
+const FOLDER = path.join(projectRoot(), 'server', 'migrations');
 
 const migrationError = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'MigrationError' });
@@ -42,7 +64,13 @@ function readMigrations(folder: string): Migration[] {
   return names.sort().map((name) => {
     // A checkout on Windows may have other line ends; these are ignored.
     const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
-    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    const [, after] = CONTRACT.exec(sql) ?? [];
+    const [, table, seconds] = OFFLINE.exec(sql) ?? [];
+    return {
+      ...{ name, sql, checksum: createHash('sha256').update(sql).digest('hex') },
+      contractsAfter: after === undefined ? undefined : Number(after),
+      offline: table ? { table, secondsPerMillion: Number(seconds) } : undefined,
+    };
   });
 }
 
@@ -51,22 +79,26 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
     `select to_regclass('schema_migrations') is not null as found`,
   );
   if (!table.rows[0]?.found) return [];
+  // Earlier versions created the table without the phase.
   const { rows } = await client.query<Applied>(
-    'select name, checksum from schema_migrations order by name',
+    `select name, checksum, to_jsonb(m) ->> 'phase' as phase from schema_migrations m order by name`,
   );
   return rows;
 }
 
+const lacks = (name: string) =>
+  migrationError(
+    `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
+  );
+
 /** The files still to apply. Throws if the history of the database differs from the files. */
 function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] {
   const byName = new Map(files.map((file) => [file.name, file]));
-  for (const { name, checksum } of applied) {
+  for (const { name, checksum, phase } of applied) {
     const file = byName.get(name);
-    if (!file) {
-      throw migrationError(
-        `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
-      );
-    }
+    // This version works with the expansions of later versions.
+    if (!file && phase === 'expand') continue;
+    if (!file) throw lacks(name);
     if (file.checksum !== checksum) {
       throw migrationError(
         `Migration ${name} was changed after it was applied. Restore it and add a new ` +
@@ -75,9 +107,11 @@ function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] 
     }
   }
   const done = new Set(applied.map(({ name }) => name));
-  const last = applied.at(-1)?.name ?? '';
+  const last = applied.findLast(({ name }) => byName.has(name))?.name ?? '';
   const pendingFiles = files.filter(({ name }) => !done.has(name));
-  const outOfOrder = pendingFiles.find(({ name }) => name < last);
+  const outOfOrder = pendingFiles.find(
+    ({ name, contractsAfter }) => contractsAfter === undefined && name < last,
+  );
   if (outOfOrder)
     throw migrationError(
       `Migration ${outOfOrder.name} sorts before ${last}, which is already applied.`,
@@ -88,13 +122,15 @@ function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] 
 const lineOf = (sql: string, position: string | undefined) =>
   position === undefined ? '' : ` line ${sql.slice(0, Number(position)).split('\n').length}`;
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration, appliedAt: Time) {
+async function apply(client: pg.Client, migration: Migration, appliedAt: Time) {
+  const { name, sql, checksum, contractsAfter } = migration;
+  const phase = contractsAfter === undefined ? 'expand' : 'contract';
   try {
     await client.query('begin');
     await client.query(sql);
     await client.query(
-      'insert into schema_migrations (name, applied_at, checksum) values ($1, $2, $3)',
-      [name, new Date(appliedAt), checksum],
+      'insert into schema_migrations (name, applied_at, checksum, phase) values ($1, $2, $3, $4)',
+      [name, new Date(appliedAt), checksum, phase],
     );
     await client.query('commit');
     if (hasCanceledWait(client)) throw new Error('no replica has confirmed it');
@@ -105,6 +141,36 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration, appl
   }
 }
 
+/** The newest migration of each connection of a running server. */
+async function announcedNumbers(client: pg.Client): Promise<number[]> {
+  const { rows } = await client.query<{ number: number }>(
+    `select objid::int as number from pg_locks
+      where locktype = 'advisory' and classid = $1 and objid > 0 and objsubid = 2 and granted
+        and database = (select oid from pg_database where datname = current_database())`,
+    [SERVERS],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/** Throws before anything changes if a table would be blocked while servers run. */
+async function assertOnline(client: pg.Client, files: readonly Migration[]): Promise<void> {
+  const blocking = files.filter(({ offline }) => offline !== undefined);
+  if (blocking.length === 0 || (await announcedNumbers(client)).length === 0) return;
+  for (const { name, offline } of blocking) {
+    const { table, secondsPerMillion } = offline as NonNullable<Migration['offline']>;
+    const text =
+      'select greatest(reltuples, 0)::float8 as count from pg_class where oid = to_regclass($1)';
+    const { rows } = await client.query<{ count: number }>(text, [table]);
+    const count = rows[0]?.count ?? 0;
+    const seconds = Math.ceil((count / 1_000_000) * secondsPerMillion);
+    if (seconds <= 1) continue;
+    throw migrationError(
+      `Migration ${name} blocks the table ${table} for about ${seconds} s (${count} rows). ` +
+        'Stop all other servers first.',
+    );
+  }
+}
+
 async function applyPending(client: pg.Client, files: Migration[], now: () => Time) {
   // Two processes may start at once; the second then has no pending migrations.
   await client.query('select pg_advisory_lock($1)', [LOCK]);
@@ -112,32 +178,100 @@ async function applyPending(client: pg.Client, files: Migration[], now: () => Ti
     `create table if not exists schema_migrations (
       name text collate "C" primary key, applied_at timestamptz not null, checksum text not null)`,
   );
-  const pendingFiles = pendingMigrations(files, await readApplied(client));
+  await client.query('alter table schema_migrations add column if not exists phase text');
+  const applied = await readApplied(client);
+  // An empty database has no earlier version.
+  const isNew = applied.length === 0;
+  const pendingFiles = pendingMigrations(files, applied).filter(
+    ({ contractsAfter }) => isNew || contractsAfter === undefined,
+  );
+  await assertOnline(client, pendingFiles);
   for (const file of pendingFiles) await apply(client, file, now());
   return pendingFiles.map(({ name }) => name);
 }
 
-/**
- * Applies missing migrations and returns their names (usually none: one connection and three small
- * queries). Throws an error named MigrationError with one plain line; files before the misnamed one
- * remain applied.
- */
-export async function migrate(
-  url: string,
-  now: () => Time,
-  folder = path.join(projectRoot(), 'server', 'migrations'),
-): Promise<string[]> {
-  const files = readMigrations(folder);
+async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connectDatabase(url, { name: 'railhead migrate', settings: NO_TIMEOUTS });
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     if (Number(rows[0]?.server_version_num) < MIN_SERVER_VERSION) {
       throw migrationError('PostgreSQL 15 or newer is required; the database is older.');
     }
-    // Checked without the lock first: most starts find everything applied.
-    if (pendingMigrations(files, await readApplied(client)).length === 0) return [];
-    return await applyPending(client, files, now);
+    return await work(client);
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Applies missing expansions, and to an empty database all migrations, and returns their names (usually
+ * none: one connection and three small queries). Throws an error named MigrationError with one plain
+ * line; files before the misnamed one remain applied.
+ */
+export async function migrate(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
+  const files = readMigrations(folder);
+  return onDatabase(url, async (client) => {
+    const applied = await readApplied(client);
+    const pendingFiles = pendingMigrations(files, applied);
+    const isNew = applied.length === 0;
+    // Checked without the lock first: most starts find everything applied.
+    if (!pendingFiles.some(({ contractsAfter }) => isNew || contractsAfter === undefined))
+      return [];
+    return applyPending(client, files, now);
+  });
+}
+
+/** The migrations that this version has and the database lacks. */
+export async function pendingOf(url: string, folder = FOLDER): Promise<Pending> {
+  const files = readMigrations(folder);
+  return onDatabase(url, async (client) => {
+    const pendingFiles = pendingMigrations(files, await readApplied(client));
+    const namesOf = (isContraction: boolean) =>
+      pendingFiles
+        .filter(({ contractsAfter }) => (contractsAfter !== undefined) === isContraction)
+        .map(({ name }) => name);
+    return { expansions: namesOf(false), contractions: namesOf(true) };
+  });
+}
+
+/**
+ * Applies the missing contractions after the expansions, and returns their names. Throws a
+ * MigrationError if a running server is too old for one of them.
+ */
+export async function contract(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
+  await migrate(url, now, folder);
+  const files = readMigrations(folder);
+  return onDatabase(url, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    // No server announces itself until the end.
+    await client.query(`select pg_advisory_lock(${GATE})`);
+    const contractions = pendingMigrations(files, await readApplied(client));
+    const known = await announcedNumbers(client);
+    for (const { name, contractsAfter = 0 } of contractions) {
+      const oldest = Math.min(...known);
+      if (oldest >= contractsAfter) continue;
+      throw migrationError(
+        `Migration ${name} needs servers with migration ${String(contractsAfter).padStart(4, '0')}; ` +
+          `one that runs has migrations up to ${String(oldest).padStart(4, '0')}. Update it first.`,
+      );
+    }
+    await assertOnline(client, contractions);
+    for (const file of contractions) await apply(client, file, now());
+    return contractions.map(({ name }) => name);
+  });
+}
+
+/**
+ * Announces on a connection of a running server which migrations it knows, until the connection ends.
+ * Throws a MigrationError if the database was contracted for a later version.
+ */
+export async function announceMigrations(client: pg.Client, folder = FOLDER): Promise<void> {
+  const names = fs.readdirSync(folder).filter((name) => NAME.test(name));
+  const newest = Number(names.sort().at(-1)?.slice(0, 4) ?? 0);
+  const lock = 'pg_advisory_lock_shared';
+  await client.query(`select ${lock}(${GATE}), ${lock}(${SERVERS}, ${newest})`);
+  const applied = await readApplied(client);
+  await client.query(`select pg_advisory_unlock_shared(${GATE})`);
+  const later = applied.find(({ name, phase }) => phase === 'contract' && !names.includes(name));
+  if (later) throw lacks(later.name);
 }

@@ -1,0 +1,60 @@
+// `railhead-server migrate`: applies migrations without starting a server, and contractions, which no
+// start applies.
+import { parseArgs } from 'node:util';
+import type { Config } from '../../config.ts';
+import { systemEffects } from '../../runtime/config/system-effects.ts';
+import { contract, migrate, pendingOf } from '../../runtime/db/migrate.ts';
+import { withEmbedded } from '../../runtime/postgres/embedded.ts';
+import { usageError } from './flags.ts';
+import type { Output } from './verb.ts';
+
+const USAGE = 'Usage: railhead-server migrate [--contract] [--dry-run] [--json]';
+
+export const MIGRATE_HELP = `${USAGE}
+
+Applies missing migrations with which the previous version still works, as each start does.
+
+  --contract  then apply those with which it does not work, if no server of that version runs
+  --dry-run   list them only
+`;
+
+interface Flags {
+  contract: boolean;
+  dryRun: boolean;
+  isJson: boolean;
+}
+
+/** Throws a usage error for an unknown flag. */
+export function readMigrateFlags(argv: readonly string[]): Flags {
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    const options = { contract: flag, 'dry-run': flag, json: flag };
+    const { values } = parseArgs({ args: [...argv], options });
+    return { contract: values.contract, dryRun: values['dry-run'], isJson: values.json };
+  } catch (error) {
+    throw usageError(`${(error as Error).message}\n${USAGE}`);
+  }
+}
+
+const listed = (names: readonly string[], none: string) =>
+  names.length === 0 ? `${none}\n` : names.map((name) => `${name}\n`).join('');
+
+/** Applies migrations to the configured database, or lists the missing ones. */
+export async function runMigrations(config: Config, flags: Flags): Promise<Output> {
+  const { now, random } = systemEffects();
+  async function work(url: string): Promise<Output> {
+    const { expansions, contractions } = await pendingOf(url);
+    if (flags.dryRun) {
+      const lines = [
+        ...expansions,
+        ...contractions.map((name) => `${name}  (with --contract only)`),
+      ];
+      return { json: { expansions, contractions }, text: listed(lines, 'Nothing is missing.') };
+    }
+    const applied = await migrate(url, now);
+    if (flags.contract) applied.push(...(await contract(url, now)));
+    return { json: { applied }, text: listed(applied, 'Nothing was missing.') };
+  }
+  if (config.databaseUrl) return work(config.databaseUrl);
+  return withEmbedded({ dir: config.dataDir, random }, work);
+}

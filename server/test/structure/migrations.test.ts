@@ -1,0 +1,48 @@
+// Versions of the server run side by side on one database (docs/decisions/0110-migrations-in-two-steps.md).
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const folder = path.resolve(import.meta.dirname, '../../migrations');
+/** Up to this one, an upgrade needed a stop. */
+const LAST_WITH_STOP = '0092';
+
+/** What the previous version of the server cannot work with. */
+const BREAKING = [
+  /\bdrop\s+(table|column|view|function)\b/i,
+  /\brename\s+(to|column)\b/i,
+  /\bset\s+not\s+null\b/i,
+  /\balter\s+(column\s+)?"?\w+"?\s+(set\s+data\s+)?type\b/i,
+];
+
+/** Statements of an expansion that the previous version cannot work with. */
+function breakingLines(sql: string): string[] {
+  if (/^-- contract after \d{4}$/m.test(sql)) return [];
+  const lines = sql.split('\n').filter((line) => !line.trimStart().startsWith('--'));
+  return lines
+    .filter((line) => BREAKING.some((each) => each.test(line)))
+    .map((line) => line.trim());
+}
+
+describe('an expansion', () => {
+  it('that the previous version cannot work with is found', () => {
+    const sql = `alter table a add column b text;
+      alter table a drop column c;
+      alter table a rename column d to e;
+      alter table a alter column f type bigint;
+      create index g on a (b);
+      alter table a alter b set not null;`;
+    expect(breakingLines(sql)).toHaveLength(4);
+    expect(breakingLines(`-- contract after 0093\n${sql}`)).toEqual([]);
+  });
+
+  it('changes nothing that the previous version uses', () => {
+    const later = readdirSync(folder).filter((name) => name.slice(0, 4) > LAST_WITH_STOP);
+    const broken = later.flatMap((name) =>
+      breakingLines(readFileSync(path.join(folder, name), 'utf8')).map(
+        (line) => `${name}: ${line}`,
+      ),
+    );
+    expect(broken).toEqual([]);
+  });
+});
