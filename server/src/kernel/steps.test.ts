@@ -9,20 +9,20 @@ function* count(log: string[], to: number): Generator<void, number> {
   return to;
 }
 
-it('runs work at once', () => {
+it('runToEnd runs all steps without a pause', () => {
   const log: string[] = [];
   expect(runToEnd(count(log, 3))).toBe(3);
   expect(log).toEqual(['step 1', 'step 2', 'step 3']);
 });
 
-it('pauses after each step', async () => {
+it('runInSteps pauses after each step', async () => {
   const log: string[] = [];
   const pause = async () => void log.push('pause');
   expect(await runInSteps(count(log, 2), pause)).toBe(2);
   expect(log).toEqual(['step 1', 'pause', 'step 2', 'pause']);
 });
 
-it('rejects with the error of the work', async () => {
+it('runInSteps rejects with the error of a step', async () => {
   function* fail(): Generator<void, void> {
     yield;
     throw new Error('no');

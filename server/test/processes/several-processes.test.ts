@@ -1,5 +1,5 @@
-// Several server processes below one supervisor: start, the end of one, replacement without a failed
-// request, and the stop.
+// Several server processes of one supervisor: start, restart after a kill, replacement without failed
+// requests, and stop.
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -45,7 +45,7 @@ function sendSteadily(clients: number) {
     while (running) {
       const result = await get('/config').then(String, (error) => String(error.cause ?? error));
       results.set(result, (results.get(result) ?? 0) + 1);
-      // The new processes need the cores too.
+      // Leaves processor time to the new processes.
       await sleep(5);
     }
   };
@@ -88,13 +88,13 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
   }, 90_000);
 
   it('are started again when they end', async () => {
-    const [victim] = pids();
-    process.kill(victim as number, 'SIGKILL');
-    await vi.waitUntil(() => pids().length === 2 && !pids().includes(victim as number), WAIT);
+    const [killedPid] = pids();
+    process.kill(killedPid as number, 'SIGKILL');
+    await vi.waitUntil(() => pids().length === 2 && !pids().includes(killedPid as number), WAIT);
     await vi.waitUntil(async () => (await get('/config').catch(() => 0)) === 200, WAIT);
   }, 60_000);
 
-  it('stop together, and leave nothing running', async () => {
+  it('stop together, and no process remains', async () => {
     server.child.kill('SIGTERM');
     expect(await dataFolder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await dataFolder.remainingProcesses()).toEqual([]);

@@ -77,7 +77,7 @@ describe('a valid form', () => {
   });
 });
 
-describe('before a byte of the body is read', () => {
+describe('an upload whose body is not read yet', () => {
   /** Sends the head only; the reply arrives without the body. */
   async function headOnly(headers: Record<string, string>): Promise<number> {
     const request = http.request(uploads.url, { method: 'POST', headers });
@@ -89,13 +89,13 @@ describe('before a byte of the body is read', () => {
   }
   const type = { 'content-type': TYPE };
 
-  it('credentials and permission are required', async () => {
+  it('requires credentials and permission', async () => {
     const length = { 'content-length': '100000' };
     expect(await headOnly({ ...type, ...length })).toBe(401);
     expect(await headOnly({ ...type, ...length, authorization: 'Basic viewer' })).toBe(403);
   });
 
-  it('a length beyond every limit is rejected, naming the file', async () => {
+  it('is rejected, naming the file, if its length exceeds every limit', async () => {
     const headers = { ...type, authorization: 'Basic good', 'content-length': '999999999' };
     expect(await headOnly(headers)).toBe(400);
     const reply = await uploads.post(Buffer.alloc(MAX_FILE_BYTES + 1_500_000));
@@ -103,15 +103,15 @@ describe('before a byte of the body is read', () => {
   });
 });
 
-describe('an upload that no operation stores is removed', () => {
-  it.each(['reject', 'unused'])('if it does: %s', async (name) => {
+describe('an upload that no operation stores', () => {
+  it.each(['reject', 'unused'])('is removed after the operation: %s', async (name) => {
     const before = await uploads.storedNames();
     const reply = await uploads.send([['name', name], ...GOOD.slice(1)]);
     expect(reply.status).toBe(name === 'reject' ? 409 : 201);
     expect(await uploads.storedNames()).toEqual(before);
   });
 
-  it('if the client disconnects halfway', async () => {
+  it('is removed if the client disconnects halfway', async () => {
     const before = await uploads.storedNames();
     const headers = {
       authorization: 'Basic good',

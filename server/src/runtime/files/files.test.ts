@@ -108,8 +108,8 @@ describe('a file', () => {
   });
 });
 
-describe('nothing remains', () => {
-  it('of a file that is too large', async () => {
+describe('storage', () => {
+  it('contains no part of a file that is too large', async () => {
     const source = bytes('12345', '67890', 'x');
     const putting = app.files.put(caller(), source, { maxBytes: 10 });
     await expect(putting).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('nothing remains', () => {
     expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
   });
 
-  it('of a source that breaks', async () => {
+  it('contains no part of a file whose source fails', async () => {
     async function* brokenSource() {
       yield Buffer.alloc(100_000);
       throw new Error('the client is gone');
@@ -134,7 +134,7 @@ describe('nothing remains', () => {
     expect(inStorage()).toEqual(before);
   });
 
-  it('of a discarded file', async () => {
+  it('does not contain a discarded file', async () => {
     const file = await put();
     await app.files.discard(caller(), file.id);
     await app.settle();
@@ -142,7 +142,7 @@ describe('nothing remains', () => {
     await expect(keep(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('if the process ends between upload and commit', async () => {
+  it('contains no file whose process ends between upload and commit', async () => {
     const file = await put();
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
     // The process that uploaded it has ended; the file can be attached for an hour.
@@ -154,7 +154,7 @@ describe('nothing remains', () => {
     expect(await rowOf(file)).toBeUndefined();
   });
 
-  it('if the process ends during the upload', async () => {
+  it('contains no part of a file whose process ends during the upload', async () => {
     let stuck = () => {};
     const waiting = new Promise<void>((resolve) => {
       stuck = resolve;
@@ -177,7 +177,7 @@ describe('nothing remains', () => {
     expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
   });
 
-  it('if storage fails, and the client can retry', async () => {
+  it('contains no file after it failed, and the client can retry', async () => {
     const real = folderStorage(app.filesFolder);
     const failing = createFiles(app.runtime, {
       ...real,
@@ -195,7 +195,7 @@ describe('nothing remains', () => {
     expect(inStorage()).not.toContain(objectOf(row as { id: string }));
   });
 
-  it('if storage is slower than the sweep', async () => {
+  it('contains no file if it is slower than the sweep', async () => {
     const real = folderStorage(app.filesFolder);
     const slow = createFiles(app.runtime, {
       ...real,
@@ -212,7 +212,7 @@ describe('nothing remains', () => {
     expect(inStorage()).not.toContain(objectOf(file));
   });
 
-  it('and unresponsive storage leaves slots to other jobs', async () => {
+  it('that does not respond leaves slots to other jobs', async () => {
     const responses: (() => void)[] = [];
     const remove = () => new Promise<void>((resolve) => responses.push(resolve));
     const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });
@@ -233,7 +233,7 @@ describe('nothing remains', () => {
     expect(responses).toHaveLength(33);
   });
 
-  it('and the sweep removes many files in several rounds', async () => {
+  it('is cleared of many files in several rounds of the sweep', async () => {
     for (let index = 0; index < 12; index++)
       await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
     const sweep = fileSweep();

@@ -19,13 +19,13 @@ const accountId = fc.constantFrom('one', 'two', 'three');
 const mode = fc.constantFrom(...EXECUTION_MODES);
 
 /** Omits undefined fields, as JSON does. */
-const record = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+const recordOf = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(fields).map((record) => JSON.parse(JSON.stringify(record)) as T);
 
-const aPolicy: fc.Arbitrary<Policy> = record({
+const policies: fc.Arbitrary<Policy> = recordOf({
   permissions: fc.oneof(fc.constant([...AGENT_PERMISSIONS]), fc.subarray([...AGENT_PERMISSIONS])),
   defaultExecutionMode: mode,
-  spendingLimits: record({
+  spendingLimits: recordOf({
     currency: fc.constant('USD'),
     perTransactionLimit: amount,
     dailyLimit: optionalOrNull(fc.integer({ min: 0, max: 90 })),
@@ -33,11 +33,11 @@ const aPolicy: fc.Arbitrary<Policy> = record({
     monthlyLimit: optionalOrNull(fc.integer({ min: 0, max: 150 })),
   }),
   accountRestrictions: optionalOf(
-    record({
+    recordOf({
       allowedAccountIds: optionalOrNull(fc.subarray(['one', 'two', 'three'])),
       accountRules: optionalOf(
         fc.uniqueArray(
-          record({
+          recordOf({
             accountId,
             executionMode: optionalOf(mode),
             perTransactionLimit: optionalOrNull(amount),
@@ -48,22 +48,22 @@ const aPolicy: fc.Arbitrary<Policy> = record({
     }),
   ),
   approvalThresholds: optionalOf(
-    record({ currency: fc.constant('EUR'), amount: optionalOrNull(amount) }),
+    recordOf({ currency: fc.constant('EUR'), amount: optionalOrNull(amount) }),
   ),
 } as { [K in keyof Policy]: fc.Arbitrary<Policy[K]> });
 
-const anAgent = fc.record({
-  paused: fc.integer({ min: 0, max: 9 }).map((drawn) => drawn === 0),
-  policy: aPolicy,
+const agents = fc.record({
+  paused: fc.integer({ min: 0, max: 9 }).map((value) => value === 0),
+  policy: policies,
 });
 const unitsUpTo = (max: number) => fc.bigInt({ min: 1n, max: BigInt(max) });
-const anAct: fc.Arbitrary<PlainRequest> = fc.record({
+const payments: fc.Arbitrary<PlainRequest> = fc.record({
   type: fc.constantFrom('EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'),
   accountId,
   amount: unitsUpTo(45),
   forThreshold: fc.option(unitsUpTo(45), { nil: null, freq: 6 }),
 });
-const someSpent = fc.record({
+const usages = fc.record({
   count: fc.bigInt({ min: 0n, max: 7n }),
   day: fc.bigInt({ min: 0n, max: 95n }),
   month: fc.bigInt({ min: 0n, max: 155n }),
@@ -134,7 +134,7 @@ const RULES: [Rule, (agent: Agent, spent: Spent, payment: PlainRequest) => boole
 const APPROVAL_RULES: Rule[] = ['EXECUTION_MODE', 'APPROVAL_THRESHOLD'];
 const RUNS = { numRuns: 3_000 };
 
-const isLowerThan = (limit: number | null | undefined, to: number) =>
+const lowerOf = (limit: number | null | undefined, to: number) =>
   typeof limit === 'number' ? Math.min(limit, to) : to;
 
 /** Changes that make a policy stricter; `to` is a new limit or selects an element. */
@@ -144,7 +144,7 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ...(['perTransactionLimit', 'dailyLimit', 'monthlyLimit', 'dailyTransactionLimit'] as const).map(
     (name) =>
       ({ spendingLimits }: Policy, to: number) => ({
-        spendingLimits: { ...spendingLimits, [name]: isLowerThan(spendingLimits[name], to) },
+        spendingLimits: { ...spendingLimits, [name]: lowerOf(spendingLimits[name], to) },
       }),
   ),
   ({ accountRestrictions: all }, to) => {
@@ -155,13 +155,13 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ({ accountRestrictions: all }, to) => {
     const accountRules = all?.accountRules?.map(({ perTransactionLimit: limit, ...rule }) => ({
       ...rule,
-      perTransactionLimit: typeof limit === 'number' ? isLowerThan(limit, to) : null,
+      perTransactionLimit: typeof limit === 'number' ? lowerOf(limit, to) : null,
       ...(to % 2 ? { executionMode: 'APPROVAL_REQUIRED' as const } : {}),
     }));
     return { accountRestrictions: { ...all, accountRules: accountRules ?? [] } };
   },
   ({ approvalThresholds }, to) => ({
-    approvalThresholds: { currency: 'EUR', amount: isLowerThan(approvalThresholds?.amount, to) },
+    approvalThresholds: { currency: 'EUR', amount: lowerOf(approvalThresholds?.amount, to) },
   }),
 ];
 const RANK = { REJECTED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
@@ -169,7 +169,7 @@ const RANK = { REJECTED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
 describe('evaluate, for any policy', () => {
   it('decides by the first violated rule', () => {
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, (agent, spent, requested) => {
+      fc.property(agents, usages, payments, (agent, spent, requested) => {
         const verdict = evaluate(agent, spent, requested);
         const firstRule = RULES.find(([, violates]) => violates(agent, spent, requested))?.[0];
         if (firstRule === undefined) expect(verdict).toEqual({ decision: 'AUTO' });
@@ -184,12 +184,12 @@ describe('evaluate, for any policy', () => {
 
   it('never exceeds a limit in any sequence of payments and policy changes', () => {
     const step = fc.oneof(
-      { weight: 8, arbitrary: anAct.map((requested) => ({ requested })) },
-      { weight: 2, arbitrary: anAgent.map((agent) => ({ agent })) },
+      { weight: 8, arbitrary: payments.map((requested) => ({ requested })) },
+      { weight: 2, arbitrary: agents.map((agent) => ({ agent })) },
       { weight: 1, arbitrary: fc.constantFrom('day', 'month').map((next) => ({ next })) },
     );
     fc.assert(
-      fc.property(anAgent, fc.array(step, { maxLength: 40 }), (first, steps) => {
+      fc.property(agents, fc.array(step, { maxLength: 40 }), (first, steps) => {
         let agent = first;
         let spent = { ...NOTHING };
         for (const each of steps) {
@@ -213,9 +213,9 @@ describe('evaluate, for any policy', () => {
     );
   });
 
-  it('allows nothing above the threshold without approval', () => {
+  it('requires approval above the threshold', () => {
     fc.assert(
-      fc.property(anAgent, anAct, (agent, requested) => {
+      fc.property(agents, payments, (agent, requested) => {
         if (evaluate(agent, NOTHING, requested).decision !== 'AUTO') return;
         const threshold = agent.policy.approvalThresholds?.amount;
         if (typeof threshold !== 'number') return;
@@ -232,7 +232,7 @@ describe('evaluate, for any policy', () => {
       maxLength: 4,
     });
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, changes, (agent, spent, requested, all) => {
+      fc.property(agents, usages, payments, changes, (agent, spent, requested, all) => {
         let { policy } = agent;
         for (const [change, to] of all) policy = { ...policy, ...change(policy, to) };
         const rankBefore = RANK[evaluate(agent, spent, requested).decision];
@@ -251,7 +251,7 @@ describe('evaluate, for any policy', () => {
 
   it('never allows more at a higher usage or amount', () => {
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, someSpent, (agent, spent, requested, furtherSpent) => {
+      fc.property(agents, usages, payments, usages, (agent, spent, requested, furtherSpent) => {
         const increased = {
           count: spent.count + furtherSpent.count,
           day: spent.day + furtherSpent.day,
@@ -270,7 +270,7 @@ describe('evaluate, for any policy', () => {
 
   it('does not change its input', () => {
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, (agent, spent, requested) => {
+      fc.property(agents, usages, payments, (agent, spent, requested) => {
         const copyBefore = structuredClone({ agent, spent, requested });
         const verdict = evaluate(agent, spent, requested);
         expect({ agent, spent, requested }).toEqual(copyBefore);

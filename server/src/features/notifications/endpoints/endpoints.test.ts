@@ -355,8 +355,8 @@ describe('rotateWebhookEndpointKey', () => {
   });
 });
 
-describe('an endpoint that fails', () => {
-  it('for five days is paused, and the others receive an event', async () => {
+describe('a failing endpoint', () => {
+  it('is paused after five days, and the others receive an event', async () => {
     const dead = await create({ url: receiver.url });
     receiver.behave(500);
     await emitEvent();
@@ -378,7 +378,7 @@ describe('an endpoint that fails', () => {
     expect(await get(dead.id)).not.toHaveProperty('failingSince');
   });
 
-  it('and recovers is not failing any more', async () => {
+  it('that recovers is no longer reported as failing', async () => {
     const { id } = await create({ url: receiver.url });
     receiver.behave(500);
     await emitEvent();

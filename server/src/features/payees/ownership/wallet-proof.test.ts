@@ -163,7 +163,7 @@ describe('wallets by chain', () => {
   });
 });
 
-describe('a challenge is rejected', () => {
+describe('a challenge', () => {
   const lightning = { accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'a@ln.test' } };
   it.each<[string, () => Promise<{ id: string }>]>([
     [
@@ -213,7 +213,7 @@ describe('a challenge is rejected', () => {
           },
         }),
     ],
-  ])('%s', async (_, make) => {
+  ])('is rejected %s', async (_, make) => {
     const { id, status } = (await make()) as { id: string; status: string };
     expect(status).toBe('ACTIVE');
     for (const method of ['WALLET_SIGNATURE', 'LIVENESS']) {
@@ -222,7 +222,7 @@ describe('a challenge is rejected', () => {
     expect(statusAndCode(await ownership.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
   });
 
-  it('without a known owner of the wallet', async () => {
+  it('is rejected without a known owner of the wallet', async () => {
     const { id } = ok(
       await ownership.app.call('POST', OWNER_PATHS.platform, {
         currency: 'USDC',

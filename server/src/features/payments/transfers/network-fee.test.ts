@@ -163,8 +163,8 @@ describe('network fee', () => {
   });
 });
 
-describe('no network fee is charged', () => {
-  it('for a bank, or a chain without a known fee', async () => {
+describe('network fee of zero', () => {
+  it('applies to a bank, and to a chain without a known fee', async () => {
     const { id: usd } = await accountOf('USD');
     const { id: usdc } = await accountOf('USDC');
     await fundAccount(app, usd, 100_00);
@@ -181,7 +181,7 @@ describe('no network fee is charged', () => {
     }
   });
 
-  it('without a connector that provides network fees', async () => {
+  it('applies without a connector that provides network fees', async () => {
     const platform = app.production;
     const platformAccount = await findInternalAccount(app, null, 'USDC', { as: platform });
     const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };

@@ -224,7 +224,7 @@ describe('proof', () => {
   });
 });
 
-describe('beneficiary trust is rejected', () => {
+describe('a request for beneficiary trust', () => {
   const requestAll = async (id: string, options: CallOptions = {}) =>
     Promise.all([
       start(id, 'trust', options),
@@ -233,7 +233,7 @@ describe('beneficiary trust is rejected', () => {
       confirm(id, { code: CODE }, 'untrust', options),
     ]);
 
-  it('for accounts of the platform, of other platforms, and unknown ones', async () => {
+  it('is rejected for accounts of the platform, of other platforms, and unknown ones', async () => {
     const platformExternalAccount = await createExternalAccount(app, null, 'EUR');
     const person = await createPhoneVerifiedCustomer(app, { as: app.other });
     const otherPlatformAccount = await createExternalAccount(app, person.id, 'EUR', '000', {
@@ -246,7 +246,7 @@ describe('beneficiary trust is rejected', () => {
     }
   });
 
-  it('outside of the region, and for customers who were deleted', async () => {
+  it('is rejected outside of the region, and for customers who were deleted', async () => {
     const person = await createCustomer(app);
     const account = await createExternalAccount(app, person.id, 'USD');
     for (const response of await requestAll(account.id))
@@ -258,7 +258,7 @@ describe('beneficiary trust is rejected', () => {
     }
   });
 
-  it('without a connector for messages', async () => {
+  it('is rejected without a connector for messages', async () => {
     const platformOptions = { as: app.production };
     const person = await createEuropeanCustomer(app, platformOptions);
     const sql = `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}',

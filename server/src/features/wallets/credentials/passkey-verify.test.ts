@@ -30,8 +30,8 @@ beforeAll(async () => {
 });
 
 describe('verifyAuthCredential', () => {
-  describe('a session is opened', () => {
-    it('by the key of the challenge, which can then sign', async () => {
+  describe('a verification', () => {
+    it('opens a session with the key of the challenge, which can then sign', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.publicKey);
@@ -55,7 +55,7 @@ describe('verifyAuthCredential', () => {
       expect(endedResponse.status).toBe(204);
     });
 
-    it('by a key that is sealed to an uncompressed key, with user verification', async () => {
+    it('opens a session with a key that is encrypted to an uncompressed key, with user verification', async () => {
       const holder = await passkeys.createPasskeyHolder(authenticator({ algorithm: 'RS256' }));
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
@@ -71,7 +71,7 @@ describe('verifyAuthCredential', () => {
       expect(endedResponse.status).toBe(204);
     });
 
-    it('and unknown fields are ignored', async () => {
+    it('ignores unknown fields', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const { userHandle: _none, ...reported } = holder.device.get(challenge);
@@ -87,7 +87,7 @@ describe('verifyAuthCredential', () => {
       expect(openedResponse.status).toBe(200);
     });
 
-    it('once per challenge, even for two concurrent replies', async () => {
+    it('opens one session per challenge, even for two concurrent replies', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge, { counter: 1 });
@@ -105,7 +105,7 @@ describe('verifyAuthCredential', () => {
       expect(openSessions).toHaveLength(1);
     });
 
-    it('only if the counter increases', async () => {
+    it('requires that the counter increases', async () => {
       const holder = await passkeys.createPasskeyHolder();
       expect((await passkeys.prove(holder, { counter: 5 })).status).toBe(200);
       for (const counter of [5, 4, 0]) {
@@ -235,7 +235,7 @@ describe('verifyAuthCredential', () => {
       expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
     });
 
-    it('once the passkey was removed', async () => {
+    it('after the passkey was removed', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const path = `/auth/credentials/${holder.id}`;

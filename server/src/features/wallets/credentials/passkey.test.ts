@@ -26,8 +26,8 @@ beforeAll(async () => {
 });
 
 describe('createAuthCredential', () => {
-  describe('a passkey is added', () => {
-    it('with the signature of a session over the registration', async () => {
+  describe('a passkey', () => {
+    it('is added with the signature of a session over the registration', async () => {
       const owner = await passkeys.createWalletOwner();
       const device = authenticator();
       const body = passkeyRegistration(owner.accountId, device, { nickname: '  Ада (work) 2. ' });
@@ -67,7 +67,7 @@ describe('createAuthCredential', () => {
     });
 
     it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
-      'under no name like %j',
+      'is rejected with the nickname %j',
       async (nickname) => {
         const owner = await passkeys.createWalletOwner();
         const body = passkeyRegistration(owner.accountId, authenticator(), { nickname });
@@ -77,7 +77,7 @@ describe('createAuthCredential', () => {
       },
     );
 
-    it('and all of its invalid fields are reported at once', async () => {
+    it('is rejected with all invalid fields', async () => {
       const owner = await passkeys.createWalletOwner();
       const body = passkeyRegistration(owner.accountId, authenticator(), { nickname: '/' });
       const invalidBody = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
@@ -96,7 +96,7 @@ describe('createAuthCredential', () => {
       ]);
     });
 
-    it('once per wallet, and to several wallets', async () => {
+    it('can be added once per wallet, and to several wallets', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const secondPasskey = passkeyRegistration(holder.accountId, holder.device);
       const rejectedResponse = await fixture.call('POST', '/auth/credentials', secondPasskey);
@@ -115,7 +115,7 @@ describe('createAuthCredential', () => {
       ).toBe(201);
     });
 
-    it('with a challenge that no other passkey of the platform has used', async () => {
+    it('requires a challenge that no other passkey of the platform has used', async () => {
       const [owner, otherOwner] = [
         await passkeys.createWalletOwner(),
         await passkeys.createWalletOwner(),
@@ -139,7 +139,7 @@ describe('createAuthCredential', () => {
       ).toBe(201);
     });
 
-    it('only once for two concurrent requests with the same challenge', async () => {
+    it('is added once for two concurrent requests with the same challenge', async () => {
       const owners = [await passkeys.createWalletOwner(), await passkeys.createWalletOwner()];
       const challenge = newChallenge();
       const responses = await Promise.all(

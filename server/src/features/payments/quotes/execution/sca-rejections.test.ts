@@ -270,8 +270,8 @@ describe('insufficient balance', () => {
   });
 });
 
-describe('authorization is rejected', () => {
-  it('over the daily limit', async () => {
+describe('authorization', () => {
+  it('is rejected over the daily limit', async () => {
     const { payer, quote } = await createPendingQuote();
     const setDailyLimit = (perDay: number | undefined) =>
       app.operate(async (ctx) => {
@@ -287,7 +287,7 @@ describe('authorization is rejected', () => {
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
 
-  it('for a deleted receiver and a payer who is no longer approved', async () => {
+  it('is rejected for a deleted receiver and a payer who is no longer approved', async () => {
     const payer = await createScaPayer(app, { usdc: 0 });
     const payee = await createScaPayer(app, { eur: 0, usdc: 0 });
     const body = quoteBody(payer.eur.id, payee.eur.id, 10_00);
@@ -305,7 +305,7 @@ describe('authorization is rejected', () => {
     expect(codeOf(await authorize(app, rejectedQuote.quote.id))).toEqual([403, 'USER_NOT_READY']);
   });
 
-  it('for a deleted payer', async () => {
+  it('is rejected for a deleted payer', async () => {
     const payer = await createScaPayer(app, { eur: 100_00, usdc: 0 });
     const target = await createExternalAccount(app, payer.person.id, 'EUR');
     const body = quoteBody(payer.eur.id, target.id, 100_00);
