@@ -53,7 +53,8 @@ async function signInAtProvider(account: string): Promise<void> {
   await page.locator('button[type=submit]').click();
 }
 
-const alert = (text: string) => opened.page.getByRole('alert').filter({ hasText: text }).waitFor();
+const waitForAlert = (text: string) =>
+  opened.page.getByRole('alert').filter({ hasText: text }).waitFor();
 
 describe.runIf(browserPath)('the sign-in with a company account', () => {
   beforeAll(async () => {
@@ -81,7 +82,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       await page.getByText('support', { exact: true }).waitFor();
       expect(page.url()).toBe(at(''));
       await press(page, 'Sign out');
-      // The session at the provider continues, so it asks for nothing.
+      // The session at the provider continues, so no input is required.
       await press(page, COMPANY);
       await page.getByText('olga@example.com').waitFor();
       const { body } = await operatorClient(app).call('GET', '/operator-users');
@@ -96,7 +97,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
     async () => {
       provider.accounts.set('norma', { name: 'Norma', groups: ['others'] });
       await signInAtProvider('norma');
-      await alert('None of your groups at the identity provider has a role here.');
+      await waitForAlert('None of your groups at the identity provider has a role here.');
       expect(opened.page.url()).toBe(at('/sign-in'));
       await opened.page.goto(at(''));
       await opened.page.getByRole('button', { name: COMPANY }).waitFor();
@@ -113,7 +114,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       await press(page, COMPANY);
       await page.waitForURL(`${provider.issuer}/interaction/**`);
       await page.getByRole('link', { name: /cancel/i }).click();
-      await alert('not completed');
+      await waitForAlert('not completed');
       expect(page.url()).toBe(at('/sign-in'));
     },
     TIMEOUT_MS,

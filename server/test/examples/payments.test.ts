@@ -228,7 +228,7 @@ async function recordEvents({ app, record }: ExampleRecorder) {
     summary: 'The newest event of one type, and a cursor to follow from here',
     query: { type: 'OUTGOING_PAYMENT.COMPLETED', limit: '1' },
   });
-  // Cursors contain ids of transactions, which follow from the work of other tests.
+  // Cursors contain transaction IDs, which differ between runs because other tests use the database.
   page.after = page.before = Buffer.from(CURSOR).toString('base64url');
   await record('getEventById', 'one', {
     summary: 'One event',

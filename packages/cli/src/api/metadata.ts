@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 export interface Resource {
-  /** Of the command, such as `external-accounts`. */
+  /** Name of the command, such as `external-accounts`. */
   readonly name: string;
-  /** Of the SDK, such as `externalAccounts`. */
+  /** Name of the group in the SDK, such as `externalAccounts`. */
   readonly group: string;
   readonly title: string;
   /** The ID and the verb of each operation. */
@@ -12,9 +12,9 @@ export interface Resource {
 }
 
 export interface Field {
-  /** In the body: `source.accountId`. */
+  /** Path in the body, such as `source.accountId`. */
   readonly path: string;
-  /** Without the hyphens: `source.account-id`. */
+  /** Name of the flag without leading hyphens, such as `source.account-id`. */
   readonly flag: string;
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'json' | 'file';
   readonly text?: string;

@@ -25,7 +25,7 @@ const listPending = operation({
   tag: TAG,
   summary: 'List pending webhook deliveries',
   description:
-    'Returns deliveries that are not delivered yet, by platform and endpoint, oldest events first.',
+    'Returns deliveries that have not succeeded yet, by platform and endpoint, oldest events first.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: ['webhooks pending'],
@@ -41,7 +41,7 @@ const listDropped = operation({
   method: 'GET',
   path: '/events/dropped',
   tag: TAG,
-  summary: 'List undelivered events',
+  summary: 'List discarded events',
   description:
     'Returns events whose last attempt failed and that were not resent since, newest first, once ' +
     'for each endpoint.',
@@ -62,7 +62,7 @@ const listDropped = operation({
             createdAt: time('Time of the event.'),
             attempts: Type.Integer({ description: 'Number of attempts.' }),
           },
-          { description: 'An event that was not delivered.' },
+          { description: 'An event that was discarded without delivery.' },
         ),
       ),
     ),

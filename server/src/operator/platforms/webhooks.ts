@@ -85,7 +85,7 @@ export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'pending',
-    summary: 'List deliveries that are not delivered yet',
+    summary: 'List pending deliveries',
     flags: OF_PLATFORM,
     run: listQueued,
   },
@@ -100,7 +100,7 @@ export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'dropped',
-    summary: 'List undelivered events, newest first',
+    summary: 'List events that were discarded without delivery, newest first',
     flags: OF_PLATFORM,
     run: listDropped,
   },

@@ -45,11 +45,11 @@ interface Crypto {
   compressRawPublicKey(whole: Uint8Array): Uint8Array;
   uncompressRawPublicKey(compressed: Uint8Array): Uint8Array;
   getPublicKey(privateKey: Uint8Array | string, isCompressed?: boolean): Uint8Array;
-  hpkeEncrypt(of: Sealing): Uint8Array;
-  hpkeDecrypt(of: Opening): Uint8Array;
+  hpkeEncrypt(input: Sealing): Uint8Array;
+  hpkeDecrypt(input: Opening): Uint8Array;
   formatHpkeBuf(sealed: Uint8Array): string;
   decryptCredentialBundle(sealed: string, privateKey: string): string;
-  decryptExportBundle(of: Exported): Promise<string>;
+  decryptExportBundle(input: Exported): Promise<string>;
   encryptOtpCodeToBundle(
     code: string,
     bundle: string,

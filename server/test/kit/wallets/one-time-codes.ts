@@ -27,7 +27,7 @@ export const newPhoneNumber = () => `+1415555${String(1000 + ++phoneCounter)}`;
 export const readBundle = (bundle: string) =>
   JSON.parse(Buffer.from(JSON.parse(bundle).data, 'hex').toString());
 
-/** Any text, encrypted to the key of a bundle without the client library. */
+/** Encrypts any text to the key of a bundle; the client library encrypts valid codes only. */
 export function encryptTo(bundle: string, text: string): string {
   const targetKeyBuf = Buffer.from(readBundle(bundle).targetPublic, 'hex');
   const sealed = walletCrypto.hpkeEncrypt({ plainTextBuf: Buffer.from(text), targetKeyBuf });
@@ -50,7 +50,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
   ) =>
     fixture.call('POST', `/auth/credentials/${id}/verify`, { type, encryptedOtpBundle }, headers);
 
-  /** The first request, with a code for a bundle. */
+  /** Sends a code, encrypted to a bundle. If it is correct, the response requests a signature. */
   async function submitCode(
     credential: Credential,
     bundle: string,
@@ -60,7 +60,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     return { sealed, keys, response: await verifyBundle(credential, sealed) };
   }
 
-  /** A wallet with both credentials, and a session of the first. */
+  /** Creates a wallet with both credentials, and a session of the email credential. */
   async function createOtpWallet() {
     const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const session = await fixture.openEmailSession(wallet.accountId);

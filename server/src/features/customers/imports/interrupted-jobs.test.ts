@@ -153,7 +153,7 @@ describe('slices', () => {
     );
     const unreadable = createHandler({
       files: {
-        // biome-ignore lint/correctness/useYield: it fails before.
+        // biome-ignore lint/correctness/useYield: it throws before the first chunk.
         async *read() {
           throw new Error('no such object');
         },
@@ -237,8 +237,7 @@ describe('slices', () => {
         },
       },
     };
-    const isPressed = () => true;
-    const { stage } = await createHandler({ isUnderLoad: isPressed }).run(
+    const { stage } = await createHandler({ isUnderLoad: () => true }).run(
       observedRuntime,
       await jobOf(id),
     );
