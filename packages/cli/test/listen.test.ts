@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/** Creates a customer, which emits one event of its approval. */
-const register = async () =>
+/** Creates a customer, which emits one event, and returns its ID. */
+const createCustomer = async () =>
   (await server.client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' }))
     .id;
 
 const started = new Set<ChildProcess>();
 afterAll(() => {
-  for (const each of started) each.kill('SIGKILL');
+  for (const child of started) child.kill('SIGKILL');
 });
 
 async function listen(...args: string[]) {
@@ -37,37 +37,40 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGINT') {
   return child.exitCode;
 }
 
-const endpoints = async () => (await server.client.webhookEndpoints.listWebhookEndpoints()).data;
-const arrived = (id: string) => receiver.arrivals.filter(({ body }) => body.includes(id));
+const listEndpoints = async () =>
+  (await server.client.webhookEndpoints.listWebhookEndpoints()).data;
+const arrivalsOf = (id: string) => receiver.arrivals.filter(({ body }) => body.includes(id));
 
 describe('listen', () => {
   it('forwards signed events of the types, and removes its endpoint', async () => {
     const to = ['--forward-to', `${receiver.port}/hook`];
     const { child, output, secret } = await listen(...to, '--events', 'customer.kyc_*');
-    const id = await register();
-    await waitUntil('the event', () => arrived(id).length === 1);
-    const [{ body, headers } = { body: '', headers: {} }] = arrived(id);
+    const id = await createCustomer();
+    await waitUntil('the event', () => arrivalsOf(id).length === 1);
+    const [{ body, headers } = { body: '', headers: {} }] = arrivalsOf(id);
     const event = await verify({ body, headers: headers as Record<string, string>, keys: secret });
     expect(event.type).toBe('CUSTOMER.KYC_APPROVED');
     await waitUntil('the line', () => /200 +\d+ ms {2}CUSTOMER.KYC_APPROVED/.test(output.out));
-    expect(await endpoints()).toMatchObject([{ delivery: 'PULL', eventTypes: expect.any(Array) }]);
+    expect(await listEndpoints()).toMatchObject([
+      { delivery: 'PULL', eventTypes: expect.any(Array) },
+    ]);
     expect(await stop(child)).toBe(0);
     expect(output.err).toContain('Endpoint removed.');
-    expect(await endpoints()).toEqual([]);
+    expect(await listEndpoints()).toEqual([]);
   });
 
   it('receives resent events, and reports failures', async () => {
     const { child, output } = await listen('--forward-to', receiver.url);
     receiver.status = 500;
-    const id = await register();
+    const id = await createCustomer();
     await waitUntil('the failure', () => output.out.includes('railhead events resend'));
     receiver.status = 200;
-    const [first] = arrived(id);
+    const [first] = arrivalsOf(id);
     const { out } = await server.cli.run(['events', 'resend', first?.id ?? '']);
     expect(out).toBe('Sent again to 1 endpoint.\n');
-    await waitUntil('the repetition', () => arrived(id).length === 2);
-    expect(arrived(id)[1]?.id).toBe(first?.id);
-    await waitUntil('the mark', () => /\n[^\n]* 200 [^\n]* {2}resent/.test(output.out));
+    await waitUntil('the repetition', () => arrivalsOf(id).length === 2);
+    expect(arrivalsOf(id)[1]?.id).toBe(first?.id);
+    await waitUntil('the word resent', () => /\n[^\n]* 200 [^\n]* {2}resent/.test(output.out));
     await stop(child);
   });
 
@@ -75,39 +78,39 @@ describe('listen', () => {
     const { port } = receiver;
     const { child, output } = await listen('--forward-to', receiver.url);
     await receiver.close();
-    const id = await register();
+    const id = await createCustomer();
     await waitUntil('the interruption', () => output.err.includes('cannot be reached'));
     receiver = await startReceiver(port);
-    await waitUntil('the event', () => arrived(id).length === 1);
+    await waitUntil('the event', () => arrivalsOf(id).length === 1);
     const serverPort = new URL(server.running.origin).port;
     await server.dataFolder.kill(server.running.child, 'both');
     server.running = await server.dataFolder.start(['--port', serverPort]);
-    const secondRegistration = await register();
-    await waitUntil('the event after the restart', () => arrived(secondRegistration).length === 1);
-    expect(arrived(id)).toHaveLength(1);
+    const laterId = await createCustomer();
+    await waitUntil('the event after the restart', () => arrivalsOf(laterId).length === 1);
+    expect(arrivalsOf(id)).toHaveLength(1);
     await stop(child);
   }, 90_000);
 
-  it('continues after a kill, even without its files, and is registered once', async () => {
+  it('resumes its only endpoint after a kill, even without its files', async () => {
     const first = await listen('--forward-to', receiver.url);
     const second = await server.cli.run(['listen', '--forward-to', receiver.url]);
     expect([second.code, second.err]).toEqual([1, expect.stringContaining('another --name')]);
     await stop(first.child, 'SIGKILL');
-    const registeredEndpoint = await register();
+    const missedId = await createCustomer();
     const other = await listen('--forward-to', receiver.url);
     expect(other.secret).toBe(first.secret);
-    await waitUntil('the missed event', () => arrived(registeredEndpoint).length === 1);
+    await waitUntil('the missed event', () => arrivalsOf(missedId).length === 1);
     await stop(other.child, 'SIGKILL');
-    const resumedEndpoint = await register();
+    const waitingId = await createCustomer();
     const env = { XDG_STATE_HOME: `${server.cli.home}/elsewhere` };
     const child = server.cli.start(['listen', '--forward-to', receiver.url], env);
     started.add(child);
-    await waitUntil('the event by a lost endpoint', () => arrived(resumedEndpoint).length === 1);
-    expect(await endpoints()).toHaveLength(1);
+    await waitUntil('the event that was waiting', () => arrivalsOf(waitingId).length === 1);
+    expect(await listEndpoints()).toHaveLength(1);
     await stop(child);
   });
 
-  it('prints the secret for the receiver, which the next run has', async () => {
+  it('prints the secret of the receiver, which the next run uses', async () => {
     const { out } = await server.cli.run(['listen', '--print-secret']);
     expect(out).toMatch(/^whsec_\S+\n$/);
     const { child, secret } = await listen('--forward-to', receiver.url);

@@ -1,5 +1,6 @@
-// The literal wallet signature of the sandbox, on every operation whose contract is signed: accepted with the
-// right Request-Id although no session is open, rejected with any other, and never accepted in production.
+// The fixed wallet signature of the sandbox, on every operation that requires a signature. It is
+// accepted with the correct Request-Id even without an open session, and is rejected with any other
+// and in production.
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../kit/agents/agents.ts';
 import { createExternalAccount, fundAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
@@ -16,8 +17,8 @@ import {
 
 const MINUTE = 60_000;
 const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
-/** Error codes for a Request-Id of another request. */
-const FOREIGN = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
+/** Error codes for the Request-Id of another request. */
+const OTHER_REQUEST = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
 const PLACEHOLDER = 'Request:019b0000-0000-7000-8000-000000000000';
 
 const app = testApp();
@@ -25,14 +26,14 @@ const app = testApp();
 type Send = (headers?: Record<string, string>) => Promise<ApiResponse>;
 interface Case {
   /**
-   * Creates the resources of the operation without leaving a session open, except one that it acts
-   * on.
+   * Creates the resources of the operation. No session remains open, except one that the operation
+   * changes.
    */
   prepare(as: TestPlatform): Promise<Send>;
-  /** The status of the last reply. */
-  done: number;
-  /** Signed requests before the last reply; 1 unless stated. */
-  legs?: number;
+  /** Status of the last reply. */
+  finalStatus: number;
+  /** Number of signed requests. Default: 1. */
+  signedRequests?: number;
   /** The operation can be prepared in production, where there are no sandbox payments or cards. */
   production?: true;
 }
@@ -44,7 +45,7 @@ const sender =
 
 const wallet = (as: TestPlatform) => walletFixture(app, { as }).createWalletCustomer();
 
-/** Adds a second credential with the scripted signature. */
+/** Adds a second credential with the fixed signature. */
 async function secondCredential(as: TestPlatform, accountId: string) {
   const add = sender(as, 'POST', '/auth/credentials', passkeyBody(accountId));
   const { requestId } = ok(await add(), 202);
@@ -59,7 +60,7 @@ async function otpVerification(as: TestPlatform): Promise<Send> {
   return sender(as, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
 }
 
-/** Opens a session with the scripted signature. */
+/** Opens a session with the fixed signature. */
 async function session(as: TestPlatform): Promise<string> {
   const verify = await otpVerification(as);
   const { requestId } = ok(await verify(), 202);
@@ -78,32 +79,32 @@ async function payer(as: TestPlatform) {
 const CASES: Record<string, Case> = {
   createAuthCredential: {
     production: true,
-    done: 201,
+    finalStatus: 201,
     prepare: async (as) =>
       sender(as, 'POST', '/auth/credentials', passkeyBody((await wallet(as)).accountId)),
   },
   revokeAuthCredential: {
-    done: 204,
+    finalStatus: 204,
     async prepare(as) {
       const { id } = await secondCredential(as, (await wallet(as)).accountId);
       return sender(as, 'DELETE', `/auth/credentials/${id}`);
     },
   },
-  verifyAuthCredential: { done: 200, prepare: otpVerification },
+  verifyAuthCredential: { finalStatus: 200, prepare: otpVerification },
   refreshAuthSession: {
-    done: 201,
+    finalStatus: 201,
     async prepare(as) {
       const clientPublicKey = generateKeys().uncompressedKey;
       return sender(as, 'POST', `/auth/sessions/${await session(as)}/refresh`, { clientPublicKey });
     },
   },
   revokeAuthSession: {
-    done: 204,
+    finalStatus: 204,
     prepare: async (as) => sender(as, 'DELETE', `/auth/sessions/${await session(as)}`),
   },
   updateInternalAccount: {
     production: true,
-    done: 200,
+    finalStatus: 200,
     async prepare(as) {
       const path = `/internal-accounts/${(await wallet(as)).accountId}`;
       return sender(as, 'PATCH', path, { privateEnabled: true });
@@ -111,7 +112,7 @@ const CASES: Record<string, Case> = {
   },
   exportInternalAccount: {
     production: true,
-    done: 200,
+    finalStatus: 200,
     async prepare(as) {
       const path = `/internal-accounts/${(await wallet(as)).accountId}/export`;
       return sender(as, 'POST', path, { clientPublicKey: generateKeys().uncompressedKey });
@@ -119,7 +120,7 @@ const CASES: Record<string, Case> = {
   },
   updateCustomerById: {
     production: true,
-    done: 200,
+    finalStatus: 200,
     async prepare(as) {
       const { customer } = await wallet(as);
       const email = `new-${customer.id.slice(-12)}@example.com`;
@@ -128,7 +129,7 @@ const CASES: Record<string, Case> = {
     },
   },
   executeQuote: {
-    done: 200,
+    finalStatus: 200,
     async prepare(as) {
       const { body } = await payer(as);
       const { id } = ok(await app.call('POST', '/quotes', body, { as }), 201);
@@ -136,8 +137,8 @@ const CASES: Record<string, Case> = {
     },
   },
   createDelegatedKey: {
-    done: 201,
-    legs: 2,
+    finalStatus: 201,
+    signedRequests: 2,
     async prepare(as) {
       const fixture = delegatedFixture(app, { as });
       const fundedWallet = await fixture.wallets.createWalletCustomer();
@@ -157,9 +158,8 @@ const signedContracts = Object.values(document.paths)
   .sort();
 
 describe('sandbox-valid-signature', () => {
-  it('has a case below for every signed operation of the API', () => {
-    // An agent sends the stamp of a quote without a Request-Id; its case is tested separately
-    // below.
+  it('has a case in this file for every signed operation of the API', () => {
+    // An agent sends the stamp of a quote without a Request-Id; the last test of this file covers it.
     expect([...Object.keys(CASES), 'agentExecuteQuote'].sort()).toEqual(signedContracts);
     const contracts = app.operations.flatMap(({ contract }) =>
       contract.signedRetry ? [contract.operationId] : [],
@@ -169,17 +169,17 @@ describe('sandbox-valid-signature', () => {
 
   it.each(Object.entries(CASES))(
     'completes %s without an open session',
-    async (operationId, { prepare, done, legs = 1 }) => {
+    async (operationId, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       const first = ok(await send(), 202);
       const unknown = await send({ ...STAMP, 'request-id': PLACEHOLDER });
       expect([unknown.status, unknown.body.code]).toEqual([401, 'UNAUTHORIZED']);
       let { requestId } = first;
-      for (let leg = 1; leg < legs; leg++) {
+      for (let count = 1; count < signedRequests; count++) {
         requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
       }
       const last = await send({ ...STAMP, 'request-id': requestId });
-      expect([operationId, last.status, last.body]).toEqual([operationId, done, last.body]);
+      expect([operationId, last.status, last.body]).toEqual([operationId, finalStatus, last.body]);
       const secondResponse = await send({ ...STAMP, 'request-id': first.requestId });
       expect(secondResponse.status).toBeGreaterThanOrEqual(400);
     },
@@ -187,37 +187,36 @@ describe('sandbox-valid-signature', () => {
 
   it.each(Object.entries(CASES))(
     'does not complete %s with the Request-Id of another wallet or platform',
-    async (_, { prepare, done, legs = 1 }) => {
+    async (_, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       const ownRequestId = ok(await send(), 202).requestId;
       for (const as of [app.platform, app.other]) {
         const { requestId } = ok(await (await prepare(as))(), 202);
-        const crossOriginReply = await send({ ...STAMP, 'request-id': requestId });
-        const { status, body } = crossOriginReply;
+        const { status, body } = await send({ ...STAMP, 'request-id': requestId });
         expect([status, body.code]).toEqual([
-          ...[401, as === app.other ? 'UNAUTHORIZED' : expect.stringMatching(FOREIGN)],
+          ...[401, as === app.other ? 'UNAUTHORIZED' : expect.stringMatching(OTHER_REQUEST)],
         ]);
       }
       let requestId = ownRequestId;
-      for (let leg = 1; leg < legs; leg++) {
+      for (let count = 1; count < signedRequests; count++) {
         requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
       }
-      expect((await send({ ...STAMP, 'request-id': requestId })).status).toBe(done);
+      expect((await send({ ...STAMP, 'request-id': requestId })).status).toBe(finalStatus);
     },
   );
 
   it.each(Object.entries(CASES))(
     'completes %s once for several requests with one Request-Id',
-    async (_, { prepare, done, legs = 1 }) => {
+    async (_, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       let { requestId } = ok(await send(), 202);
-      for (let leg = 1; leg < legs; leg++) {
+      for (let count = 1; count < signedRequests; count++) {
         requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
       }
       const headers = { ...STAMP, 'request-id': requestId };
       const responses = await Promise.all([send(headers), send(headers), send(headers)]);
       const [first, ...rest] = responses.map(({ status }) => status).sort();
-      expect(first).toBe(done);
+      expect(first).toBe(finalStatus);
       for (const status of rest) expect(status).toBeGreaterThanOrEqual(400);
     },
   );

@@ -6,7 +6,7 @@ import type { Output } from '../output/output.ts';
 import { timeOfDay } from '../output/values.ts';
 import { type Session, sessionOf } from '../session.ts';
 import { eventTypesOf } from '../tools/events.ts';
-import { type Endpoint, ensureEndpoint, isNotFound, type Wanted } from './endpoint.ts';
+import { type Endpoint, ensureEndpoint, isNotFound, type Registration } from './endpoint.ts';
 import { type Forwarded, forward, receiverOf } from './forward.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { type Delivery, type Listener, retryUntilDone, run } from './run.ts';
@@ -130,7 +130,7 @@ async function end({ client, output }: Session, endpointId: string, files: Liste
 async function start(
   session: Session,
   files: ListenFiles,
-  registration: Wanted,
+  registration: Registration,
   signal: AbortSignal,
 ) {
   const state = loadState(files);
@@ -156,7 +156,7 @@ async function start(
 async function follow(
   session: Session,
   files: ListenFiles,
-  registration: Wanted,
+  registration: Registration,
   { receiver, signal }: { receiver: URL | undefined; signal: AbortSignal },
 ): Promise<string | undefined> {
   const { output } = session;

@@ -1,22 +1,22 @@
-// The endpoint of a listener: from the state file, found by its description, or newly created.
+// The endpoint of a listener. It is read from the state file, found by its description, or created.
 import type { Client, EventType } from '../sdk.ts';
 import type { ListenState } from './state.ts';
 
-export interface Wanted {
+export interface Registration {
   readonly label: string;
   readonly types: readonly EventType[];
 }
 
 export interface Endpoint extends ListenState {
-  /** Of an earlier run, so that events may be waiting. */
+  /** Whether an earlier run created it. Undelivered events may be waiting. */
   readonly isResumed: boolean;
 }
 
 export const isNotFound = (error: unknown) => (error as { status?: unknown }).status === 404;
 
-type Found = Awaited<ReturnType<Client['webhookEndpoints']['getWebhookEndpointById']>>;
+type WebhookEndpoint = Awaited<ReturnType<Client['webhookEndpoints']['getWebhookEndpointById']>>;
 
-async function read(client: Client, endpointId: string): Promise<Found | undefined> {
+async function read(client: Client, endpointId: string): Promise<WebhookEndpoint | undefined> {
   try {
     return await client.webhookEndpoints.getWebhookEndpointById({ endpointId });
   } catch (error) {
@@ -25,11 +25,15 @@ async function read(client: Client, endpointId: string): Promise<Found | undefin
   }
 }
 
-const hasSameTypes = (one: readonly string[], other: readonly string[]) =>
-  one.length === other.length && one.every((each) => other.includes(each));
+const hasSameTypes = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((type) => b.includes(type));
 
-/** Resumes it if it is paused, and gives it the types of this run. */
-async function adjust(client: Client, endpoint: Found, { types }: Wanted): Promise<void> {
+/** Enables a paused endpoint, and sets the event types of this run. */
+async function adjust(
+  client: Client,
+  endpoint: WebhookEndpoint,
+  { types }: Registration,
+): Promise<void> {
   if (endpoint.status === 'ENABLED' && hasSameTypes(endpoint.eventTypes, types)) return;
   await client.webhookEndpoints.updateWebhookEndpoint({
     endpointId: endpoint.id,
@@ -41,7 +45,7 @@ async function adjust(client: Client, endpoint: Found, { types }: Wanted): Promi
 export async function ensureEndpoint(
   client: Client,
   storedState: ListenState | undefined,
-  registration: Wanted,
+  registration: Registration,
 ): Promise<Endpoint> {
   const { webhookEndpoints: endpoints } = client;
   const storedEndpoint = storedState && (await read(client, storedState.endpointId));
