@@ -70,12 +70,12 @@ export const isSlower = (lines) =>
   lines.some(([, , , , quotient]) => Number.parseFloat(quotient) < SLOWER);
 
 /** Compares with `flags.compare`; returns the exit code, 1 if a row is slower by more than 5 %. */
-export async function compare(root, flags, refuse) {
+export async function compare(root, flags, exitWithError) {
   let commit;
   try {
     commit = git(root, 'rev-parse', '--verify', `${flags.compare}^{commit}`);
   } catch {
-    return refuse(`--compare takes a commit, a branch or a tag; ${flags.compare} is not one.`);
+    return exitWithError(`--compare takes a commit, a branch or a tag; ${flags.compare} is not one.`);
   }
   const other = checkout(root, commit);
   const otherRounds = [];

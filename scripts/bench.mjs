@@ -43,7 +43,7 @@ const FLAGS =
 
 const print = (line) => process.stderr.write(`${line}\n`);
 
-function refuse(line) {
+function exitWithError(line) {
   print(line);
   process.exit(2);
 }
@@ -64,15 +64,15 @@ function readFlags(argv) {
     else if (word === '--json') flags.json = args.shift();
     else if (word === '--compare') flags.compare = args.shift();
     else if (word === '--node') flags.node = args.shift();
-    else refuse(`${word} is unknown. Flags: ${FLAGS}.`);
+    else exitWithError(`${word} is unknown. Flags: ${FLAGS}.`);
   }
   if (!flags.only.every((name) => GROUPS.includes(name)))
-    refuse(`--only takes names of rows: ${GROUPS.join(', ')}.`);
-  if (!Number.isInteger(flags.rounds)) refuse('--rounds takes a number.');
+    exitWithError(`--only takes names of rows: ${GROUPS.join(', ')}.`);
+  if (!Number.isInteger(flags.rounds)) exitWithError('--rounds takes a number.');
   if (flags.payments !== undefined && !(flags.payments >= 1_000))
-    refuse('--payments takes a number of at least 1000.');
+    exitWithError('--payments takes a number of at least 1000.');
   if (flags.node && spawnSync(flags.node, ['--version']).status !== 0)
-    refuse(`--node takes the path of a Node program; ${flags.node} is not one.`);
+    exitWithError(`--node takes the path of a Node program; ${flags.node} is not one.`);
   return flags;
 }
 
@@ -81,7 +81,7 @@ function installPeers() {
   print('Installing the systems of the comparison …');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', args, { cwd: bench, stdio: ['ignore', 'ignore', 2] });
-  if (status !== 0) refuse('The packages of bench/ cannot be installed, see above.');
+  if (status !== 0) exitWithError('The packages of bench/ cannot be installed, see above.');
 }
 
 /** The row of the SDK measures its built package. */
@@ -89,7 +89,7 @@ function buildSdk() {
   const script = path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs');
   const options = { cwd: root, stdio: ['ignore', 'ignore', 2] };
   const { status } = spawnSync(process.execPath, [script, 'build'], options);
-  if (status !== 0) refuse('The SDK cannot be built, see above.');
+  if (status !== 0) exitWithError('The SDK cannot be built, see above.');
 }
 
 function isRunning(pid) {
@@ -144,8 +144,8 @@ async function buildBench() {
 const flags = readFlags(process.argv.slice(2));
 const needsPgbench =
   flags.only.length === 0 || flags.only.some((name) => name === 'ledger' || name === 'execute');
-if (needsPgbench && spawnSync('pgbench', ['--version']).status !== 0) refuse(NO_PGBENCH);
-if (flags.compare) process.exit(await compare(root, flags, refuse));
+if (needsPgbench && spawnSync('pgbench', ['--version']).status !== 0) exitWithError(NO_PGBENCH);
+if (flags.compare) process.exit(await compare(root, flags, exitWithError));
 await ensureInstalled({ dev: false });
 installPeers();
 if (flags.only.length === 0 || flags.only.includes('sdk')) buildSdk();

@@ -21,6 +21,6 @@ export function connect({ baseUrl, clientId, clientSecret }, signal) {
     });
     const json = await reply.json();
     if (reply.ok) return json;
-    throw new Error(`${method} ${path} was refused: ${reply.status} ${json.code}, ${json.reason}`);
+    throw new Error(`${method} ${path} was rejected: ${reply.status} ${json.code}, ${json.reason}`);
   };
 }

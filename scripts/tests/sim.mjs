@@ -10,7 +10,7 @@ import { bundleTest } from './bundle.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const USAGE = 'npm run sim -- [--seed SEED] [--steps 1000] [--seeds 1] [--verbose]';
 
-function refuse(line) {
+function exitWithError(line) {
   console.error(`${line}\n${USAGE}`);
   process.exit(2);
 }
@@ -21,7 +21,7 @@ function readFlags() {
   const { values } = parseArgs({ options });
   const count = (name, fallback) => {
     const value = Number(values[name] ?? fallback);
-    if (!Number.isInteger(value) || value < 1) refuse(`--${name} takes a number from 1.`);
+    if (!Number.isInteger(value) || value < 1) exitWithError(`--${name} takes a number from 1.`);
     return value;
   };
   const { seed, verbose = false } = values;
@@ -32,7 +32,7 @@ let flags;
 try {
   flags = readFlags();
 } catch (error) {
-  refuse(error.message);
+  exitWithError(error.message);
 }
 await ensureInstalled({ dev: true });
 const dist = path.join(root, 'server', 'dist');

@@ -147,7 +147,7 @@ describe('npm run demo, with errors', () => {
   }, 60_000);
 
   it.each([
-    [['--client-secret', 'wrong'], /^GET \/config was refused: 401 UNAUTHORIZED, .+$/],
+    [['--client-secret', 'wrong'], /^GET \/config was rejected: 401 UNAUTHORIZED, .+$/],
     [
       ['--base-url', 'http://127.0.0.1:1/x'],
       /^http:\/\/127\.0\.0\.1:1\/x cannot be reached: .+\.$/,

@@ -32,7 +32,7 @@ function policyOf(text: unknown): Record<string, string> {
 }
 
 describe('a page', () => {
-  it('permits no scripts, frames or foreign content', async () => {
+  it('permits no scripts, frames or content of other origins', async () => {
     const { headers, body, statusCode } = await serverWith(PLAIN_PAGE).open();
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({

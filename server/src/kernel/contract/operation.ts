@@ -30,7 +30,7 @@ interface ContractBase {
    * (`http/operation-errors.ts`).
    */
   readonly errors: readonly Code[];
-  /** Error for a malformed, unknown or foreign id in the path. */
+  /** Error for an ID in the path that is malformed, unknown or of another platform. */
   readonly notFound?: Code;
   /** A long poll: its handler gets `closed` and returns `idleMs`. */
   readonly waits?: true;

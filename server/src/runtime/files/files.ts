@@ -28,7 +28,7 @@ export const fileStates = stateTable<FileState, 'keep' | 'drop'>('File', {
   GONE: {},
 });
 
-/** A row outlives its object: it is deleted after storage has deleted the object. */
+/** A row is deleted only after storage has deleted its object, so that no object remains unnoticed. */
 export const files = table(
   'files',
   {

@@ -26,7 +26,7 @@ interface VersionEvent {
   customerKey: number | null;
 }
 
-/** Events are deleted by age: an event must not long outlive the event that it refers to. */
+/** Maximum age of an event that a later one refers to, because older events are deleted first. */
 const MAX_EARLIER_MS = 12 * 3_600_000;
 
 /** Maximum cached events, one for each row; 200 bytes each. */

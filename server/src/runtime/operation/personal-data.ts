@@ -65,8 +65,8 @@ export interface PersonalData<C = DataSubject> {
    */
   subjects?: Readonly<Record<string, string>>;
   /**
-   * Stages the end of one resource that must not outlive its customer; returns whether there may be
-   * more.
+   * Stages the end of one resource that must end when its customer is deleted; returns whether there
+   * may be more.
    */
   end?(ctx: Ctx, customerId: string): Promise<boolean>;
   /** Runs before the platform's own id of the customer is erased. */

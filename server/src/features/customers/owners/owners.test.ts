@@ -163,7 +163,7 @@ describe('createBeneficialOwner', () => {
     }
   });
 
-  it('rejects unknown, foreign and deleted customers', async () => {
+  it('rejects customers that are unknown, deleted or of another platform', async () => {
     const foreignCompany = await harness.company(app.other);
     for (const id of [foreignCompany.id, `Customer:${UNKNOWN_ID}`, 'x']) {
       const response = await harness.add(ownerBody(id));
@@ -267,7 +267,7 @@ describe('listBeneficialOwners', () => {
 });
 
 describe('getBeneficialOwner', () => {
-  it('returns 404 for unknown, malformed and foreign IDs', async () => {
+  it('returns 404 for malformed and unknown IDs and those of other platforms', async () => {
     const foreignOwner = ok(
       await harness.add(ownerBody((await harness.company(app.other)).id), app.other),
       201,

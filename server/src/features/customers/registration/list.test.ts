@@ -148,7 +148,7 @@ describe('listCustomers', () => {
 });
 
 describe('getCustomerById', () => {
-  it('returns 404 for malformed, unknown and foreign IDs', async () => {
+  it('returns 404 for malformed and unknown IDs and those of other platforms', async () => {
     const foreignId = (await create(individualBody(), app.other)).body.id as string;
     const ids = [foreignId, 'Customer:00000000-0000-7000-8000-000000000000', 'Customer:x', 'x'];
     for (const id of ids) {

@@ -355,7 +355,7 @@ describe('updateCustomerById', () => {
     expect(body).toMatchObject(Object.assign({}, ...changes));
   });
 
-  it('returns 404 for malformed, unknown and foreign IDs', async () => {
+  it('returns 404 for malformed and unknown IDs and those of other platforms', async () => {
     const otherPlatformCustomer = await createCustomer(individualBody(), app.other);
     for (const id of [
       otherPlatformCustomer.id,

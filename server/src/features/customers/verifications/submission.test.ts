@@ -77,7 +77,7 @@ describe('createVerification', () => {
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data[0].errors).toEqual([]);
   });
 
-  it('rejects unknown, foreign, deleted and decided customers', async () => {
+  it('rejects customers that are unknown, deleted, decided or of another platform', async () => {
     const submitForCode = async (id: string, owner = platform) => {
       const { status, body } = await harness.submitVerification(owner, id);
       return [status, body.code];

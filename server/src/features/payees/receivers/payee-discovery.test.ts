@@ -322,7 +322,7 @@ describe('lookupExternalAccount', () => {
     ]);
   });
 
-  it('returns the same 404 for unknown, foreign and deleted accounts', async () => {
+  it('returns the same 404 for accounts that are unknown, deleted or of another platform', async () => {
     const otherPlatformAccount = await createExternalAccount(app, null, 'EUR', '000', {
       as: app.other,
     });

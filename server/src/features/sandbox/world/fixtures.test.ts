@@ -223,8 +223,8 @@ describe('createSandboxFixtures', () => {
     expect(await idsOf('one')).toEqual(first);
     await reset();
     const other = await idsOf('two');
-    const foreign = await idsOf('one', { as: app.other });
-    expect(new Set([...first, ...other, ...foreign]).size).toBe(9);
+    const otherPlatformIds = await idsOf('one', { as: app.other });
+    expect(new Set([...first, ...other, ...otherPlatformIds]).size).toBe(9);
   });
 
   it('rejects a seeded world that exists', async () => {
@@ -290,8 +290,8 @@ describe('createSandboxFixtures', () => {
       steps: [own, { operationId: 'listCustomers', agentId: 'Agent:1' }],
     });
     expect(fieldsOf(rejected)).toEqual(['steps.0.agentId', 'steps.1.agentId']);
-    const foreign = ok(await build({ world: 'agents' }, { as: app.other }), 201);
-    const agentId = foreign.resources.payer.agent.id;
+    const otherPlatformWorld = ok(await build({ world: 'agents' }, { as: app.other }), 201);
+    const agentId = otherPlatformWorld.resources.payer.agent.id;
     const response = await build({ steps: [{ ...own, agentId }] });
     expect(response.body.details.error.code).toBe('NOT_FOUND');
   });

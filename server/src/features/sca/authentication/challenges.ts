@@ -370,7 +370,7 @@ export async function prove(
   checkAttemptsLeft(ctx, row);
   await checkEnrolled(ctx, customer, factor, field);
   const { success, failure } = EVENTS[kind];
-  // Events outlive challenges, so they reference the payment or account.
+  // Challenges are deleted earlier than events, so events reference the payment or account.
   const facts = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
   if (!(await isValidProof(ctx, party, row, about, proof))) {
     ctx.update(scaChallenges, row, { wrong: row.wrong + 1, updated_at: ctx.now });

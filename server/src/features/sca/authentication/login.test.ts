@@ -83,23 +83,22 @@ describe('a login by SMS', () => {
 
     it('succeeds once and until expiry; an expired proof does not count as a failure', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
-      const usedChallenge = await startSms(id);
-      const expiredProof = { factor: 'SMS_OTP', challengeId: usedChallenge, code: CODE };
-      ok(await fixture.complete(id, expiredProof), 200);
+      const proof = { factor: 'SMS_OTP', challengeId: await startSms(id), code: CODE };
+      ok(await fixture.complete(id, proof), 200);
+      expect(statusCodeAndFields(await fixture.complete(id, proof))).toEqual([
+        400,
+        'INVALID_INPUT',
+        'code',
+      ]);
+      const expiredProof = { ...proof, challengeId: await startSms(id) };
+      wait(5 * MINUTE);
       expect(statusCodeAndFields(await fixture.complete(id, expiredProof))).toEqual([
         400,
         'INVALID_INPUT',
         'code',
       ]);
-      const nextProof = { ...expiredProof, challengeId: await startSms(id) };
-      wait(5 * MINUTE);
-      expect(statusCodeAndFields(await fixture.complete(id, nextProof))).toEqual([
-        400,
-        'INVALID_INPUT',
-        'code',
-      ]);
       expect(await countFailures(id)).toBe(0);
-      const lastProof = { ...expiredProof, challengeId: await startSms(id) };
+      const lastProof = { ...proof, challengeId: await startSms(id) };
       wait(5 * MINUTE - 1);
       ok(await fixture.complete(id, lastProof), 200);
     });
@@ -133,10 +132,10 @@ describe('a login by SMS', () => {
   it('requires a challenge of this customer’s login', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const otherCustomer = await createPhoneVerifiedCustomer(app);
-    const foreignCustomer = await createPhoneVerifiedCustomer(app, { as: app.other });
+    const otherPlatformCustomer = await createPhoneVerifiedCustomer(app, { as: app.other });
     const otherPlatformFixture = loginFixture(app, { as: app.other });
-    const foreignChallengeId = ok(
-      await otherPlatformFixture.start(foreignCustomer.id, 'SMS_OTP'),
+    const otherPlatformChallengeId = ok(
+      await otherPlatformFixture.start(otherPlatformCustomer.id, 'SMS_OTP'),
       200,
     ).challengeId;
     const payment = await app.operate(async (ctx) => {
@@ -151,7 +150,7 @@ describe('a login by SMS', () => {
     });
     const invalidIds = [
       await startSms(otherCustomer.id),
-      foreignChallengeId,
+      otherPlatformChallengeId,
       payment.id,
       `ScaChallenge:${crypto.randomUUID()}`,
     ];
@@ -162,8 +161,8 @@ describe('a login by SMS', () => {
     }
     expect(await countFailures(id)).toBe(0);
     // The challenge remains valid for its own customer.
-    const proof = { factor: 'SMS_OTP', challengeId: foreignChallengeId, code: CODE };
-    ok(await otherPlatformFixture.complete(foreignCustomer.id, proof), 200);
+    const proof = { factor: 'SMS_OTP', challengeId: otherPlatformChallengeId, code: CODE };
+    ok(await otherPlatformFixture.complete(otherPlatformCustomer.id, proof), 200);
   });
 
   it('requires a verified number', async () => {
@@ -184,19 +183,19 @@ describe('a login by SMS', () => {
   });
 });
 
-describe('a login by an app', () => {
-  it('needs no challenge, accepts each code once, and a recovery code instead', async () => {
+describe('a login with an authenticator app', () => {
+  it('requires no challenge and accepts a code or a recovery code, each once', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { base32, recoveryCodes } = await factors.enrollTotp(id);
     expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
     wait(MINUTE);
     const code = codeAt(base32, app.effects.now());
-    const completeBy = (input: unknown) => fixture.complete(id, { factor: 'TOTP', code: input });
-    ok(await completeBy(code), 200);
-    expect(statusCodeAndFields(await completeBy(code))).toEqual([400, 'INVALID_INPUT', 'code']);
-    ok(await completeBy(recoveryCodes[0]), 200);
-    expect((await completeBy(recoveryCodes[0])).status).toBe(400);
-    ok(await completeBy(CODE), 200);
+    const completeWith = (input: unknown) => fixture.complete(id, { factor: 'TOTP', code: input });
+    ok(await completeWith(code), 200);
+    expect(statusCodeAndFields(await completeWith(code))).toEqual([400, 'INVALID_INPUT', 'code']);
+    ok(await completeWith(recoveryCodes[0]), 200);
+    expect((await completeWith(recoveryCodes[0])).status).toBe(400);
+    ok(await completeWith(CODE), 200);
     expect(await countFailures(id)).toBe(2);
     const types = (await scaEventsOf(app, id)).map(({ type, factor }) => `${type} ${factor}`);
     expect(types.filter((each) => each.startsWith('LOGIN'))).toEqual([
@@ -224,8 +223,8 @@ describe('a login by an app', () => {
   });
 });
 
-describe('a login by a passkey', () => {
-  it('signs the pending challenge', async () => {
+describe('a login with a passkey', () => {
+  it('requires a signature of the pending challenge', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { device, origin } = await factors.enrollPasskey(id);
     const startedBody = ok(await fixture.start(id, 'PASSKEY'), 200);
@@ -327,14 +326,14 @@ describe('a login', () => {
       germanCustomer.id.replace(/.{12}$/, '0123456789ab'),
       fixture,
     );
-    const otherPlatformFixture = await callAll(
+    const otherPlatformResponses = await callAll(
       germanCustomer.id,
       loginFixture(app, { as: app.other }),
     );
-    expect(otherPlatformFixture.map(statusCodeAndFields)).toEqual(
+    expect(otherPlatformResponses.map(statusCodeAndFields)).toEqual(
       Array(4).fill([404, 'CUSTOMER_NOT_FOUND']),
     );
-    expect(otherPlatformFixture.map(({ body }) => body)).toEqual(
+    expect(otherPlatformResponses.map(({ body }) => body)).toEqual(
       unknownResponses.map(({ body }) => body),
     );
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);

@@ -264,9 +264,14 @@ describe('listTokens', () => {
 });
 
 describe('getTokenById', () => {
-  it('returns the same reply for unknown, malformed and foreign IDs', async () => {
-    const foreignToken = await make('Foreign', ['VIEW'], app.other);
-    const ids = ['Token:018f0000-0000-7000-8000-000000000000', 'x', 'Customer:1', foreignToken.id];
+  it('returns the same reply for malformed and unknown IDs and those of other platforms', async () => {
+    const otherPlatformToken = await make('Foreign', ['VIEW'], app.other);
+    const ids = [
+      'Token:018f0000-0000-7000-8000-000000000000',
+      'x',
+      'Customer:1',
+      otherPlatformToken.id,
+    ];
     const bodies = await Promise.all(
       ids.map(async (id) => (await app.call('GET', `/tokens/${id}`)).body),
     );
@@ -328,9 +333,9 @@ describe('deleteTokenById', () => {
   });
 
   it('does not delete a token of another platform', async () => {
-    const foreignToken = await make('Foreign', ['VIEW'], app.other);
-    expect((await remove(foreignToken.id)).body.code).toBe('TOKEN_NOT_FOUND');
-    expect(await getStatusAs(foreignToken)).toBe(200);
+    const otherPlatformToken = await make('Foreign', ['VIEW'], app.other);
+    expect((await remove(otherPlatformToken.id)).body.code).toBe('TOKEN_NOT_FOUND');
+    expect(await getStatusAs(otherPlatformToken)).toBe(200);
   });
 });
 

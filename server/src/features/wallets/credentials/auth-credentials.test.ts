@@ -61,7 +61,7 @@ describe('listAuthCredentials', () => {
     expect(rest).toEqual([]);
   });
 
-  it('returns ACCOUNT_NOT_FOUND for unknown, foreign and other internal accounts', async () => {
+  it('lists none for accounts that are unknown, of another platform or no wallet', async () => {
     const { accountId, customer } = await createReachableWallet();
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {

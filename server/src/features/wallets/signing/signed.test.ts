@@ -198,7 +198,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 });
 
-describe('the scripted signature', () => {
+describe('the fixed signature of the sandbox', () => {
   it('is accepted with an unexpired Request-Id only', async () => {
     const operation = await signedTestOperation(app);
     await operation.openSession();

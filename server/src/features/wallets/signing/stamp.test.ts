@@ -83,7 +83,7 @@ describe('malformed stamps', () => {
   ];
   it.each([
     ['nothing', ''],
-    ['a scripted signature', 'sandbox-valid-signature'],
+    ['the fixed signature of the sandbox', 'sandbox-valid-signature'],
     ['1,025 characters', encodeBase64url(text.padEnd(769))],
     ['plain base64', `${Buffer.from(`${text}   `).toString('base64').slice(0, -4)}+/==`],
     ['too much padding', `${encodeBase64url(text)}===`],

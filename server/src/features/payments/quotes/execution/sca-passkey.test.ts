@@ -113,7 +113,7 @@ describe('passkey in the sandbox', () => {
     );
   });
 
-  it('is rejected for another payment, without an origin, and for a foreign origin', async () => {
+  it('is rejected for another payment, without an origin, and for another origin', async () => {
     const [firstQuote, otherQuote] = [await createPendingQuote(), await createPendingQuote()];
     expect(challengeOf(firstQuote)).not.toBe(challengeOf(otherQuote));
     expect(

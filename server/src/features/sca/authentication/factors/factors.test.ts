@@ -53,7 +53,7 @@ describe('listScaFactors', () => {
     });
   });
 
-  it('is not available for unknown, deleted and foreign customers', async () => {
+  it('is not available for customers that are unknown, deleted or of another platform', async () => {
     const american = await createCustomer(app);
     const german = await createScaCustomer(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
