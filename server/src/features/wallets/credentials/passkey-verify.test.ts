@@ -55,7 +55,7 @@ describe('verifyAuthCredential', () => {
       expect(endedResponse.status).toBe(204);
     });
 
-    it('opens a session with a key that is encrypted to an uncompressed key, with user verification', async () => {
+    it('requires user verification and encrypts the session key to an uncompressed key', async () => {
       const holder = await passkeys.createPasskeyHolder(authenticator({ algorithm: 'RS256' }));
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
