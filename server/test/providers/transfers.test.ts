@@ -77,12 +77,12 @@ describe('a payout', () => {
     const send = adapter.replies['/transfers/send'];
     adapter.replies['/transfers/send'] = () => null;
     const { id } = await service.createPayment();
-    expect(adapter.transfers.get(id)).toMatchObject({ count: 1 });
+    const { count } = adapter.transfers.get(id);
     expect(await service.readStatus(id)).toBe('PROCESSING - -');
     await write('POST', `/providers/${BANK}/pause`);
     if (send) adapter.replies['/transfers/send'] = send;
     await service.app.advance(3_600_000);
-    expect(adapter.transfers.get(id).count).toBeGreaterThan(1);
+    expect(adapter.transfers.get(id).count).toBeGreaterThan(count);
     expect(await service.readQueue(id)).toEqual([]);
     await write('POST', `/providers/${BANK}/resume`);
     const state = { state: 'settled', reference: 'BANK-2' };
