@@ -9,9 +9,9 @@ import { ensureInstalled } from '../scripts/install.mjs';
 const USAGE = `Usage: start.mjs keys FOLDER
        start.mjs serve FOLDER --railhead URL [--port 9300] [--test]
 
-  FOLDER      has adapter.pem and railhead.pub.pem, and the state of the adapter
-  --railhead  address of the messages: https://…/connectors/NAME
-  --test      outcomes are read from the remittance information`;
+  FOLDER      contains adapter.pem, railhead.pub.pem and the state of the adapter
+  --railhead  address for messages: https://…/connectors/NAME
+  --test      reads outcomes from the remittance information`;
 
 const OPTIONS = {
   railhead: { type: 'string' },
@@ -27,7 +27,7 @@ function createKeys(folder) {
   writeFileSync(`${folder}/adapter.pub.pem`, publicKey.export({ type: 'spki', format: 'pem' }));
 }
 
-/** The module of the adapter. Node.js 20 cannot run TypeScript, so it is bundled. */
+/** Loads the module of the adapter. It is bundled, because Node.js 20 cannot run TypeScript. */
 async function load(entry) {
   await ensureInstalled({ dev: false });
   const { build } = await import('esbuild');
@@ -44,7 +44,7 @@ async function load(entry) {
   );
 }
 
-/** Runs the command line of an example; `entry` exports `startAdapter`. */
+/** Runs the command of an example. The module `entry` exports `startAdapter`. */
 export async function runAdapter(entry) {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const [action, folder] = positionals;

@@ -1,6 +1,6 @@
-// Translates the API of an imaginary bank into the protocol for providers. The bank executes a repeated
-// order twice, so the order is stored before it is sent, and the bank is asked about it before it is
-// sent again. In your own project, import from 'railhead-sdk/providers'.
+// Connects the API of a fictitious bank to the provider protocol. The bank executes a repeated
+// order twice, so the adapter stores each order before sending it, and searches for it at the bank
+// before sending it again. In your own project, import from 'railhead-sdk/providers'.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -24,8 +24,8 @@ interface Options {
   isTest: boolean;
 }
 
-/** The bank has processed an order, or never will, this long after its connection has ended. */
-const IN_FLIGHT_MS = Number(process.env.BANK_IN_FLIGHT_MS ?? 30_000);
+/** Maximum time in which the bank processes an order whose connection has ended. */
+const MAX_PROCESSING_MS = Number(process.env.BANK_MAX_PROCESSING_MS ?? 30_000);
 const SEND_INTERVAL_MS = 250;
 
 const CAPABILITIES: sdk.Capabilities = {
@@ -34,15 +34,15 @@ const CAPABILITIES: sdk.Capabilities = {
   cancel: true,
 };
 
-/** How the sandbox of the bank is asked for an outcome. */
-const SANDBOX: Readonly<Record<string, string>> = {
+/** Values of `sandbox_outcome` that produce the outcomes in the sandbox of the bank. */
+const SANDBOX_OUTCOMES: Readonly<Record<string, string>> = {
   'TEST FAILED': 'REJECT',
   'TEST RETURNED': 'RETURN',
   'TEST HELD': 'HOLD',
 };
 
 function orderOf(transfer: sdk.Transfer, isTest: boolean): Payment['order'] {
-  const outcome = isTest && SANDBOX[transfer.remittanceInformation ?? ''];
+  const outcome = isTest && SANDBOX_OUTCOMES[transfer.remittanceInformation ?? ''];
   return {
     end_to_end_id: transfer.reference,
     amount: decimalOf(transfer.amount),
@@ -64,12 +64,12 @@ function stateOf({ status, payment_id: reference }: BankPayment): sdk.TransferSt
   return states[status];
 }
 
-/** Sends orders to the bank, each executed once. */
+/** Sends orders to the bank. Each is executed once. */
 function paymentsOf(
   { data, save }: ReturnType<typeof openStore>,
   bank: ReturnType<typeof bankApi>,
 ) {
-  /** Orders that this process is sending. */
+  /** Pending calls to the bank, by transfer ID. */
   const inFlight = new Map<string, Promise<void>>();
 
   function accept(payment: Payment, result: BankPayment | 'invalid'): void {
@@ -82,11 +82,14 @@ function paymentsOf(
     save();
     accept(payment, await bank.pay(payment.order));
   }
-  /** Finds out what became of an order whose result is unknown. */
+  /**
+   * Determines the result of an order whose call had no response, and repeats the order if it was
+   * not processed.
+   */
   async function resume(payment: Payment): Promise<void> {
     const found = await bank.find(payment.order.end_to_end_id);
     if (found) accept(payment, found);
-    else if (Date.now() - payment.sentAt > IN_FLIGHT_MS) await send(payment);
+    else if (Date.now() - payment.sentAt > MAX_PROCESSING_MS) await send(payment);
   }
   async function advance(payment: Payment, step: typeof send): Promise<void> {
     if (payment.paymentId || payment.state) return;
@@ -94,7 +97,7 @@ function paymentsOf(
     const running = inFlight.get(transferId);
     const work = running ?? step(payment).finally(() => inFlight.delete(transferId));
     inFlight.set(transferId, work);
-    // Without a reply of the bank the result is unknown.
+    // Without a response of the bank, the result remains unknown.
     await work.catch((error: Error) => console.error(error.message));
   }
   const current = ({ state, paymentId }: Payment): sdk.TransferState => {
@@ -128,7 +131,7 @@ function paymentsOf(
   };
 }
 
-/** The message about an event of the bank; its ID is that of the event. */
+/** Converts an event of the bank to a message with the ID of the event. */
 function messageOf(event: BankEvent, transferId: string | undefined): sdk.Message | undefined {
   const { currency } = event;
   const base = { id: event.event_id, occurredAt: new Date().toISOString() };
@@ -159,7 +162,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
   const { data, save } = store;
   const payments = paymentsOf(store, bankApi(settings));
 
-  /** Stores an event before the bank receives the response to it. */
+  /** Stores an event before it is acknowledged to the bank. */
   function receive(event: BankEvent): void {
     if (data.events.includes(event.event_id)) return;
     const payment = Object.values(data.payments).find(
@@ -167,7 +170,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     );
     const message = messageOf(event, payment?.transferId);
     if (message?.type === 'transfer.updated' && payment) {
-      // The event can arrive before the response to the order.
+      // The event can arrive before the response to the order, which contains the ID.
       if (event.payment_id) payment.paymentId = event.payment_id;
       payment.state = message.transfer;
     }

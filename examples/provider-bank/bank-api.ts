@@ -1,4 +1,4 @@
-// The client of the bank's API: OAuth 2.0 client credentials, decimal amounts, signed webhooks.
+// Client of the API of the bank: OAuth 2.0 client credentials, decimal amounts and signed webhooks.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 interface BankSettings {
@@ -14,7 +14,7 @@ export interface BankPayment {
   readonly status: 'PENDING' | 'SETTLED' | 'REJECTED' | 'RETURNED' | 'CANCELLED';
 }
 
-/** An event of the bank. A credit has the fields of the entry. */
+/** An event of the bank. `credit.booked` has the fields of the entry. */
 export interface BankEvent extends Partial<BankPayment> {
   readonly event_id: string;
   readonly type: 'payment.settled' | 'payment.rejected' | 'payment.returned' | 'credit.booked';
@@ -27,12 +27,12 @@ export interface BankEvent extends Partial<BankPayment> {
 
 const TIMEOUT_MS = 10_000;
 const WEBHOOK_WINDOW_S = 300;
-/** A token is replaced before it expires. */
+/** Time before its expiry at which a token is replaced. */
 const TOKEN_MARGIN_MS = 1_000;
-/** Every currency of this bank has two decimal places. */
+/** All currencies of this bank have two decimal places. */
 const DECIMALS = 2;
 
-/** 1234 becomes `12.34`; no floating-point numbers are involved. */
+/** Converts 1234 to `12.34` without floating-point numbers. */
 export function decimalOf(amount: number): string {
   const digits = String(amount).padStart(DECIMALS + 1, '0');
   return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`;
@@ -40,11 +40,13 @@ export function decimalOf(amount: number): string {
 
 export function minorUnitsOf(decimal: string): number {
   const [, whole, fraction] = /^(\d+)\.(\d{2})$/.exec(decimal) ?? [];
-  if (whole === undefined) throw new Error(`${decimal} is not an amount of the bank.`);
+  if (whole === undefined) {
+    throw new Error(`The amount ${decimal} must have two decimal places.`);
+  }
   return Number(whole + fraction);
 }
 
-/** The event of a webhook, or undefined if the bank has not signed it within five minutes. */
+/** Returns the event of a webhook; undefined if its signature is invalid or older than five minutes. */
 export function bankEventOf(secret: string, signature: string, body: string) {
   const [, time = '', mac = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
   const expected = createHmac('sha256', secret).update(`${time}.${body}`).digest();
@@ -68,7 +70,7 @@ export function bankApi({ url, clientId, clientSecret }: BankSettings) {
       body: 'grant_type=client_credentials',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    if (!reply.ok) throw new Error(`The bank issued no token: status ${reply.status}.`);
+    if (!reply.ok) throw new Error(`The bank responded to /oauth/token with ${reply.status}.`);
     const { access_token: value, expires_in: seconds } = await reply.json();
     token = { value, expiresAt: Date.now() + seconds * 1_000 };
     return value;

@@ -1,4 +1,4 @@
-// The state of the adapter in one file, which is replaced before anything is sent that depends on it.
+// Stores the state of the adapter in one file. Callers save it before they send data that depends on it.
 import {
   closeSync,
   existsSync,
@@ -12,13 +12,13 @@ import type { Message, TransferState } from '../../packages/sdk/src/providers.ts
 
 export interface Payment {
   readonly transferId: string;
-  /** The order as it is sent to the bank. Its `end_to_end_id` identifies it there. */
+  /** The order that is sent to the bank, which identifies it by `end_to_end_id`. */
   readonly order: { readonly end_to_end_id: string } & Readonly<Record<string, unknown>>;
   /** Time of the last attempt to send the order, in milliseconds since 1970. */
   sentAt: number;
-  /** ID at the bank, as soon as it is known. */
+  /** ID that the bank assigned; absent before its response. */
   paymentId?: string;
-  /** The last result. */
+  /** The latest state that the bank reported; absent before. */
   state?: TransferState;
 }
 
@@ -36,7 +36,7 @@ export function openStore(file: string): { data: Data; save(): void } {
     : { payments: {}, events: [], outbox: [] };
   return {
     data,
-    /** Durable when it returns. */
+    /** The state is durable when this function returns. */
     save() {
       const handle = openSync(`${file}.new`, 'w', 0o600);
       writeSync(handle, JSON.stringify(data));

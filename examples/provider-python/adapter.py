@@ -1,16 +1,16 @@
-"""An adapter between Railhead and an imaginary bank, with the standard library of Python only.
+"""An adapter between Railhead and a fictitious bank that uses only the standard library of Python.
 
     python3 adapter.py keys FOLDER                      creates the keys of the adapter
     python3 adapter.py serve FOLDER --port 9300         serves the calls of Railhead
-        --railhead https://…/connectors/NAME            and sends the results to this address
-        --test                                          outcomes are read from the payment's text
+        --railhead https://…/connectors/NAME            sends results to this address
+        --test                                          reads outcomes from the remittance information
     python3 adapter.py send FOLDER --to URL --message JSON   sends a message to Railhead
-    python3 adapter.py authorize FOLDER --to URL --card CARD --amount 1200   pays with a card
-    python3 adapter.py report FOLDER --to URL           reports payments approved without an answer
+    python3 adapter.py authorize FOLDER --to URL --card CARD --amount 1200   requests an authorization
+    python3 adapter.py report FOLDER --to URL           reports payments approved without Railhead
 
-FOLDER contains `adapter.pem`, `adapter.pub.pem`, `railhead.pub.pem` (the own key that Railhead shows
-for this provider, and during a rotation the next one as `railhead-next.pub.pem`), and `transfers.json` and `cards.json`, the payments, messages
-and cards of the bank.
+FOLDER contains the keys of the adapter (`adapter.pem`, `adapter.pub.pem`), the public keys that verify
+calls of Railhead (`railhead.pub.pem`, and during a rotation `railhead-next.pub.pem`), and the state of
+the bank (`transfers.json`, `cards.json`).
 """
 
 import argparse
@@ -43,7 +43,7 @@ CAPABILITIES = {
     "cards": True,
 }
 STATEMENT_LINES = 500
-# What the owner has paid in before the first payment, in minor units of each currency.
+# Balance before the first payment, in minor units of each currency.
 OPENING_BALANCE = 1_000_000_00
 
 
@@ -52,14 +52,14 @@ def digest_of(body):
 
 
 def signature_base(method, authority, path, digest, parameters):
-    """The text that is signed (RFC 9421, section 2.5)."""
+    """Returns the signature base (RFC 9421, section 2.5)."""
     values = (method, authority, path, digest)
     lines = [f'"{name}": {value}' for name, value in zip(COMPONENTS, values)]
     return "\n".join([*lines, f'"@signature-params": {parameters}']).encode()
 
 
 def sign_headers(seed, method, url, body):
-    """The headers that sign a request."""
+    """Returns the headers of a signed request."""
     parsed = urllib.parse.urlsplit(url)
     covered = " ".join(f'"{name}"' for name in COMPONENTS)
     key_id = ed25519.key_id(ed25519.public_key(seed))
@@ -76,21 +76,21 @@ def sign_headers(seed, method, url, body):
 
 
 def verify_request(keys, method, authority, path, headers, body):
-    """Raises ValueError unless the request was signed with one of these keys a short time ago."""
+    """Raises ValueError unless one of these keys signed the request in the last five minutes."""
     name, _, parameters = headers.get("signature-input", "").partition("=")
     match = re.fullmatch(re.escape(name) + r"=:([A-Za-z0-9+/=]+):", headers.get("signature", ""))
     created = re.search(r";created=(\d+)", parameters)
-    covered = " ".join(f'"{each}"' for each in COMPONENTS)
+    covered = " ".join(f'"{component}"' for component in COMPONENTS)
     if not match or not created or not parameters.startswith(f"({covered});"):
-        raise ValueError("the request is not signed as required")
+        raise ValueError("the signature is missing or does not cover the required components")
     if headers.get("content-digest") != digest_of(body):
-        raise ValueError("the digest is not that of the body")
+        raise ValueError("Content-Digest does not match the body")
     if abs(time.time() - int(created.group(1))) > WINDOW_SECONDS:
-        raise ValueError("the signature is too old")
+        raise ValueError("the time of the signature differs by more than five minutes")
     key_id = re.search(r';keyid="([^"]+)"', parameters)
     public = keys.get(key_id.group(1)) if key_id else None
     if not public:
-        raise ValueError("the key of the signature is not known")
+        raise ValueError("the key of the signature is unknown")
     base = signature_base(method, authority, path, headers["content-digest"], parameters)
     if not ed25519.verify(public, base, base64.b64decode(match.group(1))):
         raise ValueError("the signature does not match")
@@ -101,7 +101,7 @@ def day_of(seconds):
 
 
 def line_of(payment):
-    """A payment as an entry of the account."""
+    """Returns the statement line of a payment."""
     return {
         "id": payment["transferId"],
         "direction": "out",
@@ -114,7 +114,7 @@ def line_of(payment):
     }
 
 
-# What happens to a payment of a test mode, by its text; all others settle.
+# States of a payment in the test mode, by its remittance information; all other payments settle.
 TEST_RESULTS = {
     "TEST FAILED": [{"state": "failed", "reason": "ACCOUNT_INVALID"}],
     "TEST RETURNED": ["settled", {"state": "returned", "reason": "ACCOUNT_CANNOT_RECEIVE"}],
@@ -124,7 +124,7 @@ SEND_INTERVAL_SECONDS = 0.25
 
 
 class Bank:
-    """The payments of the imaginary bank and the messages about them, stored before each reply."""
+    """Payments of the fictitious bank and messages about them. They are stored before each reply."""
 
     def __init__(self, folder, is_test):
         self.file = folder / "transfers.json"
@@ -135,7 +135,7 @@ class Bank:
         self.outbox = stored.get("outbox", [])
 
     def pay(self, transfer):
-        """Pays once for each transfer, however often it is sent."""
+        """Executes a transfer once, even if it is sent repeatedly."""
         identifier = transfer["transferId"]
         with self.lock:
             if identifier not in self.payments:
@@ -148,7 +148,10 @@ class Bank:
                     "bankReference": reference,
                     "bookedAt": time.time(),
                     "state": {"state": "accepted", "reference": reference},
-                    "next": [settled if each == "settled" else each for each in tests.get(text, ["settled"])],
+                    "next": [
+                        settled if result == "settled" else result
+                        for result in tests.get(text, ["settled"])
+                    ],
                 }
                 self._store()
             return self.payments[identifier]["state"]
@@ -161,8 +164,8 @@ class Bank:
     def cancel(self, identifier):
         return {"result": "rejected"} if self.state(identifier) else None
 
-    def proceed(self):
-        """Takes the next step of each payment, and returns the messages about them."""
+    def advance(self):
+        """Changes each payment to its next state. Returns the messages about these changes."""
         messages = []
         with self.lock:
             for identifier, payment in self.payments.items():
@@ -179,25 +182,25 @@ class Bank:
             self._store()
 
     def statement(self, request):
-        """A page of the entries of a day in UTC, which are its payments; None until the day has ended."""
+        """Returns a page of the payments of a day (UTC); None until the day has ended."""
         day, currency, page = request["day"], request["currency"], request["page"]
         if day >= day_of(time.time()):
             return None
-        entries = [each for each in self.payments.values() if each["currency"] == currency]
-        before = sum(each["amount"] for each in entries if day_of(each["bookedAt"]) < day)
-        of_day = [each for each in entries if day_of(each["bookedAt"]) == day]
-        opening = OPENING_BALANCE - before
+        payments = [item for item in self.payments.values() if item["currency"] == currency]
+        paid_before = sum(item["amount"] for item in payments if day_of(item["bookedAt"]) < day)
+        payments_of_day = [item for item in payments if day_of(item["bookedAt"]) == day]
+        opening = OPENING_BALANCE - paid_before
         start = (page - 1) * STATEMENT_LINES
         return {
-            "statementId": f"{day}-{currency}-{len(of_day)}",
+            "statementId": f"{day}-{currency}-{len(payments_of_day)}",
             "day": day,
             "currency": currency,
             "openingBalance": opening,
-            "closingBalance": opening - sum(each["amount"] for each in of_day),
-            "lineCount": len(of_day),
+            "closingBalance": opening - sum(item["amount"] for item in payments_of_day),
+            "lineCount": len(payments_of_day),
             "page": page,
-            "pageCount": max(1, -(-len(of_day) // STATEMENT_LINES)),
-            "lines": [line_of(each) for each in of_day[start : start + STATEMENT_LINES]],
+            "pageCount": max(1, -(-len(payments_of_day) // STATEMENT_LINES)),
+            "lines": [line_of(item) for item in payments_of_day[start : start + STATEMENT_LINES]],
         }
 
     def _store(self):
@@ -217,21 +220,21 @@ def message_about(identifier, state):
 
 
 def deliver(bank, folder, url, message):
-    """Sends a message until Railhead has processed it, or has rejected it for good."""
+    """Repeats a message until the response is final."""
     while send_message(folder, url, json.dumps(message))[0] not in (200, 400, 409):
         time.sleep(SEND_INTERVAL_SECONDS)
     bank.delivered(message)
 
 
 def report(bank, folder, url):
-    """Reports what happens at the bank; a message that Railhead does not accept delays no other."""
+    """Sends messages about payments. Each has a thread, so that a failing message does not delay others."""
     messages = list(bank.outbox)
     while True:
         for message in messages:
             args = (bank, folder, url, message)
             threading.Thread(target=deliver, args=args, daemon=True).start()
         time.sleep(SEND_INTERVAL_SECONDS)
-        messages = bank.proceed()
+        messages = bank.advance()
 
 
 def handler_of(bank, cards, railhead_keys, pay_with):
@@ -252,12 +255,12 @@ def handler_of(bank, cards, railhead_keys, pay_with):
 
         def do_POST(self):
             try:
-                self.answer()
+                self.respond()
             except ConnectionError:
-                # The call has had its effect, and is repeated.
+                # The call was executed. Railhead repeats it, because it received no response.
                 self.close_connection = True
 
-        def answer(self):
+        def respond(self):
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             try:
@@ -283,7 +286,7 @@ def handler_of(bank, cards, railhead_keys, pay_with):
             self.wfile.write(data)
 
         def log_message(self, *_):
-            """Calls contain personal data, so they are not logged."""
+            """Disables logging, because calls contain personal data."""
 
     return Handler
 
@@ -335,13 +338,15 @@ def serve(folder, port, railhead, is_test):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Adapter of an imaginary bank.")
+    parser = argparse.ArgumentParser(description="Adapter of a fictitious bank.")
     parser.add_argument("action", choices=("keys", "serve", "send", "authorize", "report"))
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--port", type=int, default=9300)
-    parser.add_argument("--railhead", help="address of the messages at Railhead")
-    parser.add_argument("--test", action="store_true", help="read outcomes from the text")
-    parser.add_argument("--to", help="address of the messages at Railhead")
+    parser.add_argument("--railhead", help="address for messages: https://…/connectors/NAME")
+    parser.add_argument(
+        "--test", action="store_true", help="read outcomes from the remittance information"
+    )
+    parser.add_argument("--to", help="address for messages: https://…/connectors/NAME")
     parser.add_argument("--message", help="message as JSON")
     parser.add_argument("--card", help="ID of a card at Railhead")
     parser.add_argument("--amount", type=int, help="amount in minor units")

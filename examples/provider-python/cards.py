@@ -1,6 +1,7 @@
-"""The cards of the imaginary bank: issues them for Railhead and asks Railhead about payments.
+"""The cards of the fictitious bank: issues cards for Railhead and requests authorizations from it.
 
-`cards.json` contains the cards, and `unreported.json` the payments that were approved without an answer.
+`cards.json` contains the cards. `unreported.json` contains payments that were approved while Railhead did not
+respond.
 """
 
 import json
@@ -10,7 +11,7 @@ import threading
 import time
 import uuid
 
-ANSWER_SECONDS = 2
+RESPONSE_SECONDS = 2
 
 
 def now():
@@ -35,7 +36,7 @@ class Cards:
         self.lock = threading.Lock()
 
     def issue(self, order, issued=lambda order: None):
-        """Issues one card for each order, however often it is sent; `issued` is called once."""
+        """Issues one card for each order, even if it is sent repeatedly; `issued` is called once."""
         with self.lock:
             cards = read(self.file, {})
             is_new = order["cardId"] not in cards
@@ -62,7 +63,7 @@ class Cards:
         }
 
     def change(self, change):
-        """Stores the state and the rules of a card."""
+        """Stores the state and the stand-in rules of a card."""
         with self.lock:
             cards = read(self.file, {})
             card = cards.get(change["cardId"])
@@ -82,7 +83,7 @@ class Cards:
         }
 
     def authorize(self, send, card_id, amount, merchant):
-        """Asks Railhead; without an answer, decides by the rules that it has published."""
+        """Requests an authorization. Without a response, decides by the latest stand-in rules."""
         message = {
             "id": str(uuid.uuid4()),
             "occurredAt": now(),
@@ -92,12 +93,12 @@ class Cards:
             "amount": amount,
             "currency": "USD",
             "merchant": {"descriptor": merchant},
-            "answerWithinMs": ANSWER_SECONDS * 1000,
+            "answerWithinMs": RESPONSE_SECONDS * 1000,
         }
-        status, reply = send(json.dumps(message), ANSWER_SECONDS)
+        status, reply = send(json.dumps(message), RESPONSE_SECONDS)
         if status == 200:
-            answer = json.loads(reply)["authorization"]
-            return {"authorizationId": message["authorizationId"], **answer}
+            decision = json.loads(reply)["authorization"]
+            return {"authorizationId": message["authorizationId"], **decision}
         if status in (400, 409):
             return {"decision": "DECLINED", "reason": json.loads(reply)["message"]}
         return self._stand_in(message)
@@ -121,7 +122,7 @@ class Cards:
             time.sleep(ANSWER_SECONDS)
 
     def report(self, send):
-        """Reports the payments that were approved without an answer."""
+        """Reports the payments that were approved while Railhead did not respond."""
         messages, replies = read(self.unreported, []), []
         for message in list(messages):
             status, reply = send(json.dumps(message), 15)
@@ -135,7 +136,7 @@ class Cards:
         card = read(self.file, {}).get(message["cardId"])
         rules = card["standIn"] if card else {"state": "CLOSED", "maxAmount": 0}
         if rules["state"] != "ACTIVE" or message["amount"] > rules["maxAmount"]:
-            return {"decision": "DECLINED", "reason": "no answer"}
+            return {"decision": "DECLINED", "reason": "no response from Railhead"}
         report = {**message, "id": str(uuid.uuid4()), "stoodIn": True}
         write(self.unreported, [*read(self.unreported, []), report])
         return {"decision": "APPROVED", "authorizationId": message["authorizationId"], "stoodIn": True}

@@ -11,7 +11,7 @@ ORDER = 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, P - 2, P) % P
 SQRT_MINUS_ONE = pow(2, (P - 1) // 4, P)
 
-# The fixed bytes before a key in DER: SubjectPublicKeyInfo and PKCS #8 of Ed25519 (RFC 8410).
+# Prefixes of keys in DER form: SubjectPublicKeyInfo and PKCS #8 of Ed25519 (RFC 8410).
 SPKI_PREFIX = bytes.fromhex("302a300506032b6570032100")
 PKCS8_PREFIX = bytes.fromhex("302e020100300506032b657004220420")
 
@@ -37,7 +37,7 @@ def _multiply(scalar, point):
 
 
 def _x_of(y, sign):
-    """The x coordinate of a point; None if there is none."""
+    """Returns the x coordinate of a point; None if y is not valid."""
     square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
     x = pow(square, (P + 3) // 8, P)
     if (x * x - square) % P:
@@ -76,7 +76,7 @@ def _expand(seed):
 
 
 def public_key(seed):
-    """The public key of a private key of 32 bytes."""
+    """Returns the public key of a private key of 32 bytes."""
     return _encode(_multiply(_expand(seed)[0], BASE))
 
 
@@ -104,15 +104,15 @@ def to_pem(label, der):
 
 
 def from_pem(text, prefix):
-    """The key in a PEM text, whose DER begins with this prefix."""
+    """Returns the key of a PEM text whose DER form has this prefix."""
     der = base64.b64decode("".join(text.split("-----")[2].split()))
     if not der.startswith(prefix) or len(der) != len(prefix) + 32:
-        raise ValueError("not an Ed25519 key")
+        raise ValueError("the PEM text must contain an Ed25519 key")
     return der[len(prefix) :]
 
 
 def key_id(public):
-    """The JWK thumbprint of a public key (RFC 7638)."""
+    """Returns the JWK thumbprint of a public key (RFC 7638)."""
     jwk = '{"crv":"Ed25519","kty":"OKP","x":"%s"}' % base64url(public)
     return base64url(hashlib.sha256(jwk.encode()).digest())
 

@@ -1,5 +1,5 @@
-// An adapter of an imaginary bank that pays euros. It stores each payment and each message before it
-// replies, so it can end at any time. In your own project, import from 'railhead-sdk/providers'.
+// An adapter for payouts in euros. It stores each payment and each message before it responds, so
+// that its process can end at any time. In your own project, import from 'railhead-sdk/providers'.
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     data.outbox = data.outbox.filter(({ id }) => id !== message.id);
     store();
   }
-  function proceed([id, payment]: [string, Payment]) {
+  function advance([id, payment]: [string, Payment]) {
     const state = payment.next.shift();
     if (!state) return;
     payment.state = state;
@@ -51,7 +51,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     void report(message);
   }
   for (const message of data.outbox) void report(message);
-  setInterval(() => Object.entries(data.payments).forEach(proceed), 200);
+  setInterval(() => Object.entries(data.payments).forEach(advance), 200);
   const keys = readdirSync(folder).filter((name) => /^railhead.*\.pub\.pem$/.test(name));
   const handle = sdk.providerHandler({ keys: keys.map(read), calls });
   return http.createServer(sdk.providerListener(handle)).listen(port, '127.0.0.1');

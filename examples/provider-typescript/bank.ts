@@ -1,9 +1,9 @@
-// The imaginary bank of the example: what happens to a payment after it was accepted.
+// The fictitious bank of the example: determines the states of an accepted payment.
 import type { Transfer, TransferState } from '../../packages/sdk/src/providers.ts';
 
 /**
- * The states that follow. In a test mode the text of the payment selects them, as the conformance
- * kit expects; in production the text belongs to the payer and selects nothing.
+ * Returns the states after the acceptance. In the test mode, the remittance information selects them, as the
+ * conformance kit requires. In production the payer enters this text, so it is ignored.
  */
 export function resultsOf(transfer: Transfer, isTest: boolean): TransferState[] {
   const settled: TransferState = { state: 'settled', reference: transfer.reference };

@@ -1,6 +1,6 @@
-// `npm run cluster`: starts a highly available database with two servers for trial; with a word, such as
-// `npm run cluster -- status`, it shows or disturbs the running one. The program is
-// server/test/kit/cluster/trial.ts, which the tests of a cluster share.
+// `npm run cluster` starts a highly available database with two servers on this machine. With a
+// command, such as `npm run cluster -- status`, it shows or changes the running cluster. The
+// program is server/test/kit/cluster/local-cluster.ts, whose modules the cluster tests share.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -17,5 +17,7 @@ fs.mkdirSync(dist, { recursive: true });
 const folder = fs.mkdtempSync(path.join(dist, 'cluster-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
 process.setSourceMapsEnabled(true);
-const { main } = await import(pathToFileURL(await bundleTest('kit/cluster/trial.ts', folder)).href);
+const { main } = await import(
+  pathToFileURL(await bundleTest('kit/cluster/local-cluster.ts', folder)).href
+);
 process.exit(await main(process.argv.slice(2)));

@@ -1,6 +1,7 @@
-// The imaginary Meridian Bank: an API with OAuth 2.0 client credentials, decimal amounts and webhooks
-// signed with HMAC. Its payments are not idempotent: a repeated POST pays twice. A payment is visible
-// as soon as its POST was processed, which can be after the client has closed the connection.
+// Simulates the fictitious Meridian Bank: an API with OAuth 2.0 client credentials, decimal amounts
+// and webhooks signed with HMAC. Its payments are not idempotent: a repeated POST creates another
+// payment. A payment is visible as soon as its POST was processed, possibly after the client has
+// closed the connection.
 import { createHmac, randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { json, text } from 'node:stream/consumers';
@@ -9,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const TOKEN_SECONDS = 2;
 const REDELIVERY_MS = 200;
 
-/** Events of a payment that the sandbox of the bank can be asked for. */
+/** Events of a payment by its `sandbox_outcome`. */
 const OUTCOMES = {
   SETTLE: ['payment.settled'],
   REJECT: ['payment.rejected'],
@@ -23,7 +24,7 @@ const STATUS = {
 };
 
 function webhooks({ webhookUrl, webhookSecret }, isOpen) {
-  /** Delivers an event until it is accepted, with the same ID. */
+  /** Repeats an event with the same ID until it is acknowledged. */
   return async (event) => {
     const body = JSON.stringify({ event_id: randomUUID(), ...event });
     while (isOpen()) {
@@ -53,20 +54,20 @@ function tokens({ clientId, clientSecret }) {
   };
 }
 
-/** Starts the bank. `delayMs` is the time in which it processes a payment. */
+/** Starts the bank. `delayMs` is the processing time of a payment. */
 export async function startBank(options) {
   const { port = 0, delayMs = 50 } = options;
   let isOpen = true;
   const payments = [];
   const notify = webhooks(options, () => isOpen);
   const oauth = tokens(options);
-  const shown = ({ events: _, ...payment }) => payment;
+  const publicFields = ({ events: _, ...payment }) => payment;
 
   async function proceed(payment) {
     for (const type of payment.events) {
       await sleep(delayMs);
       payment.status = STATUS[type];
-      await notify({ type, ...shown(payment) });
+      await notify({ type, ...publicFields(payment) });
     }
   }
   async function pay({ sandbox_outcome: outcome = 'SETTLE', ...order }) {
@@ -77,13 +78,14 @@ export async function startBank(options) {
     return [201, payment];
   }
   function cancel(id) {
-    const payment = payments.find((each) => each.payment_id === id);
+    const payment = payments.find((candidate) => candidate.payment_id === id);
     if (!payment) return [404, {}];
-    if (payment.status !== 'PENDING' || payment.events.length > 0) return [409, shown(payment)];
+    if (payment.status !== 'PENDING' || payment.events.length > 0)
+      return [409, publicFields(payment)];
     payment.status = 'CANCELLED';
-    return [200, shown(payment)];
+    return [200, publicFields(payment)];
   }
-  async function answer(request) {
+  async function respond(request) {
     const { method, headers } = request;
     const { pathname, searchParams } = new URL(request.url, 'http://bank');
     if (pathname === '/oauth/token') {
@@ -97,10 +99,13 @@ export async function startBank(options) {
     if (pathname !== '/v2/payments') return [404, {}];
     if (method === 'POST') return pay(await json(request));
     const id = searchParams.get('end_to_end_id');
-    return [200, { payments: payments.filter((each) => each.end_to_end_id === id).map(shown) }];
+    return [
+      200,
+      { payments: payments.filter((payment) => payment.end_to_end_id === id).map(publicFields) },
+    ];
   }
   const server = http.createServer(async (request, response) => {
-    const [status, body] = await answer(request).catch(() => [400, {}]);
+    const [status, body] = await respond(request).catch(() => [400, {}]);
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   });
@@ -108,7 +113,7 @@ export async function startBank(options) {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     payments,
-    /** Books a credit of a third party. */
+    /** Books a credit from a third party, and reports it by a webhook. */
     credit: (fields) => notify({ type: 'credit.booked', ...fields }),
     close() {
       isOpen = false;

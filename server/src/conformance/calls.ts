@@ -1,14 +1,14 @@
-// Calls to the adapter as Railhead makes them: signed, with a deadline. A check can alter what is
-// signed and what is sent, and can hang up before the response.
+// Calls to the adapter as Railhead makes them: signed, with a deadline. A check can alter the
+// signature or the request, and can abort a call before the response.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SignatureKey, signRequest } from '../kernel/crypto/http-signatures.ts';
 import type { Effects } from '../kernel/effects.ts';
 
-/** As long as Railhead waits for a response. */
+/** The deadline of Railhead for a response. */
 const DEADLINE_MS = 15_000;
 const MAX_BYTES = 1_048_576;
-/** Time between the end of a request and the end of its connection. */
-const HANG_UP_MS = 20;
+/** Time between the last byte of an aborted request and the end of its connection. */
+const ABORT_AFTER_MS = 20;
 
 export interface Reply {
   readonly status: number;
@@ -22,23 +22,23 @@ interface SentRequest {
   body: string;
 }
 
-/** How a call differs from one of Railhead. */
+/** Differences of a call from a correct one. */
 export interface Alteration {
   key?: SignatureKey;
-  /** Milliseconds by which the signature is older. */
+  /** Age of the signature in milliseconds. */
   ageMs?: number;
   /** Components that the signature covers. */
   components?: readonly string[];
-  /** Changes the request that is signed, but not sent. */
-  signed?(request: SentRequest): void;
-  /** Changes the signed request before it is sent. */
-  sent?(request: SentRequest): void;
+  /** Changes only the request over which the signature is computed. */
+  changeSigned?(request: SentRequest): void;
+  /** Changes the request after it was signed. */
+  changeSent?(request: SentRequest): void;
 }
 
 export interface Calls {
   call(path: string, body: object | string, alteration?: Alteration): Promise<Reply>;
-  /** Closes the connection in the middle of the request, or after it and before its response. */
-  hangUp(path: string, body: object, when: 'during' | 'after'): Promise<void>;
+  /** Closes the connection during the request, or after it and before the response. */
+  abort(path: string, body: object, when: 'during' | 'after'): Promise<void>;
 }
 
 const textOf = (body: object | string) => (typeof body === 'string' ? body : JSON.stringify(body));
@@ -46,15 +46,15 @@ const textOf = (body: object | string) => (typeof body === 'string' ? body : JSO
 export function callsTo(effects: Effects, url: string, key: SignatureKey): Calls {
   async function signed(path: string, body: object | string, alteration: Alteration = {}) {
     const { ageMs = 0, components } = alteration;
-    // A connection from before a restart of the adapter must not be used again.
+    // A connection from before a restart of the adapter must not be reused.
     const headers = { 'content-type': 'application/json', connection: 'close' };
     const request: SentRequest = { url: url + path, headers, body: textOf(body) };
     const toSign = { ...request };
-    alteration.signed?.(toSign);
+    alteration.changeSigned?.(toSign);
     const signable = { method: 'POST', ...toSign };
     const created = effects.now() - ageMs;
     request.headers = await signRequest(alteration.key ?? key, signable, created, components);
-    alteration.sent?.(request);
+    alteration.changeSent?.(request);
     return request;
   }
   return {
@@ -70,20 +70,20 @@ export function callsTo(effects: Effects, url: string, key: SignatureKey): Calls
       });
       return { status, body: text, durationMs: effects.now() - start };
     },
-    async hangUp(path, body, when) {
+    async abort(path, body, when) {
       const { url: target, headers, body: text } = await signed(path, body);
       const bytes = Buffer.from(text);
       async function* content() {
         yield when === 'after' ? bytes : bytes.subarray(0, bytes.length / 2);
-        await sleep(HANG_UP_MS);
-        throw new Error('hung up');
+        await sleep(ABORT_AFTER_MS);
+        throw new Error('aborted');
       }
       const request = {
         ...{ url: target, method: 'POST' as const, body: content() },
         headers: { ...headers, 'content-length': String(bytes.length) },
         ...{ timeoutMs: DEADLINE_MS, deadlineMs: DEADLINE_MS },
       };
-      // A response that arrives earlier is closed unread.
+      // A response that arrives earlier is discarded.
       const reply = await effects.stream(request).catch(() => undefined);
       for await (const _ of reply?.body ?? []) break;
     },

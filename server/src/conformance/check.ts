@@ -1,38 +1,39 @@
-// A check of an adapter: what is tried, what the protocol requires, and the function that tries it.
+// A check of an adapter: its action, the result that the protocol requires, and the function that
+// performs it.
 import type { Capabilities } from '../connectors/ports/providers/protocol.ts';
-import type { Trial } from './trial.ts';
+import type { Session } from './session.ts';
 import { isSkipped, type Verdict } from './verdict.ts';
 
 export interface Check {
-  /** Group and name, as in the report: `transfers.repeat`. */
+  /** Group and name: `transfers.repeat`. */
   readonly name: string;
-  readonly tried: string;
+  readonly action: string;
   readonly expected: string;
   /** What to change in the adapter if the check fails. */
   readonly remedy: string;
-  /** Returns what was seen. Throws if that is not what is expected. */
-  run(trial: Trial): Promise<string> | string;
+  /** Returns the actual result. Throws if it is not the expected one. */
+  run(session: Session): Promise<string> | string;
 }
 
 export interface CheckGroup {
-  /** Whether the adapter offers what the checks try. */
-  applies(capabilities: Capabilities, trial: Trial): boolean;
-  /** `together`: at the same time as others. `alone`: one after the other, later. `last`: at the end. */
-  readonly when: 'together' | 'alone' | 'last';
+  /** Whether the adapter offers what the checks require. */
+  applies(capabilities: Capabilities, session: Session): boolean;
+  /** Checks of `parallel` run first and concurrently, then `sequential` and `final` ones, one at a time. */
+  readonly phase: 'parallel' | 'sequential' | 'final';
   readonly checks: readonly Check[];
 }
 
 export interface CheckResult extends Omit<Check, 'run'> {
-  readonly seen: string;
+  readonly actual: string;
   readonly verdict: Verdict;
 }
 
-export async function resultOf(check: Check, trial: Trial): Promise<CheckResult> {
+export async function resultOf(check: Check, session: Session): Promise<CheckResult> {
   const { run, ...description } = check;
   try {
-    return { ...description, seen: await run(trial), verdict: 'passed' };
+    return { ...description, actual: await run(session), verdict: 'passed' };
   } catch (error) {
     const verdict = isSkipped(error) ? 'skipped' : 'failed';
-    return { ...description, seen: (error as Error).message, verdict };
+    return { ...description, actual: (error as Error).message, verdict };
   }
 }

@@ -1,5 +1,5 @@
-// `npm run conformance -- --url URL --keys FOLDER`: holds a running adapter against the protocol for
-// providers. This process takes the place of Railhead; it needs no database.
+// `npm run conformance -- --url URL --keys FOLDER`: checks whether a running adapter conforms to the provider
+// protocol. This process simulates Railhead and needs no database.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Effects } from '../kernel/effects.ts';
@@ -11,24 +11,24 @@ import { adapterKeys, newSignatureKey, ownKey } from './keys.ts';
 import { adapterProcess } from './process.ts';
 import { isConformant, jsonReport, textReport } from './report.ts';
 import { runChecks } from './run.ts';
+import type { SessionParts } from './session.ts';
 import type { TransferSettings } from './transfers.ts';
-import type { TrialParts } from './trial.ts';
 
 const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
 
   --url URL         address of the adapter; without it only the keys are created
-  --keys FOLDER     has adapter.pub.pem; railhead.pub.pem and railhead-next.pub.pem for the
-                    adapter are created in it (default: .railhead/conformance)
-  --name NAME       name of the provider, in the address of messages (default: acme-bank)
+  --keys FOLDER     folder with adapter.pub.pem, the public key of the adapter; railhead.pub.pem
+                    and railhead-next.pub.pem are created in it (default: .railhead/conformance)
+  --name NAME       name of the provider, in the address for messages (default: acme-bank)
   --port PORT       port for messages on 127.0.0.1 (default: 9400)
-  --transfers FILE  JSON with fields of the transfers, and those that produce each outcome
-  --only NAMES      beginnings of names of checks, separated by commas
+  --transfers FILE  JSON file with fields of the transfers, in general and for each outcome
+  --only NAMES      prefixes of the names of checks, separated by commas
   --wait SECONDS    maximum time for an outcome (default: 15)
-  --quiet SECONDS   time in which nothing more may be reported (default: 3)
-  --json            report as JSON
-  COMMAND           starts the adapter, which is then killed and started again by checks
+  --quiet SECONDS   time during which further messages are failures (default: 3)
+  --json            print the report as JSON
+  COMMAND           command that starts the adapter; some checks kill and restart it
 
-Exit code 1: a check has failed. Exit code 2: invalid usage.
+Exit code 1: a check failed. Exit code 2: invalid usage.
 `;
 
 const OPTIONS = {
@@ -56,7 +56,7 @@ export interface ConformanceIo {
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`--${name} takes a number greater than 0.`);
+  if (!(value > 0)) throw new Error(`--${name} must be a number greater than 0.`);
   return value;
 }
 
@@ -67,7 +67,9 @@ function flagsOf(argv: readonly string[]) {
     allowPositionals: true,
   });
   const { url, transfers, only } = values;
-  if (url !== undefined && !/^https?:\/\/[^/]+/.test(url)) throw new Error('--url takes a URL.');
+  if (url !== undefined && !/^https?:\/\/[^/]+/.test(url)) {
+    throw new Error('--url must be an http or https URL.');
+  }
   const settings = transfers === undefined ? {} : JSON.parse(readFileSync(transfers, 'utf8'));
   return {
     ...values,
@@ -83,13 +85,13 @@ function flagsOf(argv: readonly string[]) {
 
 type Flags = ReturnType<typeof flagsOf>;
 
-async function tryAdapter(url: string, flags: Flags, io: ConformanceIo, effects: Effects) {
+async function checkAdapter(url: string, flags: Flags, io: ConformanceIo, effects: Effects) {
   const key = ownKey(effects, flags.keys);
   const calls = callsTo(effects, url, key);
   const inbox = await openInbox(effects, { ...flags, publicKeys: adapterKeys(flags.keys) });
   const child = flags.command.length > 0 ? adapterProcess(flags.command, calls) : undefined;
   const { waitMs, quietMs, settings, selected } = flags;
-  const parts: TrialParts = {
+  const parts: SessionParts = {
     ...{ effects, calls, inbox, key, settings, waitMs, quietMs },
     otherKey: newSignatureKey(effects),
     nextKey: ownKey(effects, flags.keys, 'next'),
@@ -99,7 +101,7 @@ async function tryAdapter(url: string, flags: Flags, io: ConformanceIo, effects:
     await child?.start();
     const results = await runChecks(parts, {
       isSelected: (name) =>
-        selected.length === 0 || selected.some((beginning) => name.startsWith(beginning)),
+        selected.length === 0 || selected.some((prefix) => name.startsWith(prefix)),
       progress: ({ verdict, name }: CheckResult) => io.err(`${verdict}  ${name}\n`),
     });
     const options = { url, inbox: inbox.url, width: io.width, isColored: io.isColored };
@@ -120,10 +122,10 @@ export async function conformance(argv: readonly string[], io: ConformanceIo): P
       io.out(USAGE);
       return CONFORMANT;
     }
-    if (flags.url !== undefined) return await tryAdapter(flags.url, flags, io, effects);
+    if (flags.url !== undefined) return await checkAdapter(flags.url, flags, io, effects);
     ownKey(effects, flags.keys);
     ownKey(effects, flags.keys, 'next');
-    io.out(`${flags.keys}/railhead.pub.pem is the key of Railhead for the adapter.\n`);
+    io.out(`${flags.keys}/railhead.pub.pem is the public key that the adapter must accept.\n`);
     return CONFORMANT;
   } catch (error) {
     io.err(`${(error as Error).message}\n\n${USAGE}`);
@@ -131,13 +133,13 @@ export async function conformance(argv: readonly string[], io: ConformanceIo): P
   }
 }
 
-/** Runs the command of this process. Progress is shown to a person only. */
+/** Runs the command with the arguments of this process. */
 export async function runConformance(): Promise<void> {
   const { stdout, stderr, env } = process;
   process.exitCode = await conformance(process.argv.slice(2), {
     out: (text) => void stdout.write(text),
     err: (text) => {
-      // Verdicts are progress; the report repeats them.
+      // Progress is shown in a terminal only, because the report contains it.
       if (stderr.isTTY || !/^(passed|failed|skipped) {2}/.test(text)) stderr.write(text);
     },
     width: stdout.columns ?? 140,

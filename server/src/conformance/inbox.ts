@@ -1,5 +1,5 @@
-// The side of Railhead that receives messages: serves `/connectors/NAME`, verifies and validates each
-// message as Railhead does, and keeps every attempt. A check can plan the responses to a message.
+// Receives messages in place of Railhead: serves `/connectors/NAME`, verifies and validates each message as
+// Railhead does, and records every attempt. A check can define the responses to a message.
 import { createHash, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -15,7 +15,7 @@ import type { FieldError } from '../kernel/fault.ts';
 export interface Attempt {
   readonly at: Time;
   readonly body: string;
-  /** The body, if it is a JSON object; its fields may be invalid. */
+  /** The fields of the body, which may be invalid; empty if the body is not a JSON object. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly signatureProblem?: string;
   readonly errors: readonly FieldError[];
@@ -26,16 +26,16 @@ export interface Attempt {
 export type CardDecision = 'APPROVED' | 'DECLINED';
 
 export interface Inbox {
-  /** Where the adapter sends its messages. */
+  /** The address for the messages of the adapter. */
   readonly url: string;
   readonly attempts: readonly Attempt[];
   /**
-   * Responses to attempts of a message with this state; the last one is repeated. A deposit has its
+   * Sets the statuses of the responses to a message with this state. The last one is repeated. A deposit has its
    * payment reference instead of a transfer, and no state.
    */
-  plan(transferId: string, state: string, statuses: readonly number[]): void;
-  /** The answer to authorizations of a card; without one they get the status 503. */
-  answer(cardId: string, decision: CardDecision): void;
+  setResponses(transferId: string, state: string, statuses: readonly number[]): void;
+  /** Sets the decision about authorizations of a card; without one they get the status 503. */
+  setDecision(cardId: string, decision: CardDecision): void;
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ interface InboxOptions {
   publicKeys: ReadonlyMap<string, KeyObject>;
 }
 
-/** Decides the response to an attempt, and keeps both. */
+/** Determines the response to each attempt, and records both. */
 function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], attempts: Attempt[]) {
   const plans = new Map<string, number[]>();
   const answers = new Map<unknown, CardDecision>();
@@ -117,10 +117,10 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     return { status, reply: { result, ...answerTo(fields) } };
   }
 
-  const answer: Inbox['answer'] = (cardId, decision) => void answers.set(cardId, decision);
-  const plan: Inbox['plan'] = (transferId, state, statuses) =>
+  const setDecision: Inbox['setDecision'] = (cardId, decision) => void answers.set(cardId, decision);
+  const setResponses: Inbox['setResponses'] = (transferId, state, statuses) =>
     void plans.set(planKey(transferId, state), [...statuses]);
-  return { receive, plan, answer };
+  return { receive, setResponses, setDecision };
 }
 
 export async function openInbox(
@@ -128,7 +128,7 @@ export async function openInbox(
   { name, port, publicKeys }: InboxOptions,
 ): Promise<Inbox> {
   const attempts: Attempt[] = [];
-  const { receive, plan, answer } = receiver(effects, publicKeys, attempts);
+  const { receive, setResponses, setDecision } = receiver(effects, publicKeys, attempts);
   const path = `/connectors/${name}`;
 
   const server = http.createServer(async (request, response) => {
@@ -150,7 +150,7 @@ export async function openInbox(
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    ...{ attempts, plan, answer },
+    ...{ attempts, setResponses, setDecision },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

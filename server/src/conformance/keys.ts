@@ -1,4 +1,4 @@
-// The keys of a trial. The folder has the public key of the adapter; the key that signs calls in place of
+// Keys of a session. The folder contains the public key of the adapter. The key that signs calls in place of
 // Railhead is created in it.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,10 +17,10 @@ const signatureKey = (privateKey: KeyObject): SignatureKey => ({
 export const newSignatureKey = (effects: Effects): SignatureKey =>
   signatureKey(newKey(effects, 'Ed25519'));
 
-/** The keys of Railhead in a trial: the current one, and the one that follows it. */
+/** The keys that sign calls in place of Railhead: the current one, and the next one of a rotation. */
 const NAMES = { current: 'railhead', next: 'railhead-next' } as const;
 
-/** A key of Railhead in a trial, created if there is none. */
+/** Reads or creates a key that signs calls in place of Railhead. */
 export function ownKey(
   effects: Effects,
   folder: string,
@@ -30,7 +30,10 @@ export function ownKey(
   const [file, publicFile] = [`${name}.pem`, `${name}.pub.pem`];
   if (existsSync(file)) return signatureKey(createPrivateKey(readFileSync(file)));
   if (existsSync(publicFile)) {
-    throw new Error(`${publicFile} is the key of an installation; use another folder for --keys.`);
+    throw new Error(
+      `${publicFile} is the key of a real installation, because ${PRIVATE} is absent. ` +
+        'Use another folder for --keys.',
+    );
   }
   mkdirSync(folder, { recursive: true });
   const key = newSignatureKey(effects);
@@ -40,14 +43,16 @@ export function ownKey(
   return key;
 }
 
-/** The public key of the adapter by its ID. Throws if the file is absent or no Ed25519 key. */
+/** Reads the public key of the adapter. Throws if the file is absent or contains no Ed25519 key. */
 export function adapterKeys(folder: string): ReadonlyMap<string, KeyObject> {
   const file = path.join(folder, ADAPTER);
   if (!existsSync(file)) {
-    throw new Error(`${file} is absent. Put the public key of the adapter there, as PEM.`);
+    throw new Error(`${file} is absent. Store the public key of the adapter there, in PEM format.`);
   }
   const pem = readFileSync(file, 'utf8');
   const key = createPublicKey(pem);
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${file} is not an Ed25519 key.`);
+  if (key.asymmetricKeyType !== 'ed25519') {
+    throw new Error(`${file} must contain an Ed25519 key.`);
+  }
   return new Map([[keyIdOf(pem), key]]);
 }

@@ -1,5 +1,4 @@
-// The process of the adapter, if the trial starts it: a command that is killed without notice and
-// started again.
+// The process of the adapter, if the session starts it. Checks kill it with SIGKILL and start it again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,14 +24,16 @@ export function adapterProcess(command: readonly string[], calls: Calls): Adapte
   let child: ChildProcess | undefined;
   const hasEnded = () => child?.exitCode !== null || child.signalCode !== null;
   const killGroup = () => {
-    // The command can be a shell or npm: its children are in the same group.
+    // The command can be a shell or npm, whose child processes are in the same group.
     if (child?.pid !== undefined && !hasEnded()) process.kill(-child.pid, 'SIGKILL');
   };
   process.on('exit', killGroup);
   return {
     async start() {
-      if (await responds(calls)) throw new Error('The address of the adapter is in use already.');
-      // Standard output is for the report.
+      if (await responds(calls)) {
+        throw new Error('Another process responds at the address of --url. Stop it first.');
+      }
+      // Standard output is reserved for the report.
       child = spawn(program, args, { stdio: ['ignore', 'ignore', 2], detached: true });
       const failed = once(child, 'error').then(([error]) => Promise.reject(error));
       failed.catch(() => undefined);
@@ -40,7 +41,7 @@ export function adapterProcess(command: readonly string[], calls: Calls): Adapte
         await Promise.race([sleep(POLL_MS), failed]);
         if (await responds(calls)) return;
       }
-      throw new Error(`${command.join(' ')} does not serve the address of --url.`);
+      throw new Error(`The command ${command.join(' ')} does not respond at the address of --url.`);
     },
     async kill() {
       if (!child || hasEnded()) return;

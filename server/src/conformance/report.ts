@@ -1,4 +1,4 @@
-// The report of a trial for a person: a table of the checks, then what has failed with its remedy.
+// The report of a session: a table of the checks, followed by the failed checks with their remedies.
 import type { CheckResult } from './check.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -16,10 +16,10 @@ const MIN_CELL = 16;
 
 const COLORS: Readonly<Record<Verdict, number>> = { passed: 32, failed: 31, skipped: 33 };
 
-/** A text of the adapter must not control the terminal. */
+/** Removes control characters, because a text of the adapter must not control the terminal. */
 const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 
-/** The text in lines of this width; longer words are broken. */
+/** Splits a text into lines of at most `width` characters. Longer words are split. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of plain(text).split(' ')) {
@@ -34,7 +34,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** One row of the table, whose cells can have several lines. */
+/** Returns the lines of one row of the table. */
 function row(cells: readonly string[], widths: readonly number[]): string[] {
   const wrapped = cells.map((cell, index) => wrap(cell, widths[index] ?? MIN_CELL));
   const height = Math.max(...wrapped.map(({ length }) => length));
@@ -46,7 +46,7 @@ function row(cells: readonly string[], widths: readonly number[]): string[] {
   );
 }
 
-const HEAD = ['VERDICT', 'CHECK', 'TRIED', 'EXPECTED', 'SEEN'];
+const HEAD = ['VERDICT', 'CHECK', 'ACTION', 'EXPECTED', 'ACTUAL'];
 
 function widthsOf(results: readonly CheckResult[], width: number): number[] {
   const names = Math.max(...results.map(({ name }) => name.length), MIN_CELL);
@@ -67,10 +67,10 @@ function remedies(results: readonly CheckResult[], width: number): string[] {
   const indent = '  ';
   return results
     .filter(({ verdict }) => verdict === 'failed')
-    .flatMap(({ name, seen, expected, remedy }) => [
+    .flatMap(({ name, actual, expected, remedy }) => [
       '',
       name,
-      ...[`Expected: ${expected}.`, `Seen: ${seen}.`, `Remedy: ${remedy}`].flatMap((text) =>
+      ...[`Expected: ${expected}.`, `Actual: ${actual}.`, `Remedy: ${remedy}`].flatMap((text) =>
         wrap(text, width - indent.length).map((line) => indent + line),
       ),
     ]);
@@ -82,14 +82,14 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
   const paint = (text: string, verdict: Verdict) =>
     isColored ? text.replace(verdict, `\u001b[${COLORS[verdict]}m${verdict}\u001b[39m`) : text;
   const widths = widthsOf(results, width);
-  const rows = results.flatMap(({ verdict, name, tried, expected, seen }) => {
-    const [first = '', ...more] = row([verdict, name, tried, expected, seen], widths);
+  const rows = results.flatMap(({ verdict, name, action, expected, actual }) => {
+    const [first = '', ...more] = row([verdict, name, action, expected, actual], widths);
     return [paint(first, verdict), ...more];
   });
-  const [passed, failed, notTried] = (['passed', 'failed', 'skipped'] as const).map((verdict) =>
+  const [passed, failed, skipped] = (['passed', 'failed', 'skipped'] as const).map((verdict) =>
     count(results, verdict),
   );
-  const sum = `${passed} passed, ${failed} failed, ${notTried} skipped.`;
+  const summary = `${passed} passed, ${failed} failed, ${skipped} skipped.`;
   const verdict =
     failed === 0 ? 'The adapter conforms to the protocol' : 'The adapter does not conform';
   return [
@@ -99,7 +99,7 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
     ...rows,
     ...remedies(results, Math.max(width, MIN_CELL * 3)),
     '',
-    `${verdict}: ${sum}`,
+    `${verdict}: ${summary}`,
     '',
   ].join('\n');
 }

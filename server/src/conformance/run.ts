@@ -1,5 +1,5 @@
-// Runs all checks against an adapter: those that may disturb each other one after the other, those
-// about everything that was reported at the end.
+// Runs all checks against an adapter. Checks that disturb others run one at a time, and checks of
+// all reported states and messages run at the end.
 import { Capabilities } from '../connectors/ports/providers/protocol.ts';
 import { type Check, type CheckGroup, type CheckResult, resultOf } from './check.ts';
 import { cancelChecks, noCancelChecks } from './checks/cancel.ts';
@@ -16,9 +16,9 @@ import { signatureChecks } from './checks/signatures.ts';
 import { stablecoinChecks } from './checks/stablecoins.ts';
 import { statementChecks } from './checks/statements.ts';
 import { transferChecks } from './checks/transfers.ts';
-import { openTrial, type Trial, type TrialParts } from './trial.ts';
+import { openSession, type SessionParts } from './session.ts';
 
-/** A capability of the protocol adds its groups here. */
+/** The checks of all capabilities of the protocol. */
 const GROUPS: readonly CheckGroup[] = [
   transferChecks,
   outcomeChecks,
@@ -41,16 +41,16 @@ const GROUPS: readonly CheckGroup[] = [
 
 const capabilityCheck = (read: () => Promise<Capabilities>): Check => ({
   name: 'capabilities.read',
-  tried: 'what the adapter offers',
-  expected: 'protocol "1", and valid capabilities',
+  action: 'the capabilities are requested',
+  expected: 'valid capabilities with protocol "1"',
   remedy: 'Return the capabilities of docs/providers/openapi.json from /capabilities.',
   async run() {
     const { transfers = [], cancel = false, ...others } = await read();
-    const served = transfers.map(
+    const supported = transfers.map(
       ({ rails, currencies }) => `${currencies.join()} by ${rails.join()}`,
     );
     const features = Object.keys(others).filter((name) => name !== 'protocol');
-    return [...served, ...(cancel ? ['cancel'] : []), ...features].join('; ') || 'nothing';
+    return [...supported, ...(cancel ? ['cancel'] : []), ...features].join('; ') || 'nothing';
   },
 });
 
@@ -61,7 +61,7 @@ interface RunOptions {
   progress?(result: CheckResult): void;
 }
 
-/** Calls at the same time: an adapter must serve several. */
+/** Number of concurrent checks. An adapter must support concurrent calls. */
 const CONCURRENCY = 6;
 
 async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
@@ -76,9 +76,9 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
   return results;
 }
 
-/** The results of the checks, in the order of the report. */
-export async function runChecks(parts: TrialParts, options: RunOptions): Promise<CheckResult[]> {
-  const empty = openTrial(parts, { protocol: '1' });
+/** Runs the checks. Returns their results in the order of the report. */
+export async function runChecks(parts: SessionParts, options: RunOptions): Promise<CheckResult[]> {
+  const withoutCapabilities = openSession(parts, { protocol: '1' });
   let capabilities: Capabilities | undefined;
   const done = (result: CheckResult) => {
     options.progress?.(result);
@@ -86,28 +86,28 @@ export async function runChecks(parts: TrialParts, options: RunOptions): Promise
   };
   const first = await resultOf(
     capabilityCheck(async () => {
-      capabilities = await empty.read('/capabilities', {}, Capabilities);
+      capabilities = await withoutCapabilities.read('/capabilities', {}, Capabilities);
       return capabilities;
     }),
-    empty,
+    withoutCapabilities,
   );
   done(first);
   if (!capabilities) return [first];
   const offered = capabilities;
-  const trial = openTrial(parts, offered);
-  const groups = GROUPS.filter((group) => group.applies(offered, trial));
-  const checksOf = (when: CheckGroup['when']) =>
+  const session = openSession(parts, offered);
+  const groups = GROUPS.filter((group) => group.applies(offered, session));
+  const checksOf = (phase: CheckGroup['phase']) =>
     groups
-      .filter((group) => group.when === when)
+      .filter((group) => group.phase === phase)
       .flatMap(({ checks }) => checks)
       .filter(({ name }) => options.isSelected(name));
-  const run = async (check: Check, of: Trial) => done(await resultOf(check, of));
-  const together = await inParallel(checksOf('together'), (check) => run(check, trial));
-  const alone: CheckResult[] = [];
-  for (const check of checksOf('alone')) alone.push(await run(check, trial));
-  // Late messages and contradictions.
-  if (trial.transfers.size > 0) await trial.quiet();
-  const last: CheckResult[] = [];
-  for (const check of checksOf('last')) last.push(await run(check, trial));
-  return [first, ...together, ...alone, ...last];
+  const run = async (check: Check) => done(await resultOf(check, session));
+  const parallel = await inParallel(checksOf('parallel'), run);
+  const sequential: CheckResult[] = [];
+  for (const check of checksOf('sequential')) sequential.push(await run(check));
+  // The final checks include late messages.
+  if (session.transfers.size > 0) await session.waitQuietPeriod();
+  const final: CheckResult[] = [];
+  for (const check of checksOf('final')) final.push(await run(check));
+  return [first, ...parallel, ...sequential, ...final];
 }

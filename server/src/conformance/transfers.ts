@@ -1,5 +1,5 @@
-// Transfers of a trial. An adapter in its test mode reads the outcome of a transfer from its remittance
-// information; for a bank whose sandbox has other rules, a file sets the fields of each outcome.
+// Transfers of a session. An adapter in its test mode reads the outcome of a transfer from its remittance
+// information. For a bank whose sandbox has other rules, a file sets the fields for each outcome.
 import type { Static } from '@sinclair/typebox';
 import { exampleOf } from '../catalog/accounts/account-examples.ts';
 import {
@@ -18,7 +18,7 @@ import { uuid7 } from '../kernel/id.ts';
 export type Transfer = Static<typeof TransferSchema>;
 type Capability = NonNullable<Capabilities['transfers']>[number];
 
-/** Results that a check can request, with the text that an adapter reads in its test mode. */
+/** Outcomes that a check can request, with the remittance information that produces them in the test mode. */
 const OUTCOMES = {
   settled: 'TEST SETTLED',
   failed: 'TEST FAILED',
@@ -37,25 +37,25 @@ export type Outcome = keyof typeof OUTCOMES;
 export interface TransferSettings {
   /** Fields of every transfer. */
   readonly transfer?: Readonly<Record<string, unknown>>;
-  /** Fields of the transfers of each outcome; null: the adapter cannot produce it. */
+  /** Fields of the transfers with each outcome. Null: the adapter cannot produce the outcome. */
   readonly outcomes?: Readonly<Partial<Record<Outcome, Readonly<Record<string, unknown>> | null>>>;
 }
 
 const DEFAULT_AMOUNT = 12_34;
 
-/** An account that the capability covers, with fictitious details. */
+/** Returns a fictitious account that the capability supports. */
 function accountFor({ rails, currencies, countries }: Capability, currency: string) {
   const types = ACCOUNT_TYPES.filter((type) => {
-    const { country, rails: served, ...row } = ACCOUNT_TYPE_ROWS[type];
-    const isServed = served.some((rail) => rails.includes(rail));
-    const isCovered = !country || !countries || countries.includes(country);
+    const { country, rails: accountRails, ...row } = ACCOUNT_TYPE_ROWS[type];
+    const hasRail = accountRails.some((rail) => rails.includes(rail));
+    const hasCountry = !country || !countries || countries.includes(country);
     const accepted = row.currencies.length > 0 ? row.currencies : currencies;
-    return isServed && isCovered && accepted.includes(currency);
+    return hasRail && hasCountry && accepted.includes(currency);
   });
   return exampleOf((types[0] ?? ACCOUNT_TYPES[0]) as AccountType);
 }
 
-const clamp = (value: number, least = 1, most = value) => Math.min(Math.max(value, least), most);
+const clamp = (value: number, min = 1, max = value) => Math.min(Math.max(value, min), max);
 
 export function transferMaker(
   effects: Effects,
@@ -68,7 +68,7 @@ export function transferMaker(
     const { kinds, rails, currencies, minAmount, maxAmount } = capability;
     const [currency = ''] = currencies;
     const id = uuid7(effects);
-    const made = {
+    const created = {
       transferId: `Transaction:${id}`,
       kind: kinds.includes('payout') ? ('payout' as const) : kinds[0],
       rail: rails[0],
@@ -81,8 +81,8 @@ export function transferMaker(
       ...transfer,
       ...(fields ?? { remittanceInformation: OUTCOMES[outcome] }),
     };
-    const [error] = fieldErrors(TransferSchema, made, 'body');
-    if (error) throw new Error(`The transfer of --transfers: ${error.field} ${error.message}.`);
-    return made as Transfer;
+    const [error] = fieldErrors(TransferSchema, created, 'body');
+    if (error) throw new Error(`--transfers: the field ${error.field} ${error.message}`);
+    return created as Transfer;
   };
 }

@@ -1,14 +1,14 @@
-// Verdicts of checks: a check returns what was seen, or throws one of these errors.
+// Verdicts of checks. A check returns the actual result, or throws one of these errors.
 
 export type Verdict = 'passed' | 'failed' | 'skipped';
 
 const SKIPPED = Symbol('skipped');
 
-/** The error of a check that cannot be made. */
+/** The error of a check that cannot run. */
 export const skipped = (reason: string): Error =>
   Object.assign(new Error(reason), { [SKIPPED]: true });
 
-/** The error of a check that has failed, with what was seen. */
-export const problem = (seen: string): Error => new Error(seen);
+/** The error of a failed check, with the actual result. */
+export const failure = (actual: string): Error => new Error(actual);
 
 export const isSkipped = (error: unknown): boolean => SKIPPED in (error as object);

@@ -1,5 +1,5 @@
-// A server whose connections are verified by TLS, and a server behind PgBouncer in session mode. The
-// database is a single PostgreSQL of Debian; the certificates are made here.
+// Connections with TLS verification, and connections through PgBouncer in session mode. The
+// database is a single PostgreSQL of Debian. The certificates are created by this test.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -18,9 +18,9 @@ import { createServerProcess, SERVER_ENV, type ServerProcess } from '../kit/clus
 import { callOrThrow } from '../kit/crash/load.ts';
 import type { Running } from '../kit/crash/server.ts';
 
-const problem = isRoot() ? undefined : 'the user postgres needs root';
+const problem = isRoot() ? undefined : 'starting PostgreSQL as the user postgres requires root';
 
-/** A certificate authority, and a certificate that it issued for `localhost` alone. */
+/** Creates two certificate authorities, and a certificate of the first one for `localhost` only. */
 function createCertificates(folder: string): void {
   const openssl = (...args: string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -72,7 +72,7 @@ describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`
       fs.chownSync(path.join(dataFolder, name), uid, gid);
       fs.chmodSync(path.join(dataFolder, name), 0o600);
     }
-    // Clear text from this address is for PgBouncer; `localhost` is the other one.
+    // PgBouncer connects to 127.0.0.1 without TLS; servers connect to `localhost`.
     fs.writeFileSync(
       path.join(dataFolder, 'pg_hba.conf'),
       'hostnossl all all 127.0.0.1/32 trust\nhostssl all all samehost trust\n',
@@ -105,7 +105,7 @@ describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`
       ...['unix_socket_dir =', 'auth_type = any', 'pool_mode = session'],
       ...['default_pool_size = 40', 'max_client_conn = 200'],
     ];
-    // With auth_type any the user of the server is that of the database line.
+    // With `auth_type = any`, the user of the connection is the one of the database line.
     settings[1] += ' user=postgres';
     fs.writeFileSync(file, settings.join('\n'));
     const child = start(['pgbouncer', file], { log, asPostgres: true, cwd: folder });
@@ -146,7 +146,7 @@ describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`
     return server.start();
   }
 
-  /** Funds an account and pays from it; returns the status of the same request twice. */
+  /** Funds an account and pays from it. Returns the statuses of the payment and of the repeated request. */
   async function pay(server: Running): Promise<[number, number]> {
     const { id } = await callOrThrow(server, 'POST', '/customers', {
       ...{ customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' },
@@ -183,7 +183,7 @@ describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`
   }
 
   describe('with sslmode=verify-full', () => {
-    it('are encrypted, of all kinds', async () => {
+    it('are encrypted for all purposes', async () => {
       const server = await startServer('verified', urlOf('localhost', verified()));
       expect(await pay(server)).toEqual([201, 201]);
       const client = new pg.Client({ connectionString: urlOf('127.0.0.1') });
@@ -199,13 +199,16 @@ describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`
     }, 120_000);
 
     it.each([
-      ['another name than that of the certificate', () => urlOf('127.0.0.1', verified())],
-      ['another authority', () => urlOf('localhost', verified('another-ca'))],
-      ['no authority, as this one is unknown', () => urlOf('localhost', '?sslmode=verify-full')],
-      ['the mode require, which verifies as well', () => urlOf('localhost', '?sslmode=require')],
-      ['a missing file', () => urlOf('localhost', verified('absent'))],
-    ])('are refused with %s', async (_, url) => {
-      await expect(connectDatabase(url(), { name: 'refused' })).rejects.toThrow(
+      ['a host name that the certificate does not contain', () => urlOf('127.0.0.1', verified())],
+      ['a certificate of another authority', () => urlOf('localhost', verified('another-ca'))],
+      ['an unknown authority', () => urlOf('localhost', '?sslmode=verify-full')],
+      [
+        'an unknown authority and sslmode=require, which also verifies',
+        () => urlOf('localhost', '?sslmode=require'),
+      ],
+      ['a missing file of the authority', () => urlOf('localhost', verified('absent'))],
+    ])('are rejected with %s', async (_, url) => {
+      await expect(connectDatabase(url(), { name: 'rejected' })).rejects.toThrow(
         /altnames|IP|certificate|self-signed|ENOENT/,
       );
       const database = openDatabase({ url: url() });
@@ -213,9 +216,9 @@ describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`
       await database.close();
     });
 
-    it('are not replaced by clear text', async () => {
+    it('are not downgraded to connections without TLS', async () => {
       const clear = `postgresql://postgres@127.0.0.1:${poolerPort}/postgres${verified()}`;
-      await expect(connectDatabase(clear, { name: 'refused' })).rejects.toThrow(/SSL/);
+      await expect(connectDatabase(clear, { name: 'rejected' })).rejects.toThrow(/SSL/);
     });
   });
 
@@ -226,7 +229,7 @@ describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`
       expect(await fetch(`${server.origin}/readyz`).then(({ status }) => status)).toBe(200);
     }, 120_000);
 
-    it('prepare statements once more on a connection that another client used', async () => {
+    it('prepare statements again on a connection that another client used', async () => {
       for (let round = 0; round < 3; round++) {
         const committer = createCommitter({ connect: () => connectLane(poolerUrl()) });
         const database = openDatabase({ url: poolerUrl() });

@@ -1,4 +1,4 @@
-// The disk of the primary is full: its data folder is a small file system of this test, which needs root.
+// A full disk of the primary. Its data folder is a small temporary file system, which requires root.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -12,11 +12,11 @@ import {
   startClusterUnderLoad,
 } from '../kit/cluster/under-load.ts';
 
-const problem = isRoot() ? undefined : 'a file system needs root';
+const problem = isRoot() ? undefined : 'mounting a file system requires root';
 const SIZE = '400m';
 const CHUNK = Buffer.alloc(1024 * 1024);
 
-/** Writes until nothing more can be written. */
+/** Writes until the file system is full. */
 function fill(file: string): void {
   const handle = fs.openSync(file, 'a');
   try {
@@ -31,37 +31,37 @@ function fill(file: string): void {
 describe.skipIf(problem)(`a full disk${problem ? ` (skipped: ${problem})` : ''}`, () => {
   const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-disk-'));
   const filler = path.join(mounted, 'filler');
-  let world: ClusterUnderLoad | undefined;
+  let fixture: ClusterUnderLoad | undefined;
 
   beforeAll(async () => {
     fs.chmodSync(mounted, 0o755);
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=755`, 'tmpfs', mounted]);
-    // The first node is the first primary.
-    world = await startClusterUnderLoad({ dataFolders: { 0: path.join(mounted, 'node1') } });
+    // The first node becomes the primary.
+    fixture = await startClusterUnderLoad({ dataFolders: { 0: path.join(mounted, 'node1') } });
   }, 300_000);
 
   afterAll(async () => {
-    await world?.stop();
+    await fixture?.stop();
     execFileSync('umount', [mounted]);
     fs.rmdirSync(mounted);
     for (const line of outageLines()) console.info(line);
   }, 120_000);
 
-  it('of the primary stops payments until there is space', async () => {
-    const { cluster, servers, disturb, audit } = world as ClusterUnderLoad;
+  it('of the primary stops payments until space is released', async () => {
+    const { cluster, servers, disrupt, audit } = fixture as ClusterUnderLoad;
     const primary = await cluster.leader();
     expect(primary.name).toBe('node1');
     fill(filler);
     const ready = () =>
       Promise.all(servers.map(({ port }) => fetch(`http://127.0.0.1:${port}/readyz`)));
     await until('servers that are not ready', async () => (await ready()).every(({ ok }) => !ok));
-    // Patroni keeps the primary: its writes fail, but it runs.
-    await disturb('space on a full disk', async () => fs.rmSync(filler), 15_000);
-    await cluster.settled();
+    // Patroni does not change the primary: its writes fail, but it runs.
+    await disrupt('space released on a full disk', async () => fs.rmSync(filler), 15_000);
+    await cluster.waitUntilHealthy();
     await audit();
   }, 400_000);
 
-  it('loses nothing, and delivers every event', async () => {
-    await (world as ClusterUnderLoad).finish();
+  it('loses no payment, and all events are delivered', async () => {
+    await (fixture as ClusterUnderLoad).finish();
   }, 600_000);
 });

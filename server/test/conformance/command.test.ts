@@ -1,4 +1,4 @@
-// The command `npm run conformance`: its keys, its flags, its report and its exit codes.
+// The command `npm run conformance`: keys, flags, report and exit codes.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -32,7 +32,7 @@ async function run(...argv: string[]) {
 }
 
 /** Runs the command against an adapter. */
-async function tryProvider(fault: Fault | undefined, ...flags: string[]) {
+async function runAgainst(fault: Fault | undefined, ...flags: string[]) {
   const inbox = `http://127.0.0.1:${INBOX}/connectors/acme-bank`;
   const railhead = ownKey(effects, folder);
   const options = { key, railhead, next: ownKey(effects, folder, 'next'), inbox };
@@ -47,7 +47,7 @@ async function tryProvider(fault: Fault | undefined, ...flags: string[]) {
 }
 
 describe('the conformance command', () => {
-  it('creates the key of Railhead once, readable by its owner only', async () => {
+  it('creates the key of Railhead once, with read access for the owner only', async () => {
     const keys = inFolder('new');
     expect((await run('--keys', keys)).code).toBe(0);
     const file = path.join(keys, 'railhead.pem');
@@ -64,49 +64,49 @@ describe('the conformance command', () => {
   });
 
   it('reports an adapter without faults, as text and as JSON', async () => {
-    const { code, out, err } = await tryProvider(undefined, '--only', 'signatures,cancel');
+    const { code, out, err } = await runAgainst(undefined, '--only', 'signatures,cancel');
     expect(code).toBe(0);
     expect(out).toContain('The adapter conforms to the protocol: 17 passed, 0 failed, 0 skipped.');
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
     expect(err).toContain('passed  signatures.expired\n');
-    const json = await tryProvider(undefined, '--only', 'cancel', '--json');
+    const json = await runAgainst(undefined, '--only', 'cancel', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ isConformant: true });
   });
 
-  it('shows what has failed with its remedy, and ends with 1', async () => {
-    const { code, out } = await tryProvider('accepts an old signature', '--only', 'signatures');
+  it('prints failed checks with their remedies, and exits with 1', async () => {
+    const { code, out } = await runAgainst('accepts an old signature', '--only', 'signatures');
     expect(code).toBe(1);
     expect(out).toContain('The adapter does not conform: 11 passed, 2 failed, 0 skipped.');
     const remedy = out.slice(out.indexOf('\nsignatures.expired\n'));
     expect(remedy).toContain('Expected: status 401, and the transfer is not executed.');
-    expect(remedy).toMatch(/Seen: status 200, and the transfer is (accepted|settled)\./);
+    expect(remedy).toMatch(/Actual: status 200, and the transfer is (accepted|settled)\./);
     expect(remedy).toContain('Remedy: Reject a signature whose `created` differs');
   });
 
-  it('skips an outcome that the settings exclude, and uses their transfers', async () => {
+  it('skips excluded outcomes, and uses the transfer fields of the file', async () => {
     const file = inFolder('transfers.json');
     writeFileSync(file, JSON.stringify({ transfer: { amount: 7 }, outcomes: { failed: null } }));
     const flags = ['--only', 'outcomes', '--transfers', file];
-    const { code, out } = await tryProvider(undefined, ...flags);
+    const { code, out } = await runAgainst(undefined, ...flags);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('1 skipped') });
     writeFileSync(file, JSON.stringify({ transfer: { amount: 0.5 } }));
-    const invalid = await tryProvider(undefined, ...flags);
-    expect(invalid.out).toContain('The transfer of --transfers: amount must be integer');
+    const invalid = await runAgainst(undefined, ...flags);
+    expect(invalid.out).toContain('--transfers: the field amount must be integer');
   });
 
   it.each([
-    [['--url', 'adapter'], /--url takes a URL/],
+    [['--url', 'adapter'], /--url must be an http or https URL/],
     [['--unknown'], /Unknown option/],
-    [['--wait', 'x'], /--wait takes a number/],
+    [['--wait', 'x'], /--wait must be a number/],
     [['--transfers', '/absent'], /no such file/],
-  ])('explains invalid usage: %j', async (argv, problem) => {
+  ])('exits with 2 and the reason after invalid usage: %j', async (argv, problem) => {
     const { code, err } = await run('--keys', folder, ...argv);
     expect(code).toBe(2);
     expect(err).toMatch(problem);
     expect(err).toContain('Usage: npm run conformance');
   });
 
-  it('needs the public key of the adapter', async () => {
+  it('requires the public key of the adapter', async () => {
     const keys = inFolder('empty');
     const { code, err } = await run('--url', 'http://127.0.0.1:1', '--keys', keys, '--port', '1');
     expect({ code, err }).toMatchObject({
@@ -115,14 +115,14 @@ describe('the conformance command', () => {
     });
   });
 
-  it('reports an address that does not respond as a failure', async () => {
+  it('fails if the address of the adapter does not respond', async () => {
     const flags = ['--url', 'http://127.0.0.1:1', '--keys', folder, '--port', String(INBOX)];
     const { code, out } = await run(...flags);
     expect(code).toBe(1);
     expect(out).toContain('0 passed, 1 failed');
   });
 
-  it('is a script of the checkout', () => {
+  it('can be run as a script of the repository', () => {
     const script = path.resolve(import.meta.dirname, '../../bin/conformance.js');
     const printed = execFileSync(process.execPath, [script, '--help'], { encoding: 'utf8' });
     expect(printed).toContain('--url URL');
@@ -138,9 +138,9 @@ describe('the report', () => {
     expect(wrap(text, width)).toEqual(lines);
   });
 
-  it('has colors on a terminal only', () => {
+  it('has colors in a terminal only', () => {
     const result: CheckResult = {
-      ...{ name: 'a.b', tried: 'x', expected: 'y', seen: 'z', remedy: 'w', verdict: 'failed' },
+      ...{ name: 'a.b', action: 'x', expected: 'y', actual: 'z', remedy: 'w', verdict: 'failed' },
     };
     const options = { url: 'http://a', inbox: 'http://b', width: 80 };
     expect(textReport([result], { ...options, isColored: true })).toContain('\u001b[31mfailed');

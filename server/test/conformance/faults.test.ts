@@ -1,5 +1,5 @@
-// The conformance kit finds each fault of an adapter, with the check that is about it, and finds
-// nothing in a correct one.
+// The conformance kit detects each fault of an adapter by the check for this fault, and reports no
+// failure of a correct adapter.
 import { createPublicKey } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { callsTo } from '../../src/conformance/calls.ts';
@@ -16,8 +16,8 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
 });
 
-/** Runs the checks whose names have these beginnings; all without one. */
-async function tryProvider(fault?: Fault, ...beginnings: string[]) {
+/** Runs the checks whose names have one of the prefixes; without prefixes, all checks. */
+async function checkProvider(fault?: Fault, ...prefixes: string[]) {
   const [key, railhead] = [newSignatureKey(effects), newSignatureKey(effects)];
   const next = newSignatureKey(effects);
   const publicKeys = new Map([[key.keyId, createPublicKey(pemOf(key.privateKey))]]);
@@ -33,13 +33,13 @@ async function tryProvider(fault?: Fault, ...beginnings: string[]) {
   };
   return runChecks(parts, {
     isSelected: (name) =>
-      beginnings.length === 0 || beginnings.some((beginning) => name.startsWith(beginning)),
+      prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix)),
   });
 }
 
 describe('the conformance kit', () => {
-  it('finds nothing in a correct adapter', async () => {
-    const results = await tryProvider();
+  it('reports no failure of a correct adapter', async () => {
+    const results = await checkProvider();
     expect(results.filter(({ verdict }) => verdict !== 'passed')).toEqual([]);
     const names = results.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -47,15 +47,15 @@ describe('the conformance kit', () => {
   }, 60_000);
 
   it.each(Object.entries(FAULTS) as [Fault, string][])(
-    'finds an adapter that %s: %s',
+    'detects an adapter that %s, by the check %s',
     async (fault, check) => {
       const [group = ''] = check.split('.');
-      const results = await tryProvider(fault, group, 'messages.received');
+      const results = await checkProvider(fault, group, 'messages.received');
       const failed = results.filter(({ verdict }) => verdict === 'failed');
       expect(failed.map(({ name }) => name)).toContain(check);
-      const found = failed.find(({ name }) => name === check);
-      expect(found?.remedy).toMatch(/\w+/);
-      expect(found?.seen).not.toBe('');
+      const result = failed.find(({ name }) => name === check);
+      expect(result?.remedy).toMatch(/\w+/);
+      expect(result?.actual).not.toBe('');
     },
     60_000,
   );

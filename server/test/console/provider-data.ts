@@ -1,5 +1,5 @@
-// A provider for the console: an adapter that executes payouts, with messages and a statement that differs
-// from the ledger.
+// Creates a provider for tests of the console: an adapter that executes payouts, with messages and
+// a statement that differs from the ledger.
 import { ok } from '../kit/app/fixtures.ts';
 import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
 import { bankAccount, connectBank } from '../kit/providers/bank-account.ts';
@@ -17,8 +17,8 @@ const writeWith =
     return ok(reply, reply.status === 201 ? 201 : 200);
   };
 
-/** A statement with a fee that is not in the ledger. */
-async function differingDay(opened: OpenConsole, adapter: Adapter): Promise<void> {
+/** Reconciles a statement with a fee that is not in the ledger. */
+async function reconcileUnknownFee(opened: OpenConsole, adapter: Adapter): Promise<void> {
   const bank = bankAccount(opened.app, adapter, 'EUR', 50_000_00);
   const fee = { id: 'FEE-1', direction: 'out', amount: 12_50, kind: 'fee' } as const;
   bank.dayOf(DAY).entries.push({ ...fee, at: `${DAY}T12:00:00Z` });
@@ -40,7 +40,7 @@ export async function connectedProvider(opened: OpenConsole): Promise<Adapter> {
   return adapter;
 }
 
-/** Messages of each kind, and a difference. */
+/** Creates the provider with a message of each result and a difference. */
 export async function fillProvider(opened: OpenConsole): Promise<void> {
   const adapter = await connectedProvider(opened);
   try {
@@ -50,7 +50,7 @@ export async function fillProvider(opened: OpenConsole): Promise<void> {
     const deposit = { amount: 25_00, currency: 'EUR', paymentReference: 'RF UNKNOWN' };
     await adapter.send(BANK, { type: 'deposit.received', bankReference: 'STMT-1', ...deposit });
     await adapter.send(BANK, '[]');
-    await differingDay(opened, adapter);
+    await reconcileUnknownFee(opened, adapter);
   } finally {
     await adapter.close();
   }

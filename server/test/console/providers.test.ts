@@ -54,7 +54,7 @@ describe.runIf(isTestable)('in the console', () => {
   };
 
   it(
-    'treasury adds a provider; each invalid field is named',
+    'treasury adds a provider, and each invalid field has its reason',
     async () => {
       await titled(page, 'Providers');
       await rowOf(page, BANK).getByText('Payouts, Refunds').waitFor();
@@ -75,7 +75,7 @@ describe.runIf(isTestable)('in the console', () => {
       await send('Add provider');
       await close('Continue');
       await page.locator('.figure', { hasText: 'euro-bank' }).waitFor();
-      await page.getByText('Gets no transfers until a check has read what it offers.').waitFor();
+      await page.getByText('Receives no transfers until a check has read its offers.').waitFor();
       await region('Keys of Railhead').getByText('Signs calls', { exact: true }).waitFor();
       await region('Address for its messages')
         .getByText(`${opened.origin}/connectors/euro-bank`)
@@ -88,7 +88,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'a check shows what the provider offers as sentences, and HTML as text',
+    'a check shows the offers of the provider as sentences, with HTML as text',
     async () => {
       await openProvider('euro-bank');
       const { ownKeys } = ok(await opened.client.call('GET', '/providers/euro-bank'), 200);
@@ -99,7 +99,7 @@ describe.runIf(isTestable)('in the console', () => {
       await button(page, 'Check').click();
       await send('Check');
       await close();
-      const offers = region('What it offers').getByRole('listitem');
+      const offers = region('Offers').getByRole('listitem');
       await expect
         .poll(() => offers.allTextContents())
         .toEqual([
@@ -109,7 +109,7 @@ describe.runIf(isTestable)('in the console', () => {
         ]);
       expect(await page.locator('main img').count()).toBe(0);
       expect(await page.evaluate('window.hasRun === true')).toBe(false);
-      await page.getByText('Gets the transfers for which a route selects it.').waitFor();
+      await page.getByText('Receives the transfers for which a route selects it.').waitFor();
     },
     TIMEOUT_MS,
   );
@@ -127,7 +127,7 @@ describe.runIf(isTestable)('in the console', () => {
       await rowOf(region('Routes'), 'All transfers in EUR, up to 50.00 EUR').waitFor();
 
       await tom.go('/provider-choice');
-      await titled(page, 'Why this provider');
+      await titled(page, 'Explain routing');
       const form = region('Transfer');
       await form.getByLabel('Platform', { exact: true }).fill(opened.platform.id);
       await form.getByLabel('Currency', { exact: true }).fill('eur');
@@ -139,11 +139,11 @@ describe.runIf(isTestable)('in the console', () => {
       const result = region('Result');
       await result.getByText('euro-bank would execute this transfer.').waitFor();
       const verdicts = async () => (await result.getByRole('listitem').allInnerTexts()).join('\n');
-      expect(await verdicts()).toContain('It is for other transfers: e-mails.');
+      expect(await verdicts()).toContain('It applies to other transfers: e-mails.');
       await form.getByLabel('Amount', { exact: true }).fill('80');
       await button(form, 'Explain').click();
       await result.getByText(`${BANK} would execute this transfer.`).waitFor();
-      expect(await verdicts()).toContain('It is for other transfers: those up to 50.00 EUR.');
+      expect(await verdicts()).toContain('It applies to other transfers: those up to 50.00 EUR.');
 
       await tom.go('/provider-routes');
       await titled(page, 'Provider routes');
@@ -169,7 +169,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'terms are changed and read as sentences, and a payment names its provider',
+    'changed terms are shown as sentences, and a payment names its provider',
     async () => {
       await openProvider('euro-bank');
       await region('Limits and times').getByText('No limits').waitFor();
@@ -285,7 +285,7 @@ describe.runIf(isTestable)('in the console', () => {
         }),
         200,
       );
-      await page.getByText('Paused: gets no new transfers.', { exact: false }).waitFor();
+      await page.getByText('Paused: receives no new transfers.', { exact: false }).waitFor();
       await button(page, 'Resume').waitFor();
     },
     TIMEOUT_MS,
@@ -307,7 +307,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'a difference to a statement is assigned and decided',
+    'a difference between a statement and the ledger is assigned and decided',
     async () => {
       await tom.go('/differences');
       await titled(page, 'Reconciliation');

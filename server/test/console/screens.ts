@@ -42,7 +42,7 @@ export const SCREENS: Readonly<Record<string, ScreenOfConsole>> = {
   '/providers': { title: 'Providers' },
   '/providers/$id': { title: 'Provider', first: ['/providers', 'providerId'] },
   '/provider-routes': { title: 'Provider routes' },
-  '/provider-choice': { title: 'Why this provider' },
+  '/provider-choice': { title: 'Explain routing' },
   '/provider-messages': { title: 'Provider messages' },
   '/provider-file': { title: 'Import and export' },
   '/differences': { title: 'Reconciliation' },

@@ -50,7 +50,7 @@ describe('the TypeScript adapter', () => {
     expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(60);
     const start = path.join(examples, 'provider-typescript/start.mjs');
     const { names } = await tryAdapter('typescript', [process.execPath, start]);
-    expect(names).toContain('restart.in-send');
+    expect(names).toContain('restart.during-send');
   });
 });
 
@@ -69,7 +69,7 @@ describe('the adapter of a bank', () => {
     BANK_CLIENT_ID: 'railhead',
     BANK_CLIENT_SECRET: 'client-secret',
     BANK_WEBHOOK_SECRET: 'webhook-secret',
-    BANK_IN_FLIGHT_MS: '1000',
+    BANK_MAX_PROCESSING_MS: '1000',
   };
   // biome-ignore lint/suspicious/noExplicitAny: the bank is not written in TypeScript.
   let bank: any;

@@ -131,7 +131,10 @@ describe('importProviders', () => {
     expect(providerKeys).toHaveLength(2);
     const { details } = await rejectsFile({ providers: [provider('other-bank', third)] });
     expect(details.errors).toMatchObject([
-      { field: 'providers.0.publicKeys.0', message: 'is in use by acme-bank' },
+      {
+        field: 'providers.0.publicKeys.0',
+        message: 'is a key of the provider acme-bank: use another key',
+      },
     ]);
     await third.close();
   });

@@ -112,7 +112,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     }
   }, 60_000);
 
-  it('reports its days, which tie with the ledger', async () => {
+  it('reports days whose statements balance with the ledger', async () => {
     const day = new Date(service.app.effects.now()).toISOString().slice(0, 10);
     await service.app.advance(86_400_000);
     await stop();
@@ -131,7 +131,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     expect(closed.closingBalance).toBeLessThan(1_000_000_00);
   }, 60_000);
 
-  it('issues one card, also if it is killed during the order, and asks about payments', async () => {
+  it('issues one card even if it is killed during the order, and requests authorizations', async () => {
     await write('POST', '/provider-routes', {
       ...{ providerId: BANK, environment: 'production', priority: 10 },
       ...{ kind: 'card', currency: 'USD', maxAmount: 15_00 },
@@ -140,7 +140,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     const { person, account } = await service.createPayer('20.00');
     const cards = () => JSON.parse(readFileSync(path.join(folder, 'cards.json'), 'utf8'));
     const http = app.effects.http;
-    // The order arrives, and the adapter dies before its response does.
+    // The adapter is killed after it has received the order and before it responds.
     app.effects.http = async (request) => {
       const response = await http(request);
       if (!request.url.endsWith('/cards/issue')) return response;
@@ -158,7 +158,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     expect(active).toMatchObject({ state: 'ACTIVE', last4: number.slice(-4) });
     expect(Object.keys(cards())).toEqual([card.id]);
     await stop();
-    // The clock of the adapter is that of its start.
+    // A restart sets the clock of the adapter to the current test time.
     expect(await serve(new URL(address).port)).toBe(address);
     const pay = async (amount: number, to = origin) =>
       JSON.parse(
@@ -170,7 +170,10 @@ describe.skipIf(python === '')('the Python adapter', () => {
     expect(await pay(5_00)).toMatchObject({ decision: 'APPROVED', approvedAmount: 5_00 });
     expect(await pay(16_00)).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
     const down = 'http://127.0.0.1:9';
-    expect(await pay(15_01, down)).toEqual({ decision: 'DECLINED', reason: 'no answer' });
+    expect(await pay(15_01, down)).toEqual({
+      decision: 'DECLINED',
+      reason: 'no response from Railhead',
+    });
     expect(await pay(15_00, down)).toMatchObject({ decision: 'APPROVED', stoodIn: true });
     const report = () => run('report', folder, '--to', `${origin}/connectors/${BANK}`);
     expect(await report()).toMatch(/^200 {"result":"APPLIED","authorization":{"decision":"APP/);

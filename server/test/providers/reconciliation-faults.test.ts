@@ -1,4 +1,4 @@
-// Random faults of statements: each is found, and after decisions the day ties and can be closed.
+// Random faults of statements: every fault is reported, and after decisions the day is balanced and closed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findInternalAccount } from '../kit/app/fixtures.ts';
 import { DAY } from '../kit/app/production.ts';
@@ -17,8 +17,8 @@ let adapter: Adapter;
 let bank: BankAccount;
 let account: string;
 
-/** A generator of numbers below a limit (mulberry32). */
-function randomOf(seed: number) {
+/** A seeded generator of integers below a limit (mulberry32). */
+function createRandom(seed: number) {
   let state = seed;
   return (limit: number) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -54,7 +54,7 @@ async function payout(isSettled: boolean): Promise<string> {
   return id;
 }
 
-/** Faults of the entry of a payout, with the kinds of differences that must be found. */
+/** Faulty entries of a payout, each with the kinds of differences that it must cause. */
 const FAULTS: readonly [string[], (id: string) => void][] = [
   [[], (id) => void bank.pay(id)],
   [[], (id) => void bank.pay(id, { transferId: undefined })],
@@ -74,7 +74,7 @@ const FAULTS: readonly [string[], (id: string) => void][] = [
   ],
 ];
 
-/** Books a day with random faults. Returns the kinds of differences that must be found. */
+/** Books a day with random faults. Returns the kinds of differences that they must cause. */
 async function faultyDay(random: (limit: number) => number): Promise<string[]> {
   const expected: string[] = [];
   bank.dayOf(bank.today());
@@ -87,7 +87,7 @@ async function faultyDay(random: (limit: number) => number): Promise<string[]> {
     expected.push('STATE_DIFFERS');
     bank.pay(await payout(false));
   }
-  // Amounts that no other entry has, so that none is matched by its amount.
+  // The amounts are unique, so that no entry is matched by its amount.
   for (let count = 0; count < 3; count++) {
     const amount = 1_000 + deposits * 10 + count;
     const fields = await deposit(amount);
@@ -101,7 +101,7 @@ async function faultyDay(random: (limit: number) => number): Promise<string[]> {
   return expected.sort();
 }
 
-/** The day after its statement was requested and compared. */
+/** Requests and reconciles the statement of a day. Returns the day. */
 async function reconcile(key: { currency: string; day: string }) {
   await write('POST', `/providers/${BANK}/reconcile`, key);
   await service.app.settle();
@@ -116,9 +116,9 @@ const DECISIONS: Record<string, readonly string[]> = {
 const FUNDS = ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 it.each([1, 2, 3, 4, 5, 6])(
-  'day %i is explained and ties',
+  'the faults of day %i are reported, and its decisions balance the day',
   async (seed) => {
-    const random = randomOf(seed * 7_919);
+    const random = createRandom(seed * 7_919);
     const day = bank.today();
     const expected = await faultyDay(random);
     await service.app.advance(DAY);
@@ -147,18 +147,18 @@ it.each([1, 2, 3, 4, 5, 6])(
   120_000,
 );
 
-it('the command compares and closes a day', async () => {
+it('the commands reconcile and close a day, and reject an unknown time zone', async () => {
   const day = bank.today();
   bank.pay(await payout(true));
   await service.app.advance(DAY);
-  const of = [BANK, '--currency', 'EUR', '--day', day];
-  const requested = await service.run('providers', 'reconcile', ...of);
+  const args = [BANK, '--currency', 'EUR', '--day', day];
+  const requested = await service.run('providers', 'reconcile', ...args);
   expect(requested.out).toContain(`the statement of ${day}`);
   await service.app.settle();
   const shown = (await service.run('providers', 'statements', BANK)).out;
   expect(shown).toMatch(new RegExp(`${day}.* yes`));
   expect((await service.run('providers', 'differences', BANK)).out).toBe('None.\n');
-  expect((await service.run('providers', 'close-day', ...of)).out).toContain('CLOSED');
+  expect((await service.run('providers', 'close-day', ...args)).out).toContain('CLOSED');
   expect((await service.run('providers', 'balances', BANK)).out).toContain('REPORTED');
   const zone = await service.run(
     'providers',
@@ -167,7 +167,7 @@ it('the command compares and closes a day', async () => {
     '--time-zone',
     'Mars/Olympus',
   );
-  expect(zone.err).toContain('timeZone: is not a time zone');
+  expect(zone.err).toContain('timeZone: must be an IANA time zone');
   const metrics = (await service.app.server.inject('/metrics')).body;
   expect(metrics).toContain('railhead_reconciliation_differences{kind="MISSING_WITH_US"');
 }, 60_000);

@@ -1,4 +1,4 @@
-// Statements of a provider: days that tie, each kind of difference, and what each decision posts.
+// Reconciliation with a provider: balanced days, every kind of difference, and the postings of decisions.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findInternalAccount } from '../kit/app/fixtures.ts';
 import { DAY } from '../kit/app/production.ts';
@@ -17,7 +17,7 @@ const BANK = 'acme-bank';
 let adapter: Adapter;
 let bank: BankAccount;
 let account: string;
-/** The day that the test is about. */
+/** The day under test. */
 let day: string;
 
 const PROVIDER_ACCOUNT = `system:production:provider:EUR:${BANK}`;
@@ -34,7 +34,7 @@ const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) 
     transfer: { state: 'settled', reference },
   });
 
-/** A payout that the provider has settled, and its bank has not booked. */
+/** A payout that the provider has reported as settled and that is on no statement yet. */
 async function settledPayout(): Promise<string> {
   const { id } = await service.createPayment();
   expect((await settled(id)).body).toEqual({ result: 'APPLIED' });
@@ -42,7 +42,7 @@ async function settledPayout(): Promise<string> {
 }
 
 let deposits = 0;
-/** A deposit that the provider has reported. */
+/** Reports a deposit. Returns its bank reference. */
 async function reportedDeposit(amount = 40_00): Promise<string> {
   deposits += 1;
   const bankReference = `DEP-${deposits}`;
@@ -55,15 +55,17 @@ const bookDeposit = (bankReference: string, amount = 40_00, fields: Partial<Entr
 
 const key = () => ({ currency: 'EUR', day });
 
-/** The day after its statement was requested and compared. */
+/** Requests and reconciles the statement of the day. Returns the day. */
 async function reconcile(fields: object = {}) {
-  const of = { ...key(), ...fields };
-  await write('POST', `/providers/${BANK}/reconcile`, of);
+  const dayKey = { ...key(), ...fields };
+  await write('POST', `/providers/${BANK}/reconcile`, dayKey);
   await service.app.settle();
   const { data } = await read(`/provider-days?providerId=${BANK}&limit=100`);
-  return data.find((each: typeof of) => each.day === of.day && each.currency === of.currency);
+  return data.find(
+    (each: typeof dayKey) => each.day === dayKey.day && each.currency === dayKey.currency,
+  );
 }
-/** Ends the day, whose statement is requested and compared. */
+/** Advances the clock to the end of the day and reconciles it. */
 async function endDay() {
   await service.app.advance(DAY);
   return reconcile();
@@ -71,21 +73,22 @@ async function endDay() {
 const CLOSE = `/providers/${BANK}/close-day`;
 const SOURCE = `/providers/${BANK}/statement-source`;
 const close = () => write('POST', CLOSE, key());
-const open = async () => (await read('/differences?limit=100')).data;
+const kindsOf = (all: { kind: string }[]) => all.map(({ kind }) => kind);
+const listOpen = async () => (await read('/differences?limit=100')).data;
 const decide = (difference: { differenceId: string }, decision: string, fields: object = {}) =>
   write('POST', `/differences/${difference.differenceId}/decide`, {
     ...{ decision, reason: 'checked with the bank' },
     ...fields,
   });
 
-/** The only difference, of this kind. */
+/** Returns the only open difference, which must be of this kind. */
 async function onlyDifference(kind: string) {
-  const all = await open();
-  expect(all.map((each: { kind: string }) => each.kind)).toEqual([kind]);
+  const all = await listOpen();
+  expect(kindsOf(all)).toEqual([kind]);
   return all[0];
 }
 
-async function expectTies() {
+async function expectBalanced() {
   const ledger = -(await balanceOf(PROVIDER_ACCOUNT));
   expect(ledger).toBe(bank.balance());
   expect(await reconcile()).toMatchObject({ ties: true, openDifferences: 0 });
@@ -100,7 +103,7 @@ beforeAll(async () => {
   const { person } = await service.createPayer();
   account = (await findInternalAccount(service.app, person.id, 'EUR', service.as)).id;
   bank = bankAccount(service.app, adapter, 'EUR', 50_000_00);
-  // The job requests the last day at once.
+  // The job requests the statement of the last ended day at once.
   day = '2026-01-04';
   await reconcile();
   await close();
@@ -111,15 +114,15 @@ beforeEach(() => {
 });
 
 describe('a day', () => {
-  it('ties to the cent: payouts, deposits and a return', async () => {
+  it('is balanced after payouts and deposits, matched by ID, reference and amount', async () => {
     bank.dayOf(day);
     const first = await settledPayout();
     const second = await settledPayout();
     bank.pay(first);
-    // Without the ID: by the reference that was sent.
+    // Without the ID, the line is matched by the reference that was sent.
     bank.pay(second, { transferId: undefined });
     bookDeposit(await reportedDeposit());
-    // Without any reference: by amount and time.
+    // Without any reference, it is matched by amount and time.
     const third = await settledPayout();
     bank.pay(third, { transferId: undefined, reference: undefined });
     const result = await endDay();
@@ -131,14 +134,14 @@ describe('a day', () => {
     expect(await system('rail_in_transit')).toBe(0);
     // Payouts are settled with the provider: only the opening balance remains.
     expect(await system('external_settlement')).toBe(50_000_00);
-    await expectTies();
+    await expectBalanced();
     await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
     const [reported] = (await read(`/provider-balances?providerId=${BANK}`)).data;
     const balance = bank.balance();
     expect(reported).toMatchObject({ reportedBalance: balance, bookedBalance: balance, day });
   }, 60_000);
 
-  it('is requested by a job after its end, and repeated until the provider has it', async () => {
+  it('has a statement that a job requests after its end until the provider has it', async () => {
     const payout = await settledPayout();
     bank.pay(payout);
     const reply = adapter.replies['/statements/day'];
@@ -150,10 +153,10 @@ describe('a day', () => {
     await service.app.advance(3_600_000);
     const [latest] = (await read(`/provider-days?providerId=${BANK}`)).data;
     expect(latest).toMatchObject({ day, ties: true, status: 'OPEN' });
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('can be reported by messages, in pages of any order, each once', async () => {
+  it('can be reported by messages, whose pages arrive in any order and are stored once', async () => {
     const payout = await settledPayout();
     bank.pay(payout);
     bookDeposit(await reportedDeposit());
@@ -184,7 +187,7 @@ describe('a day', () => {
 });
 
 describe('a difference', () => {
-  it('MISSING_WITH_US is in suspense, and is recorded as a deposit', async () => {
+  it('MISSING_WITH_US is in suspense, and can be recorded as a deposit', async () => {
     bookDeposit('UNKNOWN-1', 12_34);
     const result = await endDay();
     expect(result).toMatchObject({ ties: false, openDifferences: 1 });
@@ -199,26 +202,24 @@ describe('a difference', () => {
     expect(done).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
     expect(await balanceOf(account)).toBe(before + 12_34);
     expect(await system('suspense')).toBe(0);
-    // The message that follows finds the deposit.
-    const message = {
-      type: 'deposit.received',
-      amount: 12_34,
-      currency: 'EUR',
-      accountId: account,
-    };
+    // The deposit exists, so that the later message of the provider is ignored.
+    const fields = { amount: 12_34, currency: 'EUR', accountId: account };
+    const message = { type: 'deposit.received', ...fields };
     const reply = await adapter.send(BANK, { ...message, bankReference: 'UNKNOWN-1' });
     expect(reply.body).toEqual({ result: 'IGNORED' });
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('MISSING_WITH_US is our own funds, a fee, or written off', async () => {
+  it('MISSING_WITH_US can be posted as own funds, recorded as a fee, or written off', async () => {
     bank.book({ direction: 'in', amount: 500_00, kind: 'funding' });
     bank.book({ direction: 'out', amount: 3_00, kind: 'fee' });
     bank.book({ direction: 'out', amount: 7_00, kind: 'other' });
     await endDay();
     const before = await balances();
     expect(before.suspense).toBe(490_00);
-    const byAmount = new Map((await open()).map((each: { amount: number }) => [each.amount, each]));
+    const byAmount = new Map(
+      (await listOpen()).map((each: { amount: number }) => [each.amount, each]),
+    );
     const pick = (amount: number) => byAmount.get(amount) as { differenceId: string };
     await decide(pick(500_00), 'OWN_FUNDS');
     await decide(pick(-3_00), 'RECORD_FEE');
@@ -228,89 +229,88 @@ describe('a difference', () => {
       ...{ suspense: -7_00, expenses: before.expenses - 3_00 },
       external_settlement: before.external_settlement + 500_00,
     });
-    await expectTies();
+    await expectBalanced();
     await decide(pick(-7_00), 'WRITE_OFF');
     expect(await balances()).toMatchObject({ suspense: 0, losses: before.losses - 7_00 });
   }, 60_000);
 
-  it('MISSING_WITH_US is matched with a payment by an operator, or resolves itself', async () => {
+  it('MISSING_WITH_US can be matched, and is resolved by a later report', async () => {
     const late = await service.createPayment();
     const line = bank.pay(late.id, { transferId: undefined, reference: 'OTHER' });
-    const stray = bookDeposit(`DEP-${deposits + 1}`);
+    const unknownDeposit = bookDeposit(`DEP-${deposits + 1}`);
     await endDay();
-    const both = await open();
-    const ofLine = both.find((each: { lineId: string }) => each.lineId.startsWith(line.id));
-    const path = `/differences/${ofLine.differenceId}/decide`;
+    const both = await listOpen();
+    const lineDifference = both.find((each: { lineId: string }) => each.lineId.startsWith(line.id));
+    const path = `/differences/${lineDifference.differenceId}/decide`;
     const body = { decision: 'MATCH', transactionId: late.id, reason: 'the amount' };
     await rejects(409, 'CONFLICT', 'POST', path, { body });
     await settled(late.id);
-    await decide(ofLine, 'MATCH', { transactionId: late.id });
-    expect(await system('suspense')).toBe(stray.amount);
+    await decide(lineDifference, 'MATCH', { transactionId: late.id });
+    expect(await system('suspense')).toBe(unknownDeposit.amount);
     await reportedDeposit();
     expect(await reconcile()).toMatchObject({ openDifferences: 0 });
     expect(await system('suspense')).toBe(0);
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('MISSING_AT_PROVIDER is carried to the next day, and found there', async () => {
+  it('MISSING_AT_PROVIDER can be carried, and is resolved by the line of a later day', async () => {
     const payout = await settledPayout();
     await endDay();
     const difference = await onlyDifference('MISSING_AT_PROVIDER');
     expect((await decide(difference, 'CARRY')).status).toBe('CARRIED');
-    await expectTies();
+    await expectBalanced();
     day = bank.today();
     bank.dayOf(day);
     await endDay();
-    const again = await onlyDifference('MISSING_AT_PROVIDER');
-    expect(again).toMatchObject({ differenceId: difference.differenceId, day });
-    expect(again.ageHours).toBeGreaterThanOrEqual(23);
-    await decide(again, 'CARRY');
-    await expectTies();
+    const reopened = await onlyDifference('MISSING_AT_PROVIDER');
+    expect(reopened).toMatchObject({ differenceId: difference.differenceId, day });
+    expect(reopened.ageHours).toBeGreaterThanOrEqual(23);
+    await decide(reopened, 'CARRY');
+    await expectBalanced();
     day = bank.today();
     bank.pay(payout);
     await endDay();
-    expect(await open()).toEqual([]);
-    expect(await read(`/differences/${difference.differenceId}`)).toMatchObject({
-      status: 'RESOLVED',
-    });
-    await expectTies();
+    expect(await listOpen()).toEqual([]);
+    const { status } = await read(`/differences/${difference.differenceId}`);
+    expect(status).toBe('RESOLVED');
+    await expectBalanced();
   }, 60_000);
 
-  it('MISSING_AT_PROVIDER is returned, for a payout and for a deposit', async () => {
+  it('MISSING_AT_PROVIDER of a payout and of a deposit can be returned', async () => {
     const payout = await settledPayout();
     await reportedDeposit(15_00);
     const before = await balanceOf(account);
     await endDay();
-    const all = await open();
+    const all = await listOpen();
     expect(all).toHaveLength(2);
     for (const each of all) await decide(each, 'RETURN');
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect(await balanceOf(account)).toBe(before - 15_00);
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('MISSING_AT_PROVIDER is written off or ignored for good', async () => {
+  it('MISSING_AT_PROVIDER can be written off or ignored, and is not listed again', async () => {
     const before = await balances();
     const payout = await settledPayout();
     const { amount } = adapter.transfers.get(payout);
     await settledPayout();
     await endDay();
-    const [first, second] = await open();
+    const [first, second] = await listOpen();
     await decide(first, 'WRITE_OFF');
     await decide(second, 'IGNORE');
     expect(await balances()).toMatchObject({
       losses: before.losses + amount,
       external_settlement: before.external_settlement + amount,
     });
-    await expectTies();
+    await expectBalanced();
     day = bank.today();
     bank.dayOf(day);
     await endDay();
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('AMOUNT_DIFFERS leaves the difference in suspense', async () => {
+  it('AMOUNT_DIFFERS posts the difference of the amounts to suspense', async () => {
     const before = await balances();
     const payout = await settledPayout();
     const { amount } = adapter.transfers.get(payout);
@@ -321,48 +321,48 @@ describe('a difference', () => {
     expect(await system('suspense')).toBe(-1_50);
     await decide(difference, 'RECORD_FEE');
     expect(await balances()).toEqual({ ...before, expenses: before.expenses - 1_50 });
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('CURRENCY_DIFFERS leaves the line in suspense', async () => {
+  it('CURRENCY_DIFFERS posts the line to suspense', async () => {
     const payout = await settledPayout();
     const { amount } = adapter.transfers.get(payout);
     const usd = bankAccount(service.app, adapter, 'USD', 0);
     usd.pay(payout);
     await service.app.advance(DAY);
     await reconcile({ currency: 'USD' });
-    const difference = (await open()).find((each: { currency: string }) => each.currency === 'USD');
+    const difference = (await listOpen()).find(
+      (each: { currency: string }) => each.currency === 'USD',
+    );
     expect(difference).toMatchObject({ kind: 'CURRENCY_DIFFERS', amount: -amount });
     await decide(difference, 'WRITE_OFF');
     expect(await balanceOf('system:production:suspense:USD')).toBe(0);
     expect(await balanceOf(`system:production:provider:USD:${BANK}`)).toBe(amount);
     const closed = await write('POST', CLOSE, { currency: 'USD', day });
     expect(closed.status).toBe('CLOSED');
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('STATE_DIFFERS is settled by the decision, or by the message of the provider', async () => {
+  it('STATE_DIFFERS is settled by a decision, or resolved by a message of the provider', async () => {
     const first = await service.createPayment();
     const second = await service.createPayment();
     bank.pay(first.id);
     bank.pay(second.id);
     await endDay();
-    const all = await open();
-    expect(all.map((each: { kind: string }) => each.kind)).toEqual([
-      'STATE_DIFFERS',
-      'STATE_DIFFERS',
-    ]);
-    const ofFirst = all.find((each: { transactionId: string }) => each.transactionId === first.id);
-    await decide(ofFirst, 'SETTLE');
+    const all = await listOpen();
+    expect(kindsOf(all)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
+    const isOfFirst = (each: { transactionId: string }) => each.transactionId === first.id;
+    const difference = all.find(isOfFirst);
+    await decide(difference, 'SETTLE');
     expect(await service.readStatus(first.id)).toBe('COMPLETED - -');
     await settled(second.id);
     await reconcile();
-    expect(await open()).toEqual([]);
+    expect(await listOpen()).toEqual([]);
     expect(await system('suspense')).toBe(0);
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('STATE_DIFFERS of a return is applied to the payment', async () => {
+  it('STATE_DIFFERS of a return can be applied to the payment', async () => {
     const payout = await settledPayout();
     const { amount } = bank.pay(payout);
     bank.book({ direction: 'in', amount, kind: 'return', transferId: payout });
@@ -372,10 +372,10 @@ describe('a difference', () => {
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await system('suspense')).toBe(0);
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('DUPLICATED is in suspense, and is written off', async () => {
+  it('DUPLICATED is in suspense, and can be written off', async () => {
     const payout = await settledPayout();
     const entry = bank.pay(payout);
     bank.pay(payout);
@@ -386,10 +386,10 @@ describe('a difference', () => {
     expect(before.suspense).toBe(-entry.amount);
     await decide(difference, 'WRITE_OFF');
     expect(await balances()).toMatchObject({ suspense: 0, losses: before.losses - entry.amount });
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('FEE_UNEXPECTED is an expense by a decision, or at once if fees are expected', async () => {
+  it('FEE_UNEXPECTED can be recorded as an expense, and is not opened if fees are expected', async () => {
     const before = await balances();
     bank.pay(await settledPayout(), { fee: 35 });
     await endDay();
@@ -397,7 +397,7 @@ describe('a difference', () => {
     expect(difference.amount).toBe(-35);
     await decide(difference, 'RECORD_FEE');
     expect(await balances()).toEqual({ ...before, expenses: before.expenses - 35 });
-    await expectTies();
+    await expectBalanced();
     const source = { feesExpected: true, timeZone: 'UTC' };
     expect(await write('POST', SOURCE, source)).toMatchObject(source);
     day = bank.today();
@@ -405,11 +405,11 @@ describe('a difference', () => {
     bank.book({ direction: 'out', amount: 65, kind: 'fee' });
     await endDay();
     expect(await balances()).toEqual({ ...before, expenses: before.expenses - 1_35 });
-    await expectTies();
+    await expectBalanced();
     await write('POST', SOURCE, { feesExpected: false });
   }, 60_000);
 
-  it('BALANCE_DIFFERS is posted by a decision', async () => {
+  it('BALANCE_DIFFERS can be written off', async () => {
     const before = await balances();
     bank.shift(day, -9_00);
     const result = await endDay();
@@ -419,11 +419,11 @@ describe('a difference', () => {
     await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
     await decide(difference, 'WRITE_OFF');
     expect(await balances()).toEqual({ ...before, losses: before.losses - 9_00 });
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 });
 
-describe('a correction', () => {
+describe('a corrected statement', () => {
   it('of an open day replaces its lines', async () => {
     const payout = await settledPayout();
     const entry = bank.pay(payout, { amount: adapter.transfers.get(payout).amount + 5 });
@@ -431,7 +431,7 @@ describe('a correction', () => {
     bookDeposit(deposit);
     bank.book({ direction: 'out', amount: 77, kind: 'other' });
     await endDay();
-    expect(await open()).toHaveLength(2);
+    expect(await listOpen()).toHaveLength(2);
     bank.correct(day, (entries) =>
       entries
         .filter((each) => each.amount !== 77)
@@ -443,13 +443,13 @@ describe('a correction', () => {
       ties: true,
     });
     expect(await system('suspense')).toBe(0);
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 
-  it('of a closed day is a difference of the next one', async () => {
+  it('of a closed day opens a difference of the next day', async () => {
     bookDeposit(await reportedDeposit());
     await endDay();
-    await expectTies();
+    await expectBalanced();
     const closed = day;
     day = bank.today();
     bank.correct(closed, (entries) => [
@@ -466,12 +466,12 @@ describe('a correction', () => {
     await endDay();
     await decide(difference, 'RECORD_FEE');
     expect(await system('suspense')).toBe(0);
-    await expectTies();
+    await expectBalanced();
   }, 60_000);
 });
 
 describe('decisions', () => {
-  it('have an owner and a note, and need a second person if a policy says so', async () => {
+  it('have an owner and a note, and require approval if a policy exists', async () => {
     bank.book({ direction: 'in', amount: 10_00, kind: 'other' });
     await endDay();
     const difference = await onlyDifference('MISSING_WITH_US');
@@ -492,7 +492,7 @@ describe('decisions', () => {
     const records = await read('/audit-records?operationId=assignDifference');
     expect(records.data[0]).toMatchObject({ subject: difference.differenceId });
     await decide(difference, 'SUSPENSE');
-    await expectTies();
+    await expectBalanced();
     await decide(difference, 'OWN_FUNDS');
     expect(await system('suspense')).toBe(0);
   }, 60_000);

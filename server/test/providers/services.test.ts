@@ -86,7 +86,7 @@ describe('a route of a service', () => {
       body: {
         details: {
           errors: [
-            { field: 'currency', message: 'does not apply to the service identity' },
+            { field: 'currency', message: 'must be absent for the service identity' },
             { field: 'providerId', message: 'is required for the service identity' },
           ],
         },

@@ -56,7 +56,7 @@ export const ACCOUNT_TEXTS = {
   debit: 'Debit',
   credit: 'Credit',
   net: 'Net',
-  ties: 'Total, balanced',
+  balanced: 'Total, balanced',
   differs: 'Total, not balanced',
   notCounted:
     'Too many internal accounts to count: they are shown in one line, whose net amount is derived from ' +

@@ -23,6 +23,8 @@ const LABELS: Readonly<Record<string, string>> = {
   retiredAt: 'Retired',
   minAmount: 'Smallest amount',
   maxAmount: 'Largest amount',
+  ties: 'Balanced',
+  bookedBalance: 'Balance in the ledger',
   overlapHours: 'Overlap (hours)',
   eventId: 'Event',
   endpointId: 'Endpoint',

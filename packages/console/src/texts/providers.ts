@@ -8,14 +8,14 @@ const routes = (count: number) => plural(count, 'route selects', 'routes select'
 export const PROVIDER_TEXTS = {
   provider: 'Provider',
   providers:
-    'Banks and processors that execute transfers and serve services. A provider gets transfers after a ' +
-    'successful check, and only those for which a route selects it. Built-in connectors execute what no ' +
-    'route selects.',
+    'Banks and processors that execute transfers and provide services. A provider receives transfers ' +
+    'after a successful check, and only those for which a route selects it. Built-in connectors execute ' +
+    'all other transfers.',
   noProviders: 'There is no provider. The built-in rail executes all transfers.',
   add: 'Add provider',
   addDone:
-    'The provider must accept the key of Railhead before the first check. Its page has the key and the ' +
-    'address for its messages.',
+    'The provider must accept the key of Railhead before the first check. The page of the provider shows ' +
+    'the key and the address for its messages.',
   next: 'Continue',
   offers: 'Offers',
   types: { GATEWAY: 'Provider', BUILT_IN: 'Built in' },
@@ -27,17 +27,17 @@ export const PROVIDER_TEXTS = {
     failed: 'Check failed',
   },
   states: {
-    available: 'Gets the transfers for which a route selects it.',
-    paused: 'Paused: gets no new transfers. Those that it has continue.',
+    available: 'Receives the transfers for which a route selects it.',
+    paused: 'Paused: receives no new transfers. Transfers in progress continue.',
     unavailable:
       'Unavailable: calls to it fail, so its routes are skipped until a call succeeds again.',
-    unchecked: 'Gets no transfers until a check has read what it offers.',
+    unchecked: 'Receives no transfers until a check has read its offers.',
   },
   problem: 'The last check failed:',
   details: 'Details',
-  capabilities: 'What it offers',
-  noCapabilities: 'Not known. Check the provider to read what it offers.',
-  offersNothing: 'Nothing.',
+  capabilities: 'Offers',
+  noCapabilities: 'Not known. Check the provider to read its offers.',
+  offersNothing: 'The provider offers nothing.',
   cancelable: 'Transfers can be canceled before they are executed.',
   notCancelable: 'Transfers cannot be canceled.',
   services: {
@@ -49,7 +49,7 @@ export const PROVIDER_TEXTS = {
   } as Readonly<Record<string, string>>,
   funding: (currencies: string) => `Provides account details for deposits in ${currencies}.`,
   cards: 'Issues cards.',
-  statements: 'Sends statements of past days on request.',
+  statements: 'Returns statements of past days on request.',
   anyCurrency: 'all currencies',
   offer: (kinds: string, currencies: string, rails: string) =>
     `${kinds} in ${currencies} over ${rails}`,
@@ -64,10 +64,10 @@ export const PROVIDER_TEXTS = {
     'the public URL.',
   ownKeys: 'Keys of Railhead',
   ownKeysText:
-    'Calls to the provider are signed with a key of this installation. It must accept them.',
+    'Calls to the provider are signed with a key of this installation, which the provider must accept.',
   own: {
     current: 'Signs calls',
-    next: 'Signs later: give it to the provider before',
+    next: 'Signs later: register it with the provider first',
     former: 'No longer signs',
   },
   providerKeys: 'Keys of the provider',
@@ -84,9 +84,9 @@ export const PROVIDER_TEXTS = {
   routes: 'Routes',
   messages: 'Recent messages',
   allMessages: 'All messages',
-  noMessages: 'It has sent no message.',
+  noMessages: 'This provider has sent no messages.',
   consequences: {
-    check: 'One signed call asks the provider what it offers. Transfers are not affected.',
+    check: 'One signed call requests the offers of the provider. Transfers are not affected.',
     pause: (count: number) =>
       `${routes(count)} this provider. Their new transfers go to the next matching route, or to the ` +
       'built-in rail. New transfers of other providers are not affected.',
@@ -94,8 +94,9 @@ export const PROVIDER_TEXTS = {
     resume: (count: number) =>
       `${routes(count)} this provider. Their new transfers go to it again.`,
     rotate:
-      'The new key is shown at once and signs calls after the overlap, which is at least one hour. Give it ' +
-      'to the provider before, otherwise it rejects the calls and transfers wait.',
+      'The new key is shown at once and signs calls after the overlap, which is at least one hour. ' +
+      'Register it with the provider during the overlap; otherwise the provider rejects calls, and ' +
+      'transfers wait.',
     addKey:
       'Messages with the new key are accepted at once. After the overlap, messages with an earlier key are ' +
       'rejected.',
@@ -105,8 +106,8 @@ export const PROVIDER_TEXTS = {
     deleteService: 'The next route of this service applies, or the settings of the server.',
   },
   routesText:
-    'The first matching route selects the provider of a new transfer, in the order of priority. A route is ' +
-    'skipped while its provider is paused, does not offer the transfer, or is unavailable.',
+    'In the order of priority, the first matching route selects the provider of a new transfer. A route is ' +
+    'skipped while its provider is paused, unavailable, or does not offer the transfer.',
   noRoutes: 'There is no route. The built-in rail executes all transfers.',
   noRoutesOfProvider: 'No route selects this provider.',
   addRoute: 'Add route',
@@ -142,38 +143,38 @@ export const PROVIDER_TEXTS = {
   overRail: (rail: string) => `over ${rail}`,
   ofPlatform: (name: string) => `of ${name}`,
   choice:
-    'Selects the provider of a transfer as a new transfer would be routed now. Nothing is sent.',
+    'Shows the provider to which a new transfer would be routed now, and why. No transfer is sent.',
   explain: 'Explain',
   platformField: 'Platform that sends the transfer.',
   environmentField: 'Environment of the platform.',
   kindField: 'Kind of transfer.',
   railField: 'Rail of the transfer; not set if the payment names none.',
   currencyField: 'Currency of the transfer, such as EUR.',
-  countryField: 'Country of the account outside, such as DE; not set if unknown.',
+  countryField: 'Country of the external account, such as DE; not set if unknown.',
   amountField: 'Amount of the transfer.',
   transfer: 'Transfer',
   result: 'Result',
   executes: (provider: string) => `${provider} would execute this transfer.`,
   builtInByRoute: 'The built-in rail would execute this transfer: a route selects it.',
   builtInByDefault: 'The built-in rail would execute this transfer: no route selects a provider.',
-  noRouteAtAll: 'There are no routes.',
+  noRouteAtAll: 'There is no route.',
   priority: (priority: number) => `Priority ${priority}`,
   marks: { selected: 'Selected', skipped: 'Skipped', unused: 'Not needed' },
   verdicts: {
     SELECTED: 'It is the first route that matches and whose provider can execute the transfer.',
     LOWER_PRIORITY: 'It matches, but an earlier route is selected.',
-    OTHER_TRANSFERS: 'It is for other transfers.',
+    OTHER_TRANSFERS: 'It applies to other transfers.',
     PROVIDER_PAUSED: 'Its provider is paused.',
-    NOT_OFFERED: 'Its provider does not offer such a transfer.',
+    NOT_OFFERED: 'Its provider does not offer this transfer.',
     UNAVAILABLE: 'Its provider is unavailable: calls fail at present.',
     OVER_LIMIT: 'The amount exceeds the limit of its provider for one transfer.',
-    OVER_DAILY_LIMIT: 'The amount exceeds what its provider may get today.',
+    OVER_DAILY_LIMIT: 'The amount exceeds the remaining daily limit of its provider.',
     OVER_BALANCE: 'The prefunded balance at its provider is too low or unknown.',
     HIGHER_COST: 'It matches, but a route with the same priority costs less.',
   } as Readonly<Record<string, string>>,
   costs: (cost: string) => `Cost: ${cost}.`,
   arrives: (day: string) => `Expected on ${day}.`,
-  mismatch: (what: string) => `It is for other transfers: ${what}.`,
+  mismatch: (condition: string) => `It applies to other transfers: ${condition}.`,
   mismatches: {
     environment: (value: string) => `those of the environment ${value}`,
     platform: (value: string) => `those of ${value}`,
@@ -184,12 +185,12 @@ export const PROVIDER_TEXTS = {
     amount: (value: string) => `those ${value}`,
   },
   pausedBy: {
-    SYSTEM: 'Paused automatically by its terms.',
+    SYSTEM: 'Paused automatically, as its terms require.',
     OPERATOR: 'Paused by an operator.',
   },
   since: 'Since',
   health: 'Health',
-  healthText: 'Calls to the provider and results of transfers, of all processes.',
+  healthText: 'Calls to the provider and results of its transfers, over all server processes.',
   windows: { 5: '5 minutes', 60: '1 hour', 1440: '1 day' } as Readonly<Record<number, string>>,
   minutes: (count: number) => plural(count, 'minute', 'minutes'),
   window: 'Period',
@@ -223,9 +224,9 @@ export const PROVIDER_TEXTS = {
   chosenBy: (provider: string, priority: number) =>
     `${provider}, by the route with priority ${priority}`,
   chosenByDefault: (provider: string) => `${provider}, because no route was selected`,
-  consideredRoutes: 'Why: the routes at that time',
+  consideredRoutes: 'Routes at that time, with the reasons',
   messagesText:
-    'Messages that providers sent. Rejected messages are invalid. Contradictory messages changed nothing ' +
+    'Messages that providers sent. Rejected messages are invalid. Contradictory messages were not applied ' +
     'and need a decision by an operator.',
   noMessagesAtAll: 'No provider has sent a message.',
   file: {

@@ -1,4 +1,4 @@
-// Texts of the reconciliation with providers.
+// Texts of the screen that reconciles the ledger with statements of providers.
 
 export const RECONCILIATION_TEXTS = {
   intro:
@@ -12,8 +12,8 @@ export const RECONCILIATION_TEXTS = {
   noDays: 'No provider has sent a statement.',
   balances: 'Balances at providers',
   balancesText:
-    'The balance that each provider reported last, beside the ledger. Rail in transit, external settlement ' +
-    'and suspense are those of all providers.',
+    'The balance that each provider reported last, and the balances of the ledger. Rail in transit, ' +
+    'external settlement and suspense include all providers.',
   balancesOfProvider: 'Balances',
   statements: 'Statements',
   changeStatements: 'Change',
@@ -24,7 +24,7 @@ export const RECONCILIATION_TEXTS = {
   feesDiffer: 'A fee that is not in the ledger is a difference, which an operator decides.',
   noDayRequested: 'No statement was requested yet.',
   dayRequested: (day: string) => `The last day that was requested is ${day}.`,
-  noBalances: 'No balance was reported.',
+  noBalances: 'No provider has reported a balance.',
   kinds: {
     MISSING_AT_PROVIDER: 'Missing at the provider',
     MISSING_WITH_US: 'Missing in the ledger',
@@ -36,11 +36,11 @@ export const RECONCILIATION_TEXTS = {
   assignToMe: 'Assign to me',
   note: 'Owner and note',
   closeDay: 'Close day',
-  compare: 'Compare again',
+  compare: 'Reconcile again',
   closing:
-    'The day can no longer change. A later correction by the provider becomes a difference of a day that ' +
-    'is open.',
-  comparing: 'Requests the statement from the provider, posts its lines and lists what differs.',
+    'The day can no longer change. A later correction by the provider becomes a difference of the next ' +
+    'open day.',
+  comparing: 'Requests the statement from the provider, posts its lines and lists the differences.',
   decisions: {
     MATCH: 'Match to a payment',
     RECORD_DEPOSIT: 'Record deposit',
@@ -54,16 +54,18 @@ export const RECONCILIATION_TEXTS = {
     IGNORE: 'Ignore',
   },
   consequences: {
-    MATCH: 'The line of the statement is this payment.',
+    MATCH: 'The line of the statement is matched with this payment.',
     RECORD_DEPOSIT:
       'The amount is credited as a deposit to the account or to the owner of the reference.',
     RECORD_FEE: 'The amount is posted as an expense.',
-    OWN_FUNDS: 'The amount is posted as funds that the installation sent or took.',
+    OWN_FUNDS:
+      'The amount is posted as own funds that were sent to the provider or withdrawn from it.',
     WRITE_OFF: 'The amount is posted as a loss.',
     SUSPENSE: 'The amount remains in suspense until a later decision.',
     SETTLE: 'The transfer is recorded as settled.',
     RETURN: 'The transfer is recorded as returned, and the payer is refunded.',
-    CARRY: 'The transfer is in transit. It is listed again if the next statement does not have it.',
-    IGNORE: 'No statement will have it. Nothing is posted.',
+    CARRY:
+      'The transfer is in transit. The difference is reopened if the next statement does not have it.',
+    IGNORE: 'No statement is expected to have the transfer. Nothing is posted.',
   },
 } as const;

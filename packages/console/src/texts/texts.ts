@@ -164,7 +164,7 @@ export const TEXTS = {
     ledger: 'Ledger',
     providers: 'Providers',
     providerRoutes: 'Provider routes',
-    providerChoice: 'Why this provider',
+    providerChoice: 'Explain routing',
     providerMessages: 'Provider messages',
     providerFile: 'Import and export',
     reconciliation: 'Reconciliation',

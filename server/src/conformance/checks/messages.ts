@@ -1,104 +1,106 @@
-// Checks of messages: each is signed, valid and true, and repeated with the same ID until Railhead has
-// processed it.
+// Checks of messages: each must be signed, valid and correct, and is repeated with the same ID
+// until Railhead has processed it.
 import type { Check, CheckGroup } from '../check.ts';
 import { type Attempt, stateOf } from '../inbox.ts';
+import type { Session } from '../session.ts';
 import type { Transfer } from '../transfers.ts';
-import type { Trial } from '../trial.ts';
-import { problem, skipped } from '../verdict.ts';
+import { failure, skipped } from '../verdict.ts';
 
-/** Responses after which the adapter sends the message again; 0 closes the connection. */
-const TEMPORARY = [0, 503, 429];
+/** Statuses after which the adapter must send the message again; 0 closes the connection. */
+const TEMPORARY_STATUSES = [0, 503, 429];
 
-const AGAIN =
-  'Store each message with its ID before it is sent, and send it again until the status is 200, 400 ' +
-  'or 409. In its test mode the adapter waits at most one second between attempts.';
+const REPEAT_REMEDY =
+  'Store each message with its ID before sending it, and repeat it until the status is 200, 400 or 409. ' +
+  'In the test mode, wait at most one second between attempts.';
 
-const repetitions = new WeakMap<Trial, Promise<Attempt[]>>();
+const repetitions = new WeakMap<Session, Promise<Attempt[]>>();
 
 /** Attempts of one message whose first responses are temporary errors. */
-function repeatedAttempts(trial: Trial): Promise<Attempt[]> {
-  const known = repetitions.get(trial);
+function repeatedAttempts(session: Session): Promise<Attempt[]> {
+  const known = repetitions.get(session);
   if (known) return known;
   const attempts = (async () => {
-    const { transferId, ...transfer } = trial.transfer('settled');
-    trial.parts.inbox.plan(transferId, 'settled', [...TEMPORARY, 200]);
-    await trial.send({ transferId, ...transfer });
-    return trial.receives(transferId, 'settled', TEMPORARY.length + 1);
+    const { transferId, ...transfer } = session.transfer('settled');
+    session.parts.inbox.setResponses(transferId, 'settled', [...TEMPORARY_STATUSES, 200]);
+    await session.send({ transferId, ...transfer });
+    return session.waitForAttempts(transferId, 'settled', TEMPORARY_STATUSES.length + 1);
   })();
-  repetitions.set(trial, attempts);
+  repetitions.set(session, attempts);
   return attempts;
 }
 
-/** Throws if a message is sent again after this response. */
-async function notAgain(trial: Trial, status: number): Promise<void> {
-  const { transferId, ...transfer } = trial.transfer('settled');
-  trial.parts.inbox.plan(transferId, 'settled', [status]);
-  await trial.send({ transferId, ...transfer });
-  const before = (await trial.receives(transferId, 'settled')).length;
-  await trial.quiet();
-  const again = trial.attemptsOf(transferId, 'settled').length - before;
-  if (again > 0)
-    throw problem(`sent ${again + 1} times, the first response had the status ${status}`);
+/** Throws if the adapter sends a message again after a response with this status. */
+async function assertNotRepeated(session: Session, status: number): Promise<void> {
+  const { transferId, ...transfer } = session.transfer('settled');
+  session.parts.inbox.setResponses(transferId, 'settled', [status]);
+  await session.send({ transferId, ...transfer });
+  const before = (await session.waitForAttempts(transferId, 'settled')).length;
+  await session.waitQuietPeriod();
+  const repeats = session.attemptsOf(transferId, 'settled').length - before;
+  if (repeats > 0)
+    throw failure(`sent ${repeats + 1} times, although the first status was ${status}`);
 }
 
 export const messageChecks: CheckGroup = {
   applies: ({ transfers = [] }) => transfers.length > 0,
-  when: 'together',
+  phase: 'parallel',
   checks: [
     {
       name: 'messages.received',
-      tried: 'a transfer settles',
+      action: 'a transfer settles',
       expected: 'a message "transfer.updated" with the state "settled"',
-      remedy: 'Start the adapter with the address of the inbox that this report shows.',
-      async run(trial) {
-        const transfer = trial.transfer('settled');
-        const start = trial.parts.effects.now();
-        await trial.send(transfer);
-        const [first] = await trial.receives(transfer.transferId, 'settled');
+      remedy: 'Start the adapter with the address for messages in the first line of this report.',
+      async run(session) {
+        const transfer = session.transfer('settled');
+        const start = session.parts.effects.now();
+        await session.send(transfer);
+        const [first] = await session.waitForAttempts(transfer.transferId, 'settled');
         return `after ${Math.max(0, (first?.at ?? start) - start)} ms`;
       },
     },
     {
       name: 'messages.repeated',
-      tried: 'no response, then the statuses 503 and 429, then 200',
+      action: 'the responses to a message are: none, 503, 429, 200',
       expected: 'four attempts of the message',
-      remedy: AGAIN,
-      async run(trial) {
-        const attempts = await repeatedAttempts(trial);
+      remedy: REPEAT_REMEDY,
+      async run(session) {
+        const attempts = await repeatedAttempts(session);
         return `${attempts.length} attempts`;
       },
     },
     {
       name: 'messages.same-id',
-      tried: 'the attempts of one message are compared',
+      action: 'the attempts of one message are compared',
       expected: 'the same ID and the same body',
-      remedy: `${AGAIN} Sign it anew, but never change it.`,
-      async run(trial) {
-        const attempts = await repeatedAttempts(trial).catch(() => {
+      remedy: `${REPEAT_REMEDY} Each attempt has a new signature, but the same body.`,
+      async run(session) {
+        const attempts = await repeatedAttempts(session).catch(() => {
           throw skipped('no message was repeated');
         });
         const ids = new Set(attempts.map(({ fields }) => fields.id));
-        if (ids.size > 1) throw problem(`${ids.size} IDs for one message`);
-        if (new Set(attempts.map(({ body }) => body)).size > 1) throw problem('different bodies');
+        if (ids.size > 1) throw failure(`${ids.size} IDs for one message`);
+        if (new Set(attempts.map(({ body }) => body)).size > 1) {
+          throw failure('the bodies of the attempts differ');
+        }
         return `ID ${[...ids].join('')}`;
       },
     },
     {
-      name: 'messages.final-answers',
-      tried: 'responses with the statuses 200, 400 and 409',
+      name: 'messages.final-responses',
+      action: 'the response to a message has the status 200, 400 or 409',
       expected: 'the message is not sent again',
       remedy:
-        'Stop after 200, 400 and 409. An operator decides about a message with 409; one with 400 must ' +
-        'be corrected.',
-      async run(trial) {
-        await Promise.all([200, 400, 409].map((status) => notAgain(trial, status)));
+        'Do not repeat a message after 200, 400 or 409. After 400, correct the adapter. After 409, an ' +
+        'operator must decide.',
+      async run(session) {
+        await Promise.all([200, 400, 409].map((status) => assertNotRepeated(session, status)));
         return 'one attempt each';
       },
     },
   ],
 };
 
-/** Compares a message with the transfer that it is about. */
+/** Returns the difference between the amounts of a message and of its transfer. */
 function differenceOf({ fields }: Attempt, transfer: Transfer | undefined): string | undefined {
   if (!transfer) return undefined;
   const { amount = transfer.amount, currency = transfer.currency } = fields;
@@ -106,105 +108,108 @@ function differenceOf({ fields }: Attempt, transfer: Transfer | undefined): stri
   return `${amount} ${currency} instead of ${transfer.amount} ${transfer.currency}`;
 }
 
-const ofTransfer = ({ fields }: Attempt) => fields.type === 'transfer.updated';
+const isTransferMessage = ({ fields }: Attempt) => fields.type === 'transfer.updated';
 
-function oneBodyForEachId(attempts: readonly Attempt[]): void {
+function assertOneBodyPerId(attempts: readonly Attempt[]): void {
   const bodies = new Map<unknown, string>();
   for (const { fields, body } of attempts) {
     const earlier = bodies.get(fields.id);
     if (earlier !== undefined && earlier !== body) {
-      throw problem(`the ID ${fields.id} belongs to different messages`);
+      throw failure(`the ID ${fields.id} belongs to different messages`);
     }
     bodies.set(fields.id, body);
   }
 }
 
-/** A check of every attempt that was received. */
-const ofAll = (
+/** Creates a check of all received attempts. */
+const checkOfAttempts = (
   description: Omit<Check, 'run'>,
-  seen: string,
-  check: (attempts: readonly Attempt[], trial: Trial) => void,
+  actual: string,
+  check: (attempts: readonly Attempt[], session: Session) => void,
 ): Check => ({
   ...description,
-  run(trial) {
-    const { attempts } = trial.parts.inbox;
+  run(session) {
+    const { attempts } = session.parts.inbox;
     if (attempts.length === 0) throw skipped('no message was received');
-    check(attempts, trial);
-    return `${attempts.length} attempts, ${seen}`;
+    check(attempts, session);
+    return `${attempts.length} attempts, ${actual}`;
   },
 });
 
 export const receivedChecks: CheckGroup = {
   applies: ({ transfers = [] }) => transfers.length > 0,
-  when: 'last',
+  phase: 'final',
   checks: [
-    ofAll(
+    checkOfAttempts(
       {
         name: 'messages.signed',
-        tried: 'the signature of every attempt',
-        expected: 'digest, key and time are right',
-        remedy: 'Sign every attempt at the time when it is sent, for the address of the inbox.',
+        action: 'the signatures of all attempts are verified',
+        expected: 'valid signatures, with a correct digest, key and time',
+        remedy: 'Sign each attempt when it is sent, for the address to which it is sent.',
       },
-      'all signed',
+      'all with valid signatures',
       (attempts) => {
-        const wrong = attempts.find((each) => each.signatureProblem !== undefined);
-        if (wrong) throw problem(wrong.signatureProblem ?? '');
+        const invalid = attempts.find((each) => each.signatureProblem !== undefined);
+        if (invalid) throw failure(invalid.signatureProblem ?? '');
       },
     ),
-    ofAll(
+    checkOfAttempts(
       {
         name: 'messages.valid',
-        tried: 'the body of every attempt is compared with its schema',
-        expected: 'every field is valid; amounts are integers',
-        remedy: 'Correct the named field: docs/providers/openapi.json has the schema `Message`.',
+        action: 'the bodies of all attempts are validated',
+        expected: 'all fields are valid; amounts are integers',
+        remedy: 'Correct the field. The schema is `Message` in docs/providers/openapi.json.',
       },
       'all valid',
       (attempts) => {
         const [error] = attempts.flatMap(({ errors }) => errors);
-        if (error) throw problem(`${error.field || 'the body'} ${error.message}`);
+        if (error) throw failure(`${error.field || 'the body'} ${error.message}`);
       },
     ),
-    ofAll(
+    checkOfAttempts(
       {
         name: 'messages.amounts',
-        tried: 'amount and currency of every message are compared with the transfer',
-        expected: 'those of the transfer, in minor units',
-        remedy: 'Report the amount that was executed, in the minor units of the transfer.',
+        action: 'amounts and currencies of messages are compared with the transfers',
+        expected: 'the amount and currency of the transfer, in minor units',
+        remedy: 'Report the executed amount in minor units, with the currency of the transfer.',
       },
-      'as sent',
-      (attempts, trial) => {
-        for (const attempt of attempts.filter(ofTransfer)) {
-          const transfer = trial.transfers.get(String(attempt.fields.transferId));
+      'amounts equal',
+      (attempts, session) => {
+        for (const attempt of attempts.filter(isTransferMessage)) {
+          const transfer = session.transfers.get(String(attempt.fields.transferId));
           const difference = differenceOf(attempt, transfer);
-          if (difference) throw problem(difference);
+          if (difference) throw failure(difference);
         }
       },
     ),
-    ofAll(
+    checkOfAttempts(
       {
         name: 'messages.known',
-        tried: 'the transfer of every message',
-        expected: 'one that was sent',
-        remedy: 'Report `transferId` as Railhead sent it. Rejected calls are never executed.',
+        action: 'the transfer IDs of messages are compared with those that were sent',
+        expected: 'each message belongs to a transfer that was sent',
+        remedy:
+          'Report `transferId` as Railhead sent it, and do not execute transfers of rejected calls.',
       },
-      'all known',
-      (attempts, trial) => {
-        const wrong = attempts
-          .filter(ofTransfer)
-          .find(({ fields }) => !trial.transfers.has(String(fields.transferId)));
-        if (wrong) throw problem(`${wrong.fields.transferId}, ${stateOf(wrong)}`);
+      'all transfers known',
+      (attempts, session) => {
+        const invalid = attempts
+          .filter(isTransferMessage)
+          .find(({ fields }) => !session.transfers.has(String(fields.transferId)));
+        if (invalid) {
+          throw failure(`unknown transfer ${invalid.fields.transferId}, ${stateOf(invalid)}`);
+        }
       },
     ),
-    ofAll(
+    checkOfAttempts(
       {
         name: 'messages.unique-ids',
-        tried: 'the IDs of all messages are compared',
+        action: 'the IDs of all messages are compared',
         expected: 'different messages have different IDs',
         remedy:
-          'Generate an ID for each message, for example with the ID of the event of the bank.',
+          'Generate an ID for each message, for example from the ID of the event at the bank.',
       },
       'IDs unique',
-      oneBodyForEachId,
+      assertOneBodyPerId,
     ),
   ],
 };

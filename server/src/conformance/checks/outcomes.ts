@@ -1,19 +1,19 @@
-// Checks of results: an adapter reports each of them, and never two that exclude each other.
+// Checks of outcomes: an adapter must report each outcome, and must not report contradictory ones.
 import type { CheckGroup } from '../check.ts';
-import { referencesOf, type Trial } from '../trial.ts';
-import { problem } from '../verdict.ts';
+import { referencesOf, type Session } from '../session.ts';
+import { failure } from '../verdict.ts';
 
-const MODE =
-  'In its test mode the adapter reads the outcome from remittanceInformation: "TEST SETTLED", ' +
+const TEST_MODE_REMEDY =
+  'In the test mode, produce the outcome that remittanceInformation requests: "TEST SETTLED", ' +
   '"TEST FAILED", "TEST RETURNED" or "TEST HELD". See docs/guides/provider-adapters.md.';
 
-/** States after which no state of another group is possible. */
+/** Groups of final states. States of two groups contradict each other. */
 const FINAL_GROUPS = [['settled', 'returned'], ['failed'], ['canceled']];
 const NOT_FINAL = ['accepted', 'unknown', 'not found'];
 
-/** What two reported states of one transfer contradict. */
-function contradictionOf(trial: Trial, transferId: string): string | undefined {
-  const history = trial.historyOf(transferId);
+/** Returns two contradictory states of a transfer; undefined if there are none. */
+function contradictionOf(session: Session, transferId: string): string | undefined {
+  const history = session.historyOf(transferId);
   const groups = FINAL_GROUPS.map((group) => history.find(({ state }) => group.includes(state)));
   const [one, other] = groups.flatMap((each) => each?.state ?? []);
   if (one !== undefined && other !== undefined) return `${one} and ${other}`;
@@ -26,56 +26,62 @@ function contradictionOf(trial: Trial, transferId: string): string | undefined {
 
 const shortId = (transferId: string) => `transfer …${transferId.slice(-6)}`;
 
-/** The result of a transfer, which a repeated call must return as well. */
-async function result(trial: Trial, outcome: 'settled' | 'failed') {
-  const transfer = trial.transfer(outcome);
-  await trial.send(transfer);
-  await trial.reaches(transfer.transferId, outcome);
-  const { state } = await trial.send(transfer);
-  if (state !== outcome) throw problem(`${outcome}, but ${state} when it is sent again`);
+/** Sends a transfer, and sends it again after its outcome: the reply must contain the outcome. */
+async function sendTwice(session: Session, outcome: 'settled' | 'failed') {
+  const transfer = session.transfer(outcome);
+  await session.send(transfer);
+  await session.waitForState(transfer.transferId, outcome);
+  const { state } = await session.send(transfer);
+  if (state !== outcome) {
+    throw failure(`first ${outcome}, and ${state} in the reply to the repeated call`);
+  }
   return transfer;
 }
 
 export const outcomeChecks: CheckGroup = {
   applies: ({ transfers = [] }) => transfers.length > 0,
-  when: 'together',
+  phase: 'parallel',
   checks: [
     {
       name: 'outcomes.settled',
-      tried: 'a transfer that settles, sent again after it has settled',
-      expected: 'settled, both times',
-      remedy: MODE,
-      async run(trial) {
-        const { transferId } = await result(trial, 'settled');
-        return `settled, ${referencesOf(trial, transferId).join(', ')}`;
+      action: 'a transfer settles, and is sent again',
+      expected: 'the state "settled", also in the second reply',
+      remedy: TEST_MODE_REMEDY,
+      async run(session) {
+        const { transferId } = await sendTwice(session, 'settled');
+        return `settled, ${referencesOf(session, transferId).join(', ')}`;
       },
     },
     {
       name: 'outcomes.failed',
-      tried: 'a transfer that fails, sent again after it has failed',
-      expected: 'failed with a reason, both times',
-      remedy: `${MODE} A transfer that has failed is never executed.`,
-      async run(trial) {
-        const { transferId } = await result(trial, 'failed');
-        const state = await trial.state(transferId);
+      action: 'a transfer fails, and is sent again',
+      expected: 'the state "failed" with a reason, also in the second reply',
+      remedy: `${TEST_MODE_REMEDY} Never execute a failed transfer.`,
+      async run(session) {
+        const { transferId } = await sendTwice(session, 'failed');
+        const state = await session.state(transferId);
         return state?.state === 'failed' ? `failed, ${state.reason}` : 'failed';
       },
     },
     {
       name: 'outcomes.returned',
-      tried: 'a transfer that settles and is returned later',
-      expected: 'settled, then returned',
-      remedy: `${MODE} Railhead requests no state after settlement, so a return needs a message.`,
-      async run(trial) {
-        const { transferId, ...transfer } = trial.transfer('returned');
-        await trial.send({ transferId, ...transfer });
-        await trial.reaches(transferId, 'settled', 'returned');
-        await trial.reaches(transferId, 'returned');
-        if (!trial.historyOf(transferId).some(({ state }) => state === 'settled')) {
-          throw problem('returned, but never settled');
+      action: 'a transfer settles, and is returned later',
+      expected: 'the state "settled", then "returned"',
+      remedy:
+        `${TEST_MODE_REMEDY} Report a return by a message, because Railhead requests no states after ` +
+        'settlement.',
+      async run(session) {
+        const { transferId, ...transfer } = session.transfer('returned');
+        await session.send({ transferId, ...transfer });
+        await session.waitForState(transferId, 'settled', 'returned');
+        await session.waitForState(transferId, 'returned');
+        if (!session.historyOf(transferId).some(({ state }) => state === 'settled')) {
+          throw failure('returned, but settlement was not reported');
         }
-        const state = await trial.state(transferId);
-        if (state?.state !== 'returned') throw problem(`now ${state?.state ?? 'not found'}`);
+        const state = await session.state(transferId);
+        if (state?.state !== 'returned') {
+          throw failure(`the state is ${state?.state ?? 'not found'}`);
+        }
         return 'settled, then returned';
       },
     },
@@ -84,47 +90,47 @@ export const outcomeChecks: CheckGroup = {
 
 export const consistencyChecks: CheckGroup = {
   applies: ({ transfers = [] }) => transfers.length > 0,
-  when: 'last',
+  phase: 'final',
   checks: [
     {
       name: 'outcomes.final',
-      tried: 'all states of each transfer are compared, in replies and messages',
-      expected: 'never both settled and failed or canceled; a final state remains',
+      action: 'the states of each transfer in replies and messages are compared',
+      expected: 'no contradictory states, and no other state after a final one',
       remedy:
-        'Store each result with its transfer, and report nothing that contradicts it. Until the bank ' +
-        'is certain, the state is "unknown" or "accepted".',
-      run(trial) {
-        for (const transferId of trial.transfers.keys()) {
-          const contradiction = contradictionOf(trial, transferId);
-          if (contradiction) throw problem(`${shortId(transferId)}: ${contradiction}`);
+        'Store each outcome with its transfer, and report no state that contradicts it. Until the bank ' +
+        'confirms an outcome, return "unknown" or "accepted".',
+      run(session) {
+        for (const transferId of session.transfers.keys()) {
+          const contradiction = contradictionOf(session, transferId);
+          if (contradiction) throw failure(`${shortId(transferId)}: ${contradiction}`);
         }
-        return `${trial.transfers.size} transfers without a contradiction`;
+        return `${session.transfers.size} transfers without a contradiction`;
       },
     },
     {
       name: 'outcomes.reference',
-      tried: 'all references of each transfer are compared, in replies and messages',
-      expected: 'one reference for each transfer',
+      action: 'the references of each transfer in replies and messages are compared',
+      expected: 'at most one reference per transfer',
       remedy:
-        'A second reference is a second execution, or not the one of the statement. Report the ' +
-        "bank's reference of the one payment.",
-      run(trial) {
-        for (const transferId of trial.transfers.keys()) {
-          const references = referencesOf(trial, transferId);
+        'Execute each transfer once, and always report the reference that the bank shows on its ' +
+        'statement.',
+      run(session) {
+        for (const transferId of session.transfers.keys()) {
+          const references = referencesOf(session, transferId);
           if (references.length > 1) {
-            throw problem(`${shortId(transferId)}: ${references.join(', ')}`);
+            throw failure(`${shortId(transferId)}: ${references.join(', ')}`);
           }
         }
-        return 'at most one for each transfer';
+        return 'at most one reference per transfer';
       },
     },
     {
       name: 'calls.deadline',
-      tried: 'the slowest call is measured',
-      expected: 'a response within 15 s, better 1 s',
-      remedy: 'Respond with "accepted" or "unknown" at once, and wait for the bank afterwards.',
-      run(trial) {
-        const slowest = [...trial.durations].sort((a, b) => b.durationMs - a.durationMs)[0];
+      action: 'the slowest call is measured',
+      expected: 'a response within 15 s; less than 1 s is recommended',
+      remedy: 'Respond with "accepted" or "unknown" without waiting for the bank.',
+      run(session) {
+        const slowest = [...session.durations].sort((a, b) => b.durationMs - a.durationMs)[0];
         return slowest ? `${slowest.durationMs} ms for ${slowest.path}` : 'no call';
       },
     },

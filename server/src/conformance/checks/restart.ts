@@ -1,16 +1,16 @@
-// Checks of a crash: the adapter is ended without notice and started again. They need its command.
+// Checks of crashes: the adapter is killed and restarted. They require the command that starts it.
 import type { CheckGroup } from '../check.ts';
-import { referencesOf, type Trial } from '../trial.ts';
-import { problem } from '../verdict.ts';
+import { referencesOf, type Session } from '../session.ts';
+import { failure } from '../verdict.ts';
 
-const DURABLE =
-  'Store transfers and messages durably before the call is answered or the bank is called, and read ' +
+const DURABLE_REMEDY =
+  'Store transfers and messages durably before the response is sent or the bank is called, and read ' +
   'them at the start.';
 
-/** Time between a call and the end of the adapter in the middle of it. */
-const IN_THE_MIDDLE_MS = 15;
+/** Time between the start of a call and the kill of the adapter. */
+const KILL_AFTER_MS = 15;
 
-async function restart({ parts }: Trial): Promise<void> {
+async function restart({ parts }: Session): Promise<void> {
   await parts.kill?.();
   await parts.start?.();
 }
@@ -18,63 +18,65 @@ async function restart({ parts }: Trial): Promise<void> {
 export const restartChecks: CheckGroup = {
   applies: ({ transfers = [] }, { parts }) =>
     transfers.length > 0 && parts.kill !== undefined && parts.start !== undefined,
-  when: 'alone',
+  phase: 'sequential',
   checks: [
     {
       name: 'restart.transfers',
-      tried: 'the adapter is killed after it has accepted a transfer, and started again',
-      expected: 'the transfer is known, with the same reference',
-      remedy: DURABLE,
-      async run(trial) {
-        const { transferId, ...transfer } = trial.transfer('held');
-        await trial.send({ transferId, ...transfer });
-        await restart(trial);
-        const state = await trial.state(transferId);
-        if (!state) throw problem('status 404: the transfer is forgotten');
-        const references = referencesOf(trial, transferId);
-        if (references.length > 1) throw problem(`several references: ${references.join(', ')}`);
+      action: 'the adapter is killed after it has accepted a transfer, and restarted',
+      expected: 'the transfer exists with the same reference',
+      remedy: DURABLE_REMEDY,
+      async run(session) {
+        const { transferId, ...transfer } = session.transfer('held');
+        await session.send({ transferId, ...transfer });
+        await restart(session);
+        const state = await session.state(transferId);
+        if (!state) throw failure('status 404: the transfer was lost');
+        const references = referencesOf(session, transferId);
+        if (references.length > 1) throw failure(`several references: ${references.join(', ')}`);
         return state.state;
       },
     },
     {
-      name: 'restart.in-send',
-      tried: 'the adapter is killed in the middle of a call, and the call is repeated',
+      name: 'restart.during-send',
+      action: 'the adapter is killed during a call and restarted, and the call is repeated',
       expected: 'one execution: the same reference in every reply and message',
-      remedy: `${DURABLE} After a crash, ask the bank about a payment before it is sent again.`,
-      async run(trial) {
-        const { calls } = trial.parts;
-        const transfer = trial.transfer('settled');
-        const inTheMiddle = calls.call('/transfers/send', transfer).catch(() => undefined);
-        await new Promise((resolve) => setTimeout(resolve, IN_THE_MIDDLE_MS));
-        await restart(trial);
-        await inTheMiddle;
-        await trial.send(transfer);
-        await trial.reaches(transfer.transferId, 'settled');
-        await trial.quiet();
-        const references = referencesOf(trial, transfer.transferId);
-        if (references.length > 1) throw problem(`several references: ${references.join(', ')}`);
+      remedy:
+        `${DURABLE_REMEDY} After a crash, request the state of a payment from the bank before sending ` +
+        'it again.',
+      async run(session) {
+        const { calls } = session.parts;
+        const transfer = session.transfer('settled');
+        const interrupted = calls.call('/transfers/send', transfer).catch(() => undefined);
+        await new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS));
+        await restart(session);
+        await interrupted;
+        await session.send(transfer);
+        await session.waitForState(transfer.transferId, 'settled');
+        await session.waitQuietPeriod();
+        const references = referencesOf(session, transfer.transferId);
+        if (references.length > 1) throw failure(`several references: ${references.join(', ')}`);
         return references[0] ?? 'no reference';
       },
     },
     {
       name: 'restart.messages',
-      tried: 'the adapter is killed while Railhead does not accept a message',
-      expected: 'the message is sent again with the same ID',
-      remedy: DURABLE,
-      async run(trial) {
-        const { inbox } = trial.parts;
-        const transfer = trial.transfer('settled');
+      action: 'the adapter is killed while messages are answered with 503, and restarted',
+      expected: 'the message is repeated with the same ID',
+      remedy: DURABLE_REMEDY,
+      async run(session) {
+        const { inbox } = session.parts;
+        const transfer = session.transfer('settled');
         const { transferId } = transfer;
-        inbox.plan(transferId, 'settled', [503]);
-        await trial.send(transfer);
-        await trial.receives(transferId, 'settled');
-        await trial.parts.kill?.();
-        const before = trial.attemptsOf(transferId, 'settled').length;
-        inbox.plan(transferId, 'settled', [200]);
-        await trial.parts.start?.();
-        const attempts = await trial.receives(transferId, 'settled', before + 1);
+        inbox.setResponses(transferId, 'settled', [503]);
+        await session.send(transfer);
+        await session.waitForAttempts(transferId, 'settled');
+        await session.parts.kill?.();
+        const before = session.attemptsOf(transferId, 'settled').length;
+        inbox.setResponses(transferId, 'settled', [200]);
+        await session.parts.start?.();
+        const attempts = await session.waitForAttempts(transferId, 'settled', before + 1);
         const ids = new Set(attempts.map(({ fields }) => fields.id));
-        if (ids.size > 1) throw problem('another ID than before');
+        if (ids.size > 1) throw failure('the ID of the message changed');
         return 'the same ID';
       },
     },

@@ -1,112 +1,117 @@
-// Checks of sending: a transfer is executed once, however often and however badly it is sent.
+// Checks of transfers: a transfer is executed once, even if it is sent repeatedly or a connection ends early.
 import type { CheckGroup } from '../check.ts';
+import { referencesOf, type Session } from '../session.ts';
 import type { Transfer } from '../transfers.ts';
-import { referencesOf, type Trial } from '../trial.ts';
-import { problem } from '../verdict.ts';
+import { failure } from '../verdict.ts';
 
-const ONCE = 'one execution: the same reference in every reply and message';
-const STORE =
-  'Store the transfer by transferId before it is executed, and return the stored state to every ' +
-  'later call with this ID.';
+const EXECUTED_ONCE = 'one execution: the same reference in every reply and message';
+const STORE_REMEDY =
+  'Store the transfer by transferId before executing it, and return the stored state to all later calls ' +
+  'with this ID.';
 
-/** Throws if a transfer was reported with several references. */
-function oneReference(trial: Trial, { transferId }: Transfer): string {
-  const references = referencesOf(trial, transferId);
-  if (references.length > 1) throw problem(`several references: ${references.join(', ')}`);
+/** Returns the reference of a transfer. Throws if several were reported. */
+function singleReference(session: Session, { transferId }: Transfer): string {
+  const references = referencesOf(session, transferId);
+  if (references.length > 1) throw failure(`several references: ${references.join(', ')}`);
   return references[0] ?? 'no reference yet';
 }
 
-/** Waits for the result, when an execution too many would have been reported. */
-async function executedOnce(trial: Trial, transfer: Transfer): Promise<string> {
-  await trial.reaches(transfer.transferId, 'settled');
-  await trial.quiet();
-  return oneReference(trial, transfer);
+/** Waits for the outcome and for messages of further executions. */
+async function assertExecutedOnce(session: Session, transfer: Transfer): Promise<string> {
+  await session.waitForState(transfer.transferId, 'settled');
+  await session.waitQuietPeriod();
+  return singleReference(session, transfer);
 }
 
 export const transferChecks: CheckGroup = {
   applies: ({ transfers = [] }) => transfers.length > 0,
-  when: 'together',
+  phase: 'parallel',
   checks: [
     {
       name: 'transfers.send',
-      tried: 'a transfer is sent, and its state requested',
-      expected: 'a state, and the same reference in both replies',
-      remedy: 'Return a state of the protocol from /transfers/send and from /transfers/state.',
-      async run(trial) {
-        const transfer = trial.transfer('held');
-        const { state } = await trial.send(transfer);
-        if (state === 'failed') throw problem('failed; TEST HELD is accepted until it is canceled');
-        if (!(await trial.state(transfer.transferId))) throw problem('the state is not found');
-        return `${state}, ${oneReference(trial, transfer)}`;
+      action: 'a transfer is sent, and its state is requested',
+      expected: 'valid states with the same reference in both replies',
+      remedy: 'Return a `TransferState` of the protocol from /transfers/send and /transfers/state.',
+      async run(session) {
+        const transfer = session.transfer('held');
+        const { state } = await session.send(transfer);
+        if (state === 'failed') {
+          throw failure('failed, although TEST HELD must remain accepted until it is canceled');
+        }
+        if (!(await session.state(transfer.transferId))) {
+          throw failure('status 404 for the state of the transfer');
+        }
+        return `${state}, ${singleReference(session, transfer)}`;
       },
     },
     {
       name: 'transfers.unknown',
-      tried: 'the state of a transfer that was never sent',
+      action: 'the state of a transfer that was never sent is requested',
       expected: 'status 404',
       remedy: 'Return 404 from /transfers/state unless the transfer is stored.',
-      async run(trial) {
-        const state = await trial.state(trial.transfer('settled').transferId);
-        if (state) throw problem(`status 200, ${state.state}`);
+      async run(session) {
+        const state = await session.state(session.transfer('settled').transferId);
+        if (state) throw failure(`status 200, ${state.state}`);
         return 'status 404';
       },
     },
     {
       name: 'transfers.repeat',
-      tried: 'the same transfer is sent three times',
-      expected: ONCE,
-      remedy: STORE,
-      async run(trial) {
-        const transfer = trial.transfer('settled');
-        for (let attempt = 0; attempt < 3; attempt++) await trial.send(transfer);
-        return executedOnce(trial, transfer);
+      action: 'the same transfer is sent three times',
+      expected: EXECUTED_ONCE,
+      remedy: STORE_REMEDY,
+      async run(session) {
+        const transfer = session.transfer('settled');
+        for (let attempt = 0; attempt < 3; attempt++) await session.send(transfer);
+        return assertExecutedOnce(session, transfer);
       },
     },
     {
       name: 'transfers.concurrent',
-      tried: 'the same transfer is sent five times at once',
-      expected: ONCE,
-      remedy: `${STORE} A unique key or a lock must decide between simultaneous calls.`,
-      async run(trial) {
-        const transfer = trial.transfer('settled');
-        await Promise.all(Array.from({ length: 5 }, () => trial.send(transfer)));
-        return executedOnce(trial, transfer);
+      action: 'the same transfer is sent five times concurrently',
+      expected: EXECUTED_ONCE,
+      remedy: `${STORE_REMEDY} Use a unique key or a lock for concurrent calls.`,
+      async run(session) {
+        const transfer = session.transfer('settled');
+        await Promise.all(Array.from({ length: 5 }, () => session.send(transfer)));
+        return assertExecutedOnce(session, transfer);
       },
     },
     {
-      name: 'transfers.hang-up',
-      tried: 'the connection ends in the middle of the call and before its response; then again',
-      expected: ONCE,
-      remedy: `${STORE} A call whose connection ends can have had its effect.`,
-      async run(trial) {
-        const transfer = trial.transfer('settled');
-        const { calls } = trial.parts;
-        await calls.hangUp('/transfers/send', transfer, 'during');
-        await calls.hangUp('/transfers/send', transfer, 'after');
-        await calls.hangUp('/transfers/send', transfer, 'after');
-        await trial.send(transfer);
-        return executedOnce(trial, transfer);
+      name: 'transfers.disconnect',
+      action:
+        'the connection ends during the call or before its response, and the call is repeated',
+      expected: EXECUTED_ONCE,
+      remedy: `${STORE_REMEDY} A call whose connection ended may have been executed.`,
+      async run(session) {
+        const transfer = session.transfer('settled');
+        const { calls } = session.parts;
+        await calls.abort('/transfers/send', transfer, 'during');
+        await calls.abort('/transfers/send', transfer, 'after');
+        await calls.abort('/transfers/send', transfer, 'after');
+        await session.send(transfer);
+        return assertExecutedOnce(session, transfer);
       },
     },
     {
       name: 'transfers.unknown-fields',
-      tried: 'a transfer with a field that the protocol does not have',
+      action: 'a transfer has a field that the protocol does not define',
       expected: 'the field is ignored',
-      remedy: 'Ignore unknown fields: later versions of Railhead can add optional ones.',
-      async run(trial) {
-        const { state } = await trial.send(trial.transfer('held'), { newField: { value: 1 } });
-        if (state === 'failed') throw problem('failed');
+      remedy: 'Ignore unknown fields: later versions of Railhead can add optional fields.',
+      async run(session) {
+        const { state } = await session.send(session.transfer('held'), { newField: { value: 1 } });
+        if (state === 'failed') throw failure('failed');
         return state;
       },
     },
     {
       name: 'transfers.malformed',
-      tried: 'a signed call whose body is not JSON',
+      action: 'the body of a signed call is not JSON',
       expected: 'a status from 400 to 499',
-      remedy: 'Respond with 400 to a body that cannot be read.',
-      async run(trial) {
-        const { status } = await trial.call('/transfers/send', '{"transferId":');
-        if (status < 400 || status > 499) throw problem(`status ${status}`);
+      remedy: 'Respond with 400 to a body that is not valid JSON.',
+      async run(session) {
+        const { status } = await session.call('/transfers/send', '{"transferId":');
+        if (status < 400 || status > 499) throw failure(`status ${status}`);
         return `status ${status}`;
       },
     },

@@ -1,5 +1,5 @@
-// The card issuer of a provider: orders and changes cards over the protocol. The funds of a card are in
-// this ledger, so a funding debit needs no call.
+// The card issuer of a provider: orders and changes cards over the provider protocol. The funds of
+// a card are in this ledger, so that a funding debit requires no call.
 
 import type {
   CardDetails,
@@ -11,7 +11,10 @@ import type {
 import { CardChanged, CardIssuing, CardNumber, type StandIn } from '../ports/providers/cards.ts';
 import { NOT_FOUND, type ProviderClient } from './client.ts';
 
-/** Interval of requests if the provider names none. No message reports the result of an order. */
+/**
+ * Default interval of state requests. They are required, because no message reports the result of
+ * an order.
+ */
 const CHECK_AFTER_S = 60;
 
 function progressOf(reported: CardIssuing): IssueProgress {
@@ -25,7 +28,10 @@ function progressOf(reported: CardIssuing): IssueProgress {
   return { state: 'issued', card: { ...refs, brand, last4, expMonth, expYear } };
 }
 
-/** The rules for authorizations without an answer; no approval exceeds the limit of the platform. */
+/**
+ * The stand-in rules of a card. An approval of the provider cannot exceed the limit of the platform
+ * either.
+ */
 function standInOf(
   state: StandIn['state'],
   maxSpend: bigint | null | undefined,
@@ -41,9 +47,10 @@ function standInOf(
 }
 
 export function cardCalls(client: ProviderClient): ProviderIssuerPort {
-  async function served<R>(path: string, reply: Promise<R | typeof NOT_FOUND>): Promise<R> {
+  /** Throws if the provider does not implement the call. */
+  async function requireReply<R>(path: string, reply: Promise<R | typeof NOT_FOUND>): Promise<R> {
     const value = await reply;
-    if (value === NOT_FOUND) throw new Error(`the provider does not serve ${path}`);
+    if (value === NOT_FOUND) throw new Error(`the provider does not implement ${path}`);
     return value as R;
   }
 
@@ -58,7 +65,7 @@ export function cardCalls(client: ProviderClient): ProviderIssuerPort {
         standIn: standInOf('ACTIVE', maxSpend, standInMax),
       };
       const path = '/cards/issue';
-      return progressOf(await served(path, client.call(path, input, CardIssuing)));
+      return progressOf(await requireReply(path, client.call(path, input, CardIssuing)));
     },
     async check({ id }) {
       const state = await client.call('/cards/state', { cardId: id }, CardIssuing);
@@ -68,11 +75,11 @@ export function cardCalls(client: ProviderClient): ProviderIssuerPort {
     async change({ cardId, issuerRef, state, currency, maxSpend }: ChangedCard, standInMax) {
       const standIn = standInOf(state, maxSpend, standInMax);
       const input = { cardId, reference: issuerRef, currency, standIn };
-      await served('/cards/change', client.call('/cards/change', input, CardChanged));
+      await requireReply('/cards/change', client.call('/cards/change', input, CardChanged));
     },
     async details({ cardId, secret }): Promise<CardDetails> {
       const input = { cardId, reference: secret };
-      return served('/cards/details', client.call('/cards/details', input, CardNumber));
+      return requireReply('/cards/details', client.call('/cards/details', input, CardNumber));
     },
   };
 }

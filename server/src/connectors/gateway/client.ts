@@ -13,7 +13,7 @@ const TIMEOUT_MS = 15_000;
 export const QUICK_TIMEOUT_MS = 2_000;
 const MAX_BYTES = 1_048_576;
 
-/** Result of a call that the provider answered with HTTP status 404. */
+/** Result of a call whose response has the status 404. */
 export const NOT_FOUND = Symbol('not found');
 
 /** The response of a call that every provider with the service serves. */
@@ -37,7 +37,10 @@ export interface ProviderClient {
 
 type Observe = ConnectedProvider['observe'];
 
-/** Runs a call and reports it. One that the circuit has stopped was not sent. */
+/**
+ * Runs a call and reports it. A call that the open circuit breaker rejected was not sent, and is
+ * not reported.
+ */
 async function observed<R>(effects: Effects, observe: Observe, call: () => Promise<R>): Promise<R> {
   const started = effects.now();
   const report = (isSuccess: boolean) =>

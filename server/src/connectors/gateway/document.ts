@@ -1,5 +1,5 @@
-// The OpenAPI document of the provider protocol: the calls that a provider serves, and, as a webhook, the
-// message that this server accepts. It derives from the schemas of the protocol.
+// The OpenAPI document of the provider protocol: the calls that a provider implements, and, as a webhook, the
+// message that this server accepts. It is derived from the schemas of the protocol.
 import type { TSchema } from '@sinclair/typebox';
 import { toOpenApi } from '../../kernel/schema.ts';
 import {
@@ -76,7 +76,7 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/cards/issue': {
     operationId: 'issueCard',
-    summary: 'Issue a card once, however often it is ordered',
+    summary: 'Issue a card; repeated calls issue only one card',
     input: IssueCard,
     output: CardIssuing,
   },
@@ -137,10 +137,10 @@ function operationOf(
 
 const CALL_ERRORS = {
   401: 'The signature is missing or invalid.',
-  404: 'The transfer is unknown.',
+  404: 'The transfer, order or statement is unknown.',
 };
 const MESSAGE_ERRORS = {
-  400: 'The message is invalid; `details.errors` names every field.',
+  400: 'The message is invalid; `details.errors` contains all invalid fields with the reasons.',
   401: 'The signature is missing or invalid.',
   409: 'The message contradicts the recorded state. Do not send it again.',
   429: 'Too many messages. Send the message again later.',
@@ -166,7 +166,7 @@ export function providerDocument(): { paths: Record<string, unknown> } & Record<
     info: {
       title: 'Railhead provider protocol',
       version: PROTOCOL_VERSION,
-      description: `The calls that a provider serves, and the messages that it sends. ${SIGNATURE}`,
+      description: `The calls that a provider implements, and the messages that it sends. ${SIGNATURE}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: 'https://provider.example.com', description: 'URL of the provider.' }],

@@ -1,5 +1,5 @@
-// The provider protocol over HTTP. Providers are rows and not settings, so this connector is not in the
-// registry: `features/providers` connects each row.
+// The provider protocol over HTTP. Providers are stored in a table, not configured by settings, so
+// this connector is not in the registry: `features/providers` connects each provider.
 
 import type { ProviderProtocol } from '../ports/providers/port.ts';
 import { Balances, Capabilities, StatementPage } from '../ports/providers/protocol.ts';
@@ -26,12 +26,12 @@ export const gateway: ProviderProtocol = {
     return {
       async capabilities() {
         const reply = await client.call('/capabilities', {}, Capabilities);
-        if (reply === NOT_FOUND) throw new Error(`${name} does not serve /capabilities`);
+        if (reply === NOT_FOUND) throw new Error(`${name} does not implement /capabilities`);
         return reply;
       },
       async balances() {
         const reply = await client.call('/balances', {}, Balances);
-        if (reply === NOT_FOUND) throw new Error(`${name} does not serve /balances`);
+        if (reply === NOT_FOUND) throw new Error(`${name} does not implement /balances`);
         return reply.balances;
       },
       transfers: transferCalls(client),

@@ -1,5 +1,5 @@
-// The services of a provider besides transfers, over the protocol: checks of accounts, rates, identity,
-// account details for payments in, and messages to people.
+// Services of a provider over the provider protocol: account checks, exchange rates, identity verification,
+// account details for deposits, e-mails and text messages.
 
 import type { Static } from '@sinclair/typebox';
 import { midRate, type RateTable, tableOfJson } from '../../catalog/currencies/rate-table.ts';
@@ -26,10 +26,10 @@ import { found, NOT_FOUND, type ProviderClient } from './client.ts';
 const RATES_EVERY_MS = 30_000;
 const RATES_RETRY_MS = 5_000;
 const DEFAULT_VALIDITY_S = 3_600;
-/** Tolerance for clock differences: rates of the future would remain the newest ones. */
+/** Tolerance for clock differences. Rates with a later time would prevent the use of correct ones. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** Why reported rates cannot be used; undefined if they can. */
+/** Returns the problem of reported rates; undefined if they are usable. */
 export function rateProblem(reported: ReportedRates, now: Time): string | undefined {
   const parsed = tableOfJson(JSON.stringify(reported), false);
   if ('problems' in parsed) return parsed.problems.join('; ');
@@ -61,11 +61,11 @@ export const accountChecks = (client: ProviderClient): BeneficiaryVerificationPo
   async verify(account, elapsedMs) {
     const body = { account, elapsedSeconds: Math.floor(elapsedMs / 1_000) };
     const path = '/accounts/check';
-    return nameCheckOf(found(await client.call(path, body, AccountCheckResult), path));
+    return nameCheckOf(requireReply(await client.call(path, body, AccountCheckResult), path));
   },
 });
 
-/** A reported state as a verdict. */
+/** Converts a reported state to a verdict. */
 export function verdictOf(reported: Static<typeof IdentityState>): IdentityVerdict {
   if (reported.state !== 'review') return reported;
   const { checkAfterSeconds } = reported;
@@ -79,13 +79,13 @@ export function identityChecks(client: ProviderClient): ProviderPort['identity']
   const bodyOf = ({ id: caseId, ...submitted }: IdentityCase) => ({ caseId, ...submitted });
   const submit = async (submitted: IdentityCase) => {
     const path = '/identity/submit';
-    return verdictOf(found(await client.call(path, bodyOf(submitted), IdentityState), path));
+    return verdictOf(requireReply(await client.call(path, bodyOf(submitted), IdentityState), path));
   };
   return {
     submit,
     async check(submitted) {
       const reply = await client.call('/identity/state', bodyOf(submitted), IdentityState);
-      // It does not know the case: the service was moved to this provider after the submission.
+      // The case was submitted to another provider, from which the service was moved.
       return reply === NOT_FOUND ? submit(submitted) : verdictOf(reply);
     },
   };
@@ -96,7 +96,7 @@ interface TimedTable extends RateTable {
   validUntil: number;
 }
 
-/** Null for rates that cannot be used. */
+/** Null if the rates are not usable. */
 function tableOf(reported: ReportedRates, now: Time): TimedTable | null {
   const parsed = tableOfJson(JSON.stringify(reported), false);
   if ('problems' in parsed || rateProblem(reported, now) !== undefined) return null;
@@ -105,7 +105,7 @@ function tableOf(reported: ReportedRates, now: Time): TimedTable | null {
   return { ...parsed.table, at, validUntil };
 }
 
-/** Rates from the latest table: the one that a message reported, or the requested one. */
+/** Rates of the latest table, which a message reported or a request returned. */
 export function providerRates(
   client: ProviderClient,
   effects: Effects,
@@ -117,9 +117,11 @@ export function providerRates(
 
   async function request(): Promise<void> {
     requestAt = effects.now() + RATES_RETRY_MS;
-    const reply = found(await client.call('/rates', {}, ReportedRates), '/rates');
+    const reply = requireReply(await client.call('/rates', {}, ReportedRates), '/rates');
     const table = tableOf(reply, effects.now());
-    if (!table) throw new Error('the provider returned rates that cannot be used');
+    if (!table) {
+      throw new Error(`the provider returned unusable rates: ${rateProblem(reply, effects.now())}`);
+    }
     if (!latest || table.at >= latest.at) latest = table;
     requestAt = effects.now() + RATES_EVERY_MS;
   }
@@ -145,12 +147,12 @@ export function providerRates(
 export const fundingCalls = (client: ProviderClient): ProviderPort['funding'] => ({
   async request(account) {
     const path = '/funding/account';
-    return found(await client.call(path, account, Instructions), path).instructions;
+    return requireReply(await client.call(path, account, Instructions), path).instructions;
   },
   async forPayment({ amount, at: _, expiresAt, ...payment }) {
     const path = '/funding/payment';
     const body = { ...payment, amount: Number(amount), expiresAt: iso(expiresAt) };
-    return found(await client.call(path, body, Instructions), path).instructions;
+    return requireReply(await client.call(path, body, Instructions), path).instructions;
   },
 });
 
@@ -158,6 +160,6 @@ export const messagePort = (client: ProviderClient, channel: 'email' | 'sms'): M
   async send({ id: messageId, ...message }) {
     const path = '/messages/send';
     const body = { messageId, channel, ...message };
-    return found(await client.call(path, body, PersonMessageResult), path).result;
+    return requireReply(await client.call(path, body, PersonMessageResult), path).result;
   },
 });

@@ -77,7 +77,7 @@ export function transferCalls(client: ProviderClient): ProviderPort['transfers']
   return {
     async send(instruction) {
       const state = await client.call('/transfers/send', transferOf(instruction), TransferState);
-      if (state === NOT_FOUND) throw new Error('the provider does not serve /transfers/send');
+      if (state === NOT_FOUND) throw new Error('the provider does not implement /transfers/send');
       return progressOf(state);
     },
     async check({ id }) {

@@ -1,5 +1,5 @@
-// The provider of a transfer or card: it is selected once, before the first call, and stored. Every later
-// call goes to it, whatever the routes say then.
+// The provider of a transfer or card. It is selected and stored before the first call; all later
+// calls use the stored provider, even if the routes have changed.
 
 import type { Mode } from '../../kernel/mode.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
@@ -15,7 +15,7 @@ export interface AssignmentParts {
   environment: Mode;
 }
 
-/** The stored provider. An installation without providers has none. */
+/** The stored assignment. An installation without providers has none, so that no query is needed. */
 export const storedAssignment = async (
   { directory, runtime }: Pick<AssignmentParts, 'directory' | 'runtime'>,
   id: string,
@@ -30,23 +30,23 @@ interface Subject {
 
 const MAX_ATTEMPTS = 5;
 
-/** A selected route, and what is stored with the choice: nothing for a card. */
-interface Chosen {
+/** A selected route, and the facts of the transfer that are stored with it; absent for a card. */
+interface RouteChoice {
   selected: ProviderRouteRow | undefined;
   facts?: Pick<RowOf<typeof providerTransfers>, 'kind' | 'currency' | 'amount' | 'choice'>;
 }
 
 const hasRoutes = ({ directory, environment }: AssignmentParts) =>
-  directory.current().routes.some((each) => each.environment === environment);
+  directory.current().routes.some((route) => route.environment === environment);
 
 /**
- * The stored provider, or one that is selected and stored now. Undefined or null for the built-in
- * connector, which sends nothing outside of this server.
+ * Returns the stored provider, or selects and stores one. Undefined or null for the built-in connector,
+ * which makes no external calls.
  */
 export async function assignProvider(
   parts: AssignmentParts,
   subject: Subject,
-  choose: (ctx: Ctx) => Promise<Chosen>,
+  choose: (ctx: Ctx) => Promise<RouteChoice>,
 ): Promise<string | null | undefined> {
   const stored = await storedAssignment(parts, subject.id);
   if (stored || !hasRoutes(parts)) return stored?.provider_id;
@@ -57,7 +57,7 @@ export async function assignProvider(
       if (!isKeyTaken(error)) throw error;
       const assigned = await storedAssignment(parts, subject.id);
       if (assigned) return assigned.provider_id;
-      // Another transfer was the first one of the day: its sum exists now.
+      // Otherwise a concurrent transfer inserted the usage row of the day: the next attempt updates it.
       if (attempt === MAX_ATTEMPTS) throw error;
     }
   }
@@ -67,7 +67,7 @@ export async function assignProvider(
 function storeChoice(
   parts: AssignmentParts,
   subject: Subject,
-  choose: (ctx: Ctx) => Promise<Chosen>,
+  choose: (ctx: Ctx) => Promise<RouteChoice>,
 ): Promise<string | null> {
   const caller = systemCaller(subject.platformId, parts.environment);
   return operate(parts.runtime(), caller, async (ctx) => {

@@ -19,13 +19,13 @@ const ROUTE_VERDICTS = [
 export type Verdict = (typeof ROUTE_VERDICTS)[number];
 
 export const PROVIDER_CHOICES = {
-  /** Pattern of a provider name, and the same rule as text. */
+  /** Pattern of a provider name, and the rule for error messages. */
   name: '^[a-z][a-z0-9-]{1,39}$',
   nameRule: 'must be 2 to 40 lower-case letters, digits and hyphens, and start with a letter',
-  /** What is routed one by one: transfers, and cards. */
+  /** Kinds of transfers, and cards: each of these has a stored provider. */
   kinds: [...TRANSFER_KINDS, 'card'],
   statuses: PROVIDER_STATUSES,
-  /** Kinds of transfers, cards, and services. */
+  /** Kinds of transfers, cards and services. */
   routeKinds: [...TRANSFER_KINDS, 'card', ...SERVICES],
   /** Results of evaluating a route. */
   verdicts: ROUTE_VERDICTS,

@@ -1,5 +1,5 @@
-// Cache of providers and routes. Each process reads them from the database twice a second, so a change
-// takes effect everywhere within a second, without a restart.
+// Cache of providers and routes. Each process reads them from the database twice a second, so that a change
+// takes effect in all processes within a second, without a restart.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { ProviderPort, ProviderProtocol } from '../../connectors/ports/providers/port.ts';
@@ -19,8 +19,8 @@ import { keyContext } from './keys.ts';
 import type { ProviderKeyRow, ProviderRouteRow, ProviderRow } from './store.ts';
 
 const READ_EVERY_MS = 500;
-/** Readings between two additions of the counted calls to the database. */
-const FLUSH_EVERY = 10;
+/** Number of reads between two writes of the call counts. */
+const READS_PER_FLUSH = 10;
 
 export interface Provider {
   row: ProviderRow;
@@ -28,7 +28,7 @@ export interface Provider {
   capabilities: Capabilities | null;
   terms: ProviderTerms;
   port: ProviderPort;
-  /** Keys that are valid for its messages at `now`, by ID. */
+  /** Keys that verify messages of the provider at `now`, by ID. */
   publicKeys(now: Time): ReadonlyMap<string, KeyObject>;
 }
 
@@ -41,14 +41,14 @@ interface ProviderSnapshot {
 
 export interface ProviderDirectory {
   current(): ProviderSnapshot;
-  /** Reads immediately, after a change by this process. */
+  /** Reads immediately. Called after a change by this process. */
   refresh(): Promise<void>;
-  /** Whether the circuit breaker of a provider is open, so that calls fail without being sent. */
+  /** Whether the circuit breaker of a provider is open: then calls fail without being sent. */
   isUnavailable(providerId: string): boolean;
-  /** The calls of this process. */
+  /** Counts the calls of this process. */
   calls: CallRecorder;
   start(): void;
-  /** Stops reading, and stores the counted calls. */
+  /** Stops reading and stores the call counts. */
   stop(): Promise<void>;
 }
 
@@ -70,21 +70,24 @@ const ROWS = {
 const isUsable = ({ active_from, retired_at }: ProviderKeyRow, now: Time) =>
   active_from <= now && (retired_at === null || retired_at > now);
 
-/** Capabilities that another version of this server stored may be invalid in this one. */
+/** Null if the capabilities were stored by another version of the server and are invalid in this one. */
 function capabilitiesOf({ capabilities }: ProviderRow): Capabilities | null {
   if (capabilities === null) return null;
   const value = JSON.parse(capabilities) as Capabilities;
   return fieldErrors(Capabilities, value, 'body').length === 0 ? value : null;
 }
 
-/** The rates that a message of the provider reported; those of another version may be invalid. */
+/**
+ * The rates that a message reported; null if another version stored them and they are invalid in
+ * this one.
+ */
 function reportedRatesOf({ rates }: ProviderRow): ReportedRates | null {
   if (rates === null) return null;
   const value = JSON.parse(rates) as ReportedRates;
   return fieldErrors(ReportedRates, value, 'body').length === 0 ? value : null;
 }
 
-/** Changes with the provider or one of its keys. */
+/** A value that changes with the provider or one of its keys. */
 const versionOf = (row: ProviderRow, keys: readonly ProviderKeyRow[]): string =>
   [row.version, ...keys.map((each) => `${each.id} ${each.version}`)].join();
 
@@ -101,7 +104,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   let reading: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFailing = false;
-  let turns = 0;
+  let readCount = 0;
 
   function keyOf(row: ProviderKeyRow): KeyObject {
     const opened = openedKeys.get(row.id);
@@ -126,18 +129,18 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     return { keyId: row.id, privateKey: keyOf(row) };
   }
 
-  /** An unchanged provider is kept, with what its port remembers. */
+  /** Returns the existing object of an unchanged provider, because its port has a state. */
   function providerOf(row: ProviderRow, keys: readonly ProviderKeyRow[]): Provider {
-    const own = keys.filter((each) => each.provider_id === row.id);
-    const version = versionOf(row, own);
+    const providerKeys = keys.filter((key) => key.provider_id === row.id);
+    const version = versionOf(row, providerKeys);
     const known = connected.get(row.id);
     if (known?.version === version) return known.provider;
-    const provider = connect(row, own);
+    const provider = connect(row, providerKeys);
     connected.set(row.id, { version, provider });
     return provider;
   }
 
-  function connect(row: ProviderRow, own: readonly ProviderKeyRow[]): Provider {
+  function connect(row: ProviderRow, keys: readonly ProviderKeyRow[]): Provider {
     const address = { url: row.url, isPrivateAllowed: row.private_address };
     const guarded = circuits.effects(effects, circuitName(row.id));
     return {
@@ -146,14 +149,14 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
       terms: termsOf(row),
       port: protocol.connect(guarded, {
         ...{ name: row.id, address, reportedRates: reportedRatesOf(row) },
-        keyOf: () => signingKeyOf(row.id, own),
+        keyOf: () => signingKeyOf(row.id, keys),
         observe: (call) => calls.observe(row.id, call),
       }),
       publicKeys: (now) =>
         new Map(
-          own
-            .filter((each) => each.side === 'PROVIDER' && isUsable(each, now))
-            .map((each) => [each.id, keyOf(each)]),
+          keys
+            .filter((key) => key.side === 'PROVIDER' && isUsable(key, now))
+            .map((key) => [key.id, keyOf(key)]),
         ),
     };
   }
@@ -181,7 +184,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   async function poll(): Promise<void> {
     try {
       await refresh();
-      if (++turns % FLUSH_EVERY === 0) await calls.flush();
+      if (++readCount % READS_PER_FLUSH === 0) await calls.flush();
       isFailing = false;
     } catch (error) {
       if (!isFailing) log.error({ err: error }, 'providers could not be read');
@@ -206,7 +209,9 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     async stop() {
       clearTimeout(timer);
       timer = undefined;
-      await calls.flush().catch((error) => log.error({ err: error }, 'calls were not counted'));
+      await calls
+        .flush()
+        .catch((error) => log.error({ err: error }, 'call counts could not be stored'));
     },
   };
 }

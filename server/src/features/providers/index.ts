@@ -1,4 +1,4 @@
-// Public interface of providers: management, directory, and the connectors that route to them.
+// Public interface of the feature providers: management, directory, and connectors that route to providers.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import {
   Environment,
@@ -49,10 +49,10 @@ export { providerModes, reportedTransfers, type TransferOfProvider } from './rep
 export { providerOfService } from './services/select.ts';
 export { withServices } from './services/services.ts';
 
-/** Connectors that send each transfer or card to its provider. */
+/** Connectors that route each transfer or card to its provider. */
 export const routed = { rail: routedRail, issuer: routedIssuer };
 
-/** What operators do with providers, and what providers report about themselves. */
+/** Operations on providers. `recordRates` applies the message of a provider. */
 export const providerManagement = {
   addKey: addProviderKey,
   check: checkProvider,
@@ -70,7 +70,7 @@ export const providerManagement = {
   setTerms: setProviderTerms,
 };
 
-/** What operators do with routes. */
+/** Operations on routes. */
 export const routeManagement = {
   create: createRoute,
   delete: deleteRoute,
@@ -85,13 +85,13 @@ export const PROVIDER_SCHEMAS = {
   ...{ ProviderUrl, PublicKeyPem, TRANSFER_FIELDS },
 };
 
-/** Results of transfers that messages and operators report. */
+/** Records results of transfers. */
 export const transferOutcomes = { record: recordOutcome };
 
 /** Registers the metrics of providers. */
 export const providerMetrics = { watch: watchProviders };
 
-/** Parts that this feature adds to a server. */
+/** The sweeps and tables of this feature. */
 export const providerFeature = {
   sweeps: (parts: HealthParts) => [healthSweep(parts), balanceSweep(parts), usageSweep()],
   reset: {

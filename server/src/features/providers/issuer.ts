@@ -1,17 +1,18 @@
-// The card issuer of an environment with providers: it selects the provider of a card once, before the
-// order, and sends every call about the card to it. Cards without a route are issued by the built-in
-// issuer. The funds of a provider's card are in this ledger, so its funding debits are confirmed at once.
+// The card issuer of an environment with providers. It selects the provider of a card once, before
+// the order, and sends all calls about the card to it. Cards without a route are issued by the
+// built-in issuer. The funds of a provider's card are in this ledger, so its funding debits are
+// confirmed at once.
 
 import type { CardOrder, IssuerPort, ProviderIssuerPort } from '../../connectors/ports/cards.ts';
 import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';
 import { chooseCardRoute } from './routing.ts';
 
 interface RoutedIssuerParts extends AssignmentParts {
-  /** The issuer of the environment without providers; undefined: none. */
+  /** The issuer of cards without a route; undefined if the environment has none. */
   builtIn: IssuerPort | undefined;
 }
 
-type Assigned =
+type AssignedIssuer =
   | { kind: 'provider'; calls: ProviderIssuerPort; standInMax: bigint }
   | { kind: 'built-in'; issuer: IssuerPort };
 
@@ -25,7 +26,10 @@ const choiceFor = (
     runtime().effects.now(),
   ).selected;
 
-/** Largest amount that the provider may approve by itself: the limit of the route, or none. */
+/**
+ * The largest authorization that the provider may approve if this server does not respond; 0
+ * without a limit.
+ */
 async function standInMaxOf(parts: RoutedIssuerParts, cardId: string): Promise<bigint> {
   const assignment = await storedAssignment(parts, cardId);
   const routes = parts.directory.current().routes;
@@ -37,21 +41,21 @@ async function assignedTo(
   parts: RoutedIssuerParts,
   cardId: string,
   providerId: string | null | undefined,
-): Promise<Assigned> {
+): Promise<AssignedIssuer> {
   if (providerId) {
     const provider = parts.directory.current().providers.get(providerId);
-    if (!provider) throw new Error(`the provider ${providerId} is not known`);
+    if (!provider) throw new Error(`unknown provider ${providerId}`);
     const standInMax = await standInMaxOf(parts, cardId);
     return { kind: 'provider', calls: provider.port.cards, standInMax };
   }
-  if (!parts.builtIn) throw new Error('no built-in card issuer is connected');
+  if (!parts.builtIn) throw new Error('the environment has no built-in card issuer');
   return { kind: 'built-in', issuer: parts.builtIn };
 }
 
-const issuerOfCard = async (parts: RoutedIssuerParts, cardId: string): Promise<Assigned> =>
+const issuerOfCard = async (parts: RoutedIssuerParts, cardId: string): Promise<AssignedIssuer> =>
   assignedTo(parts, cardId, (await storedAssignment(parts, cardId))?.provider_id);
 
-/** Whether cards of the environment can have an issuer: a built-in one, or a provider. */
+/** Whether the environment has an issuer: the built-in one, or a provider that issues cards. */
 const hasIssuer = ({ directory, environment, builtIn }: RoutedIssuerParts): boolean =>
   builtIn !== undefined ||
   [...directory.current().providers.values()].some(
@@ -66,7 +70,9 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
     async issue(order) {
       const providerId = await assignProvider(parts, order, async () => {
         const selected = choiceFor(parts, order);
-        if (!selected?.provider_id && !builtIn) throw new Error(`no provider issues ${order.id}`);
+        if (!selected?.provider_id && !builtIn) {
+          throw new Error(`no route selects a provider for the card ${order.id}`);
+        }
         return { selected };
       });
       const assigned = await assignedTo(parts, order.id, providerId);
@@ -106,7 +112,7 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
   };
 }
 
-/** The issuer at this time; undefined if nothing issues cards in the environment. */
+/** Returns a function of the current issuer; undefined while the environment has none. */
 export function routedIssuer(parts: RoutedIssuerParts): () => IssuerPort | undefined {
   const calls = callsOf(parts);
   return () => (hasIssuer(parts) ? calls : undefined);

@@ -1,5 +1,5 @@
-// Keys for providers: signing keys of this installation, which sign calls, and public keys of providers,
-// which verify their messages.
+// Keys of providers: private keys of this installation, which sign calls to them, and their public
+// keys, which verify their messages.
 
 import { createPublicKey } from 'node:crypto';
 import { Fault } from '../../kernel/fault.ts';
@@ -9,7 +9,7 @@ import { type ProviderKeyRow, providerKeys } from './store.ts';
 
 export const keyContext = (keyId: string) => `provider_keys ${keyId}`;
 
-/** Stages a new signing key for calls to a provider; it signs from `activeFrom` on. */
+/** Stages a new key that signs calls to a provider from `activeFrom` on. */
 export function insertOwnKey(ctx: Ctx, providerId: string, activeFrom: number): ProviderKeyRow {
   const key = newKey(ctx.effects, 'Ed25519');
   const publicKey = pemOf(key);
@@ -27,7 +27,7 @@ export function insertOwnKey(ctx: Ctx, providerId: string, activeFrom: number): 
   });
 }
 
-/** An Ed25519 public key as normalized PEM, or the error if the text is anything else. */
+/** Returns an Ed25519 public key as normalized PEM, or the problem of the text. */
 export function ed25519Key(text: string): { pem: string } | { problem: string } {
   if (text.includes('PRIVATE')) return { problem: 'must not be a private key' };
   try {

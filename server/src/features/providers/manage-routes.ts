@@ -1,4 +1,4 @@
-// Management of routes by operators, and simulation of the selection for a transfer.
+// Management of routes by operators, and explanations of the route of a transfer.
 
 import { SERVICES } from '../../connectors/ports/providers/services.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -32,8 +32,8 @@ export interface NewRoute {
   costBasisPoints?: number | undefined;
 }
 
-/** Fields of a route that select transfers. */
-const TRANSFER_ONLY = [
+/** Fields that routes of services cannot have. */
+const TRANSFER_FIELD_NAMES = [
   ...(['platformId', 'rail', 'currency', 'country', 'minAmount', 'maxAmount'] as const),
   ...(['costFixed', 'costBasisPoints'] as const),
 ];
@@ -41,12 +41,12 @@ const TRANSFER_ONLY = [
 const isService = (kind: RouteKind | undefined): boolean =>
   (SERVICES as readonly (string | undefined)[]).includes(kind);
 
-/** The route of a service has a provider and applies to the whole environment. */
+/** The route of a service must have a provider, and applies to all transfers of the environment. */
 function serviceErrors(route: NewRoute): FieldError[] {
   if (!isService(route.kind)) return [];
-  const errors: FieldError[] = TRANSFER_ONLY.filter((field) => route[field] !== undefined).map(
-    (field) => ({ field, message: `does not apply to the service ${route.kind}` }),
-  );
+  const errors: FieldError[] = TRANSFER_FIELD_NAMES.filter(
+    (field) => route[field] !== undefined,
+  ).map((field) => ({ field, message: `must be absent for the service ${route.kind}` }));
   if (route.providerId === null) {
     errors.push({ field: 'providerId', message: `is required for the service ${route.kind}` });
   }
@@ -70,7 +70,7 @@ export function routeErrors(route: NewRoute): FieldError[] {
   return errors;
 }
 
-/** The row of a new route. */
+/** Returns the row of a new route. */
 export const routeRow = (ctx: Ctx, route: NewRoute): Omit<ProviderRouteRow, 'version'> => ({
   id: ctx.id('ProviderRoute'),
   provider_id: route.providerId,
@@ -89,7 +89,7 @@ export const routeRow = (ctx: Ctx, route: NewRoute): Omit<ProviderRouteRow, 'ver
   updated_at: ctx.now,
 });
 
-/** Throws NOT_FOUND for an unknown provider. */
+/** Throws INVALID_INPUT, NOT_FOUND for an unknown provider, and CONFLICT for too many routes. */
 export async function createRoute({ runtime, directory }: ManagerParts, route: NewRoute) {
   const errors = routeErrors(route);
   if (errors.length > 0) throw invalid(errors);
@@ -132,7 +132,7 @@ export async function deleteRoute({ runtime, directory }: ManagerParts, routeId:
   return presentRoute(row);
 }
 
-/** Returns the provider that would execute a transfer now, with a verdict per route. Stores nothing. */
+/** Returns the provider that would execute a transfer now, with a verdict per route. Nothing is stored. */
 export async function explainRoute({ runtime, directory }: ManagerParts, facts: TransferFacts) {
   const now = runtime.effects.now();
   const { selected, verdicts } = await chooseRoute(runtime.db, facts, directory, now);
@@ -147,8 +147,8 @@ export async function explainRoute({ runtime, directory }: ManagerParts, facts: 
 const SUFFIXES = ['', '/pull', '/refund'];
 
 /**
- * Why the transfers of a transaction went to their providers, as stored at the choice. Empty without such a
- * choice: no transfer was sent, or there was no route.
+ * Returns the verdicts that were stored when the providers of the transfers of a transaction were selected.
+ * Empty if no transfer was sent, or if there were no routes.
  */
 export async function explainTransaction(
   { runtime }: { runtime: Pick<Runtime, 'db'> },

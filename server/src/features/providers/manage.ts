@@ -1,4 +1,4 @@
-// Management of providers by operators: creation, capability check, pause, and keys.
+// Management of providers by operators: creation, capability check, pause, terms, balances and keys.
 
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
 import type { ReportedRates } from '../../connectors/ports/providers/services.ts';
@@ -108,7 +108,7 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
 
 export type ProviderView = Awaited<ReturnType<typeof present>>;
 
-/** Error of a provider URL. Host names are resolved and checked again for each connection. */
+/** Returns the problem of a provider URL. Host names are resolved and checked again for each connection. */
 export function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | null {
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
     return 'must be an http or https URL without a query';
@@ -118,7 +118,7 @@ export function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): str
   return problem && `${problem}, unless privateAddressAllowed is true`;
 }
 
-/** A valid URL without a slash at its end. */
+/** A valid URL without trailing slashes. */
 export const normalizedUrl = (url: string): string => new URL(url).href.replace(/\/+$/, '');
 
 async function changeProvider(
@@ -136,7 +136,7 @@ async function changeProvider(
   return providerById(parts, providerId);
 }
 
-/** Stages a provider with a new key of this installation for it. */
+/** Stages a provider and a new signing key for calls to it. */
 export function stageProvider(
   ctx: Ctx,
   input: Omit<NewProvider, 'publicKeyPem'> & { terms?: ProviderTerms | undefined },
@@ -189,8 +189,8 @@ export async function providerById(parts: ManagerParts, providerId: string): Pro
   return present(parts, row);
 }
 
-/** Kinds of transfers, and services. */
-const servedBy = (offer: Capabilities | null): string[] => [
+/** The kinds of transfers and the services that a provider offers. */
+const offeredKinds = (offer: Capabilities | null): string[] => [
   ...new Set((offer?.transfers ?? []).flatMap(({ kinds }) => kinds)),
   ...(offer?.services ?? []),
 ];
@@ -202,18 +202,18 @@ const summaryOf = ({ directory }: ManagerParts, { row, capabilities }: Provider)
   status: row.status,
   pauseReason: row.pause_reason,
   available: !directory.isUnavailable(row.id),
-  serves: servedBy(capabilities),
+  serves: offeredKinds(capabilities),
   description: row.url,
   problem: row.problem,
 });
 
-/** An operator executes the transfers of the manual rail with these operations. */
+/** The operations with which operators execute the transfers of the manual rail. */
 const MANUAL_OPERATIONS = [
   ...['listAwaitedTransfers', 'settleTransfer', 'failTransfer', 'returnTransfer'],
   ...['cancelTransfer', 'rejectTransferCancel', 'recordDeposit', 'recordDepositReturn'],
 ];
 
-/** All providers: those that speak the protocol, by name, and then those that are part of the server. */
+/** Returns the providers that use the protocol, by name, followed by the connectors of the server. */
 export const listProviders = (parts: ManagerParts, builtIn: readonly BuiltInProvider[]) => [
   ...[...parts.directory.current().providers.values()].map((each) => ({
     ...summaryOf(parts, each),
@@ -244,7 +244,7 @@ export async function checkProvider(
   });
 }
 
-/** Stores the rates that a provider reports. Returns false if newer ones are known. */
+/** Stores the rates that a provider reports. Returns false if newer rates are stored. */
 export async function recordRates(
   parts: ManagerParts,
   providerId: string,
@@ -285,7 +285,7 @@ export const resumeProvider = (parts: ManagerParts, providerId: string): Promise
     });
   });
 
-/** Replaces the terms of a provider. Throws INVALID_INPUT with every wrong field. */
+/** Replaces the terms of a provider. Throws INVALID_INPUT with all invalid fields. */
 export async function setProviderTerms(
   parts: ManagerParts,
   providerId: string,
@@ -317,7 +317,7 @@ const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['si
     isActive(each, ctx.now),
   );
 
-/** Retires keys at `end`; an earlier retirement is kept. */
+/** Retires keys at `end` at the latest: an earlier retirement does not change. */
 export function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
   for (const key of keys) {
     const retired_at = Math.min(key.retired_at ?? end, end);
@@ -328,7 +328,7 @@ export function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): 
 const tooManyKeys = () =>
   new Fault(
     'CONFLICT',
-    `At most ${MAX_KEYS} keys can be active. Wait until the oldest key has retired.`,
+    `At most ${MAX_KEYS} keys can be active. Wait until the oldest key is retired, and repeat the request.`,
   );
 
 /**

@@ -1,4 +1,4 @@
-// Routes, verdicts and stored choices in the form for operators.
+// Presentation of routes, verdicts and stored choices for operators.
 import type { CutOff } from '../../catalog/rails/settlement-dates.ts';
 import { iso } from '../../kernel/effects.ts';
 import type { Verdict } from './choices.ts';
@@ -11,7 +11,7 @@ const withoutNull = (fields: object) =>
 
 const numberOrNull = (value: bigint | null) => (value === null ? null : Number(value));
 
-/** The conditions and costs of a route, as in a request that adds it. */
+/** The fields of the request that creates the route. */
 export const routeFields = (row: ProviderRouteRow): FileRoute => ({
   environment: row.environment,
   providerId: row.provider_id,
@@ -35,10 +35,10 @@ export const presentRoute = (row: ProviderRouteRow) => ({
   createdAt: iso(row.created_at),
 });
 
-/** Routes of a stored choice; those for other transfers are omitted. */
+/** Maximum number of verdicts that are stored with a transfer. */
 const MAX_STORED = 20;
 
-/** A route, and why it is selected or not. */
+/** A route with the reason why it is selected or not. */
 export interface VerdictView extends ReturnType<typeof presentRoute> {
   verdict: Verdict;
   cost?: number;
@@ -52,8 +52,8 @@ export interface VerdictView extends ReturnType<typeof presentRoute> {
   availableBalance?: number;
 }
 
-export function presentVerdict(considered: RouteVerdict): VerdictView {
-  const { route, verdict, cost, cutOff, dates, usage } = considered;
+export function presentVerdict(routeVerdict: RouteVerdict): VerdictView {
+  const { route, verdict, cost, cutOff, dates, usage } = routeVerdict;
   return {
     ...presentRoute(route),
     verdict,
@@ -73,7 +73,7 @@ export function presentVerdict(considered: RouteVerdict): VerdictView {
   };
 }
 
-/** The reasons of a choice, as they are stored with the transfer. */
+/** Serializes the verdicts of a choice, without routes that apply to other transfers. */
 export const storedChoice = ({ verdicts }: Choice): string =>
   JSON.stringify(
     verdicts

@@ -1,6 +1,6 @@
-// The rail of an environment with providers. The provider of a transfer is selected once, before the
-// first call, and receives every call about the transfer. The built-in rail executes transfers without
-// a route.
+// The rail of an environment with providers. The provider of a transfer is selected once, before
+// the first call, and receives all calls about the transfer. The built-in rail executes transfers
+// without a route.
 import type { Progress, RailInstruction, RailPort } from '../../connectors/ports/index.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
@@ -23,7 +23,7 @@ export const providerOfTransfer = async (
 ): Promise<string | undefined> =>
   (await db.read(providerTransfers, transferId))?.provider_id ?? undefined;
 
-/** The provider of a transfer that is about to be sent; null or undefined for the built-in rail. */
+/** Selects or reads the provider of a transfer; null or undefined for the built-in rail. */
 function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) {
   const { environment, directory, builtIn } = parts;
   const { id, kind, currency, amount } = instruction;
@@ -31,15 +31,16 @@ function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) 
     const facts = factsOf(instruction, environment);
     const choice = await chooseRoute(ctx, facts, directory, ctx.effects.now());
     const { selected } = choice;
-    if (!selected && !builtIn) throw new Error(`no provider serves the transfer ${id}`);
+    if (!selected && !builtIn)
+      throw new Error(`no route selects a provider for the transfer ${id}`);
     const provider = directory.current().providers.get(selected?.provider_id ?? '');
     if (provider) await stageUsage(ctx, provider, instruction);
     return { selected, facts: { kind, currency, amount, choice: storedChoice(choice) } };
   });
 }
 
-/** Records a polled result for the rates of the provider. */
-async function withOutcome(
+/** Records a polled result and returns it. */
+async function recordPolled(
   { runtime, environment }: RoutedRailParts,
   { id, platformId }: RailInstruction,
   providerId: string | null | undefined,
@@ -52,18 +53,18 @@ async function withOutcome(
   return progress;
 }
 
-/** The rail that executes a transfer. */
+/** Returns the rail of the provider, or the built-in one. */
 function railOf({ directory, builtIn }: RoutedRailParts, providerId: string | null | undefined) {
   if (providerId) {
     const provider = directory.current().providers.get(providerId);
     if (!provider) throw new Error(`unknown provider ${providerId}`);
     return provider.port.transfers;
   }
-  if (!builtIn) throw new Error('no built-in rail is connected');
+  if (!builtIn) throw new Error('the environment has no built-in rail');
   return builtIn;
 }
 
-/** Whether an active provider supports such transfers in any currency. */
+/** Whether an active provider supports this kind of transfer over the rail in any currency. */
 function isOffered(
   { directory, environment }: RoutedRailParts,
   kind: RailInstruction['kind'],
@@ -90,12 +91,12 @@ export function routedRail(parts: RoutedRailParts): RailPort {
     async send(instruction) {
       const providerId = await assignedProvider(parts, instruction);
       const progress = await railOf(parts, providerId).send(instruction);
-      return withOutcome(parts, instruction, providerId, progress);
+      return recordPolled(parts, instruction, providerId, progress);
     },
     async check(instruction, now) {
       const providerId = (await storedAssignment(parts, instruction.id))?.provider_id;
       const progress = await railOf(parts, providerId).check(instruction, now);
-      return withOutcome(parts, instruction, providerId, progress);
+      return recordPolled(parts, instruction, providerId, progress);
     },
     async cancel(instruction, now) {
       const stored = await storedAssignment(parts, instruction.id);

@@ -1,5 +1,6 @@
-// Transfers of a provider by whether a statement has reported them. Those that none has are found along an
-// index of their own, so that a day costs what it contains, and not the history of the provider.
+// Transfers of a provider and the statements that contain them. Transfers on no statement have a
+// partial index, so that the cost of reconciling a day does not depend on the history of the
+// provider.
 
 import type { Mode } from '../../kernel/mode.ts';
 import type { Database } from '../../runtime/db/database.ts';
@@ -9,7 +10,7 @@ import { providerTransfers } from './store.ts';
 
 export type TransferOfProvider = RowOf<typeof providerTransfers>;
 
-/** Exported to test its plan. */
+/** Exported so that a test can check its query plan. */
 export const UNREPORTED = `select * from provider_transfers
   where provider_id = $1 and reported_day is null and (created_at, id) > ($2::timestamptz, $3)
   order by created_at, id limit 1000`;
@@ -24,9 +25,9 @@ const byIds = async (
   ) as TransferOfProvider[];
 
 export const reportedTransfers = {
-  /** Transfers of the provider with these ids. */
+  /** Returns the transfers with these IDs that belong to the provider. */
   byIds,
-  /** Transfers of the provider that were on no statement so far, oldest first, in pages. */
+  /** Yields pages of the transfers of the provider that are on no statement, oldest first. */
   async *unreported(
     db: Pick<Database, 'query'>,
     providerId: string,
@@ -41,14 +42,17 @@ export const reportedTransfers = {
       after = last;
     }
   },
-  /** Stages the statement day of a transfer; `none`: it will be on no statement; null: undone. */
+  /**
+   * Stages the day of the statement that contains a transfer. `none`: no statement will contain it. Null: no
+   * statement contains it yet.
+   */
   async mark(ctx: Ctx, transferId: string, day: string | null): Promise<void> {
     const row = await ctx.read(providerTransfers, transferId);
     if (row) ctx.update(providerTransfers, row, { reported_day: day });
   },
 };
 
-/** The providers and their environments. */
+/** Returns the names and environments of all providers. */
 export const providerModes = (
   db: Pick<Database, 'query'>,
 ): Promise<{ providerId: string; environment: Mode }[]> =>

@@ -1,5 +1,6 @@
-// Selects the provider of a transfer or card. Routes are evaluated in order of priority, then of cost. The
-// result contains a verdict for each of them, so that an operator can simulate and reread the selection.
+// Selects the provider of a transfer or card. Routes are evaluated in order of priority, then of
+// cost. The result contains a verdict for each route, so that operators can simulate a selection
+// and review an earlier one.
 
 import { countryOfAccount } from '../../catalog/accounts/account-country.ts';
 import { isRail } from '../../catalog/rails/rails.ts';
@@ -23,11 +24,11 @@ export interface TransferFacts
   extends Pick<RailInstruction, 'platformId' | 'rail' | 'currency' | 'amount'> {
   environment: Mode;
   kind: SubjectKind;
-  /** Of the account outside; undefined if unknown. */
+  /** Country of the external account; undefined if unknown. */
   country?: string | undefined;
 }
 
-/** The facts of an instruction. */
+/** Returns the facts of an instruction. */
 export const factsOf = (instruction: RailInstruction, environment: Mode): TransferFacts => ({
   ...instruction,
   environment,
@@ -37,11 +38,11 @@ export const factsOf = (instruction: RailInstruction, environment: Mode): Transf
 export interface RouteVerdict {
   route: ProviderRouteRow;
   verdict: Verdict;
-  /** In minor units; undefined if the route is for other transfers, like the dates. */
+  /** In minor units. Cost and dates are undefined if the route applies to other transfers. */
   cost?: bigint;
   cutOff?: CutOff | undefined;
   dates?: SettlementDates;
-  /** What the provider may still get: for a limit or a prefunded balance. */
+  /** Usage of the daily limit and of the prefunded balance. */
   usage?: Usage | undefined;
 }
 
@@ -65,15 +66,16 @@ const matches = (route: ProviderRouteRow, facts: TransferFacts): boolean =>
   accepts(route.rail, facts.rail) &&
   accepts(route.currency, facts.currency) &&
   accepts(route.country, facts.country) &&
-  // The limit of a route for cards is that of the provider's own decisions.
+  // The amounts of a route for cards limit authorizations by the provider and do not select cards.
   (facts.kind === 'card' || isIn(facts.amount, route.min_amount, route.max_amount));
 
 type TransferOffer = NonNullable<Capabilities['transfers']>[number];
 
-const big = (amount: number | undefined) => (amount === undefined ? undefined : BigInt(amount));
+const toBigInt = (amount: number | undefined) =>
+  amount === undefined ? undefined : BigInt(amount);
 
-/** Whether a provider offers such a transfer. An unknown country matches: the provider decides. */
-const offers = (
+/** Whether the offer includes the transfer. An unknown country matches: the provider can reject it. */
+const includes = (
   { kinds, rails, currencies, countries, minAmount, maxAmount }: TransferOffer,
   { kind, rail, currency, country, amount }: TransferFacts,
 ): boolean =>
@@ -81,12 +83,13 @@ const offers = (
   (rail === null || (rails as readonly string[]).includes(rail)) &&
   currencies.includes(currency) &&
   (countries === undefined || country === undefined || countries.includes(country)) &&
-  isIn(amount, big(minAmount), big(maxAmount));
+  isIn(amount, toBigInt(minAmount), toBigInt(maxAmount));
 
 const isOffered = (capabilities: Capabilities | null, facts: TransferFacts): boolean =>
   facts.kind === 'card'
     ? capabilities?.cards === true
-    : (capabilities?.transfers ?? []).some((each) => offers(each, facts));
+    : (capabilities?.transfers ?? []).some((offer) => includes(offer, facts));
+
 const BASIS = 10_000n;
 
 /** Cost of a transfer over a route, rounded up to minor units. */
@@ -114,16 +117,16 @@ function verdictOf(
   return isUnavailable ? 'UNAVAILABLE' : 'SELECTED';
 }
 
-interface Chooser {
+interface RoutingContext {
   facts: TransferFacts;
   directory: ProviderDirectory;
   usage: UsageByProvider;
   now: Time;
 }
 
-function considered(
+function evaluate(
   route: ProviderRouteRow,
-  { facts, directory, usage, now }: Chooser,
+  { facts, directory, usage, now }: RoutingContext,
 ): RouteVerdict {
   if (!matches(route, facts)) return { route, verdict: 'OTHER_TRANSFERS' };
   const { provider_id } = route;
@@ -132,20 +135,20 @@ function considered(
   const used = provider_id === null ? undefined : usage.get(provider_id);
   const cutOff = provider?.terms.cutOffs?.find((each) => each.rail === facts.rail);
   const rail = facts.rail !== null && isRail(facts.rail) ? facts.rail : null;
-  const dated = { rail, currency: facts.currency, country: facts.country };
+  const payment = { rail, currency: facts.currency, country: facts.country };
   const isUnavailable = provider_id !== null && directory.isUnavailable(provider_id);
   return {
     route,
     verdict: provider_id === null ? 'SELECTED' : verdictOf(provider, facts, used, isUnavailable),
     cost: costOf(route, facts),
     cutOff,
-    dates: settlementDates(now, dated, cutOff),
+    dates: settlementDates(now, payment, cutOff),
     usage: used,
   };
 }
 
-/** By priority, then by cost; routes for other transfers follow those with the same number. */
-const byOrder = (a: RouteVerdict, b: RouteVerdict): number => {
+/** Orders by priority, then by cost. Routes without a cost apply to other transfers and are last. */
+const compareVerdicts = (a: RouteVerdict, b: RouteVerdict): number => {
   const priority = a.route.priority - b.route.priority;
   if (priority !== 0) return priority;
   if (a.cost === undefined || b.cost === undefined) {
@@ -155,25 +158,25 @@ const byOrder = (a: RouteVerdict, b: RouteVerdict): number => {
 };
 
 /** Selects a route for a transfer that has not been sent yet, or a card that is not ordered yet. */
-function chooseAmong(chooser: Chooser): Choice {
+function evaluateRoutes(context: RoutingContext): Choice {
   let selected: ProviderRouteRow | undefined;
-  const { routes } = chooser.directory.current();
+  const { routes } = context.directory.current();
   const verdicts = routes
-    .map((route) => considered(route, chooser))
-    .sort(byOrder)
-    .map((each): RouteVerdict => {
-      if (each.verdict !== 'SELECTED') return each;
+    .map((route) => evaluate(route, context))
+    .sort(compareVerdicts)
+    .map((evaluated): RouteVerdict => {
+      if (evaluated.verdict !== 'SELECTED') return evaluated;
       if (!selected) {
-        selected = each.route;
-        return each;
+        selected = evaluated.route;
+        return evaluated;
       }
-      const isEqual = selected.priority === each.route.priority;
-      return { ...each, verdict: isEqual ? 'HIGHER_COST' : 'LOWER_PRIORITY' };
+      const isEqual = selected.priority === evaluated.route.priority;
+      return { ...evaluated, verdict: isEqual ? 'HIGHER_COST' : 'LOWER_PRIORITY' };
     });
   return { selected, verdicts };
 }
 
-/** The usage of the providers that have a limit or a balance in the currency. */
+/** Reads the usage of the providers whose routes match the transfer. */
 async function readUsage(
   reader: Reader,
   facts: TransferFacts,
@@ -199,12 +202,12 @@ export async function chooseRoute(
   now: Time,
 ): Promise<Choice> {
   const usage = await readUsage(reader, facts, directory, now);
-  return chooseAmong({ facts, directory, usage, now });
+  return evaluateRoutes({ facts, directory, usage, now });
 }
 
-/** Selects a route for a card that is not ordered yet. It uses no limit and no balance. */
+/** Selects a route for a card that is not ordered yet. Limits and balances do not apply to cards. */
 export const chooseCardRoute = (
   facts: TransferFacts,
   directory: ProviderDirectory,
   now: Time,
-): Choice => chooseAmong({ facts, directory, usage: new Map(), now });
+): Choice => evaluateRoutes({ facts, directory, usage: new Map(), now });

@@ -1,13 +1,13 @@
-// Tables of providers, their keys and routes, and the provider of each transfer and card.
+// Tables of providers: their keys, routes, usage and balances, and the provider of each transfer and card.
 import type { RailInstruction } from '../../connectors/ports/index.ts';
 import type { Service } from '../../connectors/ports/providers/services.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 
-/** What a provider is selected for, one by one. */
+/** Kinds of subjects that have a stored provider. */
 export type SubjectKind = RailInstruction['kind'] | 'card';
-/** A route is for transfers of a kind, for cards, or for a service. */
+/** A route applies to transfers of a kind, to cards, or to a service. */
 export type RouteKind = SubjectKind | Service;
 
 export const PROVIDER_STATUSES = ['ACTIVE', 'PAUSED'] as const;
@@ -22,9 +22,9 @@ export const providers = table(
     url: col.text.mut,
     private_address: col.bool.mut,
     status: col.enum<ProviderStatus>().mut,
-    /** Why it is paused, if a reason is known. */
+    /** Reason of the pause; null while the provider is active, or if the operator stated none. */
     pause_reason: col.text.null.mut,
-    /** SYSTEM: it was paused automatically. Null while it is active. */
+    /** SYSTEM: paused automatically. Null while the provider is active. */
     paused_by: col.enum<'OPERATOR' | 'SYSTEM'>().null.mut,
     /** Time of the last pause or resumption. */
     status_since: col.time.mut,
@@ -91,7 +91,7 @@ export const providerRoutes = table('provider_routes', {
   kind: col.enum<RouteKind>().null,
   rail: col.text.null,
   currency: col.text.null,
-  /** Of the account outside. */
+  /** Country of the external account. */
   country: col.text.null,
   /** In minor units of the currency of the route. */
   cost_fixed: col.int8,
@@ -114,15 +114,15 @@ export const providerTransfers = table(
     provider_id: col.text.null,
     /** Null if no route matched. */
     route_id: col.text.null,
-    /** The statement day on which it was found; `none`: on none. Null: not yet. */
+    /** Day of the statement that contains the transfer; `none`: no statement will. Null: none does yet. */
     reported_day: col.text.null.mut,
-    /** Null for transfers of earlier versions, like currency, amount and choice. */
+    /** Kind, currency, amount and choice are null for transfers of earlier versions. */
     kind: col.enum<RailInstruction['kind']>().null,
     currency: col.text.null,
     amount: col.int8.null,
-    /** JSON of the routes that were considered. */
+    /** JSON of the verdicts on the routes. */
     choice: col.text.null,
-    /** The last result; null until there is one. */
+    /** The latest result; null while the transfer is in progress. */
     outcome: col.enum<TransferOutcome>().null.mut,
     outcome_at: col.time.null.mut,
     created_at: col.time,
@@ -131,7 +131,7 @@ export const providerTransfers = table(
   { clientKeyed: true },
 );
 
-/** What was sent to a provider on a day; `id` is provider, currency and day. */
+/** Sum of the transfers to a provider on a day; `id` is provider, currency and day. */
 export const providerUsage = table(
   'provider_usage',
   {
@@ -154,9 +154,9 @@ export const providerBalances = table(
     id: col.text,
     provider_id: col.text,
     currency: col.text,
-    /** As reported. */
+    /** The reported balance. */
     amount: col.int8.mut,
-    /** Sent since the report. */
+    /** Sum of the transfers since the report. */
     spent: col.int8.mut,
     source: col.enum<'OPERATOR' | 'PROVIDER'>().mut,
     reported_at: col.time.mut,

@@ -1,13 +1,14 @@
-// What was sent to a provider: per day, and from its prefunded balance. The choice of a provider and the
-// rows that it uses up are one commit, so concurrent transfers never exceed a limit together.
-import type { Time } from '../../kernel/effects.ts';
+// Usage of the daily limits and prefunded balances of providers. The selection of a provider and
+// the change of its usage are one commit, so that concurrent transfers cannot exceed a limit
+// together.
+import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Ctx, Reader } from '../../runtime/operation/context.ts';
 import type { Provider } from './directory.ts';
 import { type BalanceRow, providerBalances, providerTransfers, providerUsage } from './store.ts';
 
 export interface Usage {
-  /** Sum of the day; counted if the provider has a limit per day. */
+  /** Sum of the transfers of the day; 0 if the provider has no daily limit. */
   sentToday: bigint;
   /** Null if the provider is not prefunded in the currency. */
   available: bigint | null;
@@ -19,7 +20,7 @@ interface SentTransfer {
   amount: bigint;
 }
 
-/** A debit brings funds, so it needs no balance. */
+/** A debit adds funds at the provider, so it requires no balance. */
 const needsBalance = ({ kind }: Pick<SentTransfer, 'kind'>): boolean => kind !== 'debit';
 
 const usageId = (providerId: string, currency: string, now: Time) =>
@@ -34,7 +35,7 @@ const isPrefunded = ({ terms }: Pick<Provider, 'terms'>, currency: string): bool
 
 export const availableIn = ({ amount, spent }: BalanceRow): bigint => amount - spent;
 
-/** The usage of one provider in a currency at this time. */
+/** Reads the current usage of a provider in a currency. */
 export async function usageOf(
   reader: Reader,
   provider: Provider,
@@ -56,7 +57,7 @@ export async function usageOf(
   };
 }
 
-/** Stages what a transfer to this provider uses up. */
+/** Stages the usage of a transfer that is assigned to the provider. */
 export async function stageUsage(
   ctx: Ctx,
   provider: Provider,
@@ -84,7 +85,7 @@ export async function stageUsage(
 export interface ReportedBalance {
   currency: string;
   amount: bigint;
-  /** Time of the amount: what was sent later is not part of it. */
+  /** Time of the balance. Transfers that were sent later are subtracted. */
   asOf: Time;
   source: BalanceRow['source'];
 }
@@ -92,7 +93,7 @@ export interface ReportedBalance {
 const SPENT = `select coalesce(sum(amount), 0)::int8 as spent from provider_transfers
   where provider_id = $1 and created_at > $2 and currency = $3 and kind <> 'debit'`;
 
-/** Stages a reported balance. Throws INVALID_INPUT for one that is older than the known one. */
+/** Stages a reported balance. Throws INVALID_INPUT if it is older than the stored balance. */
 export async function stageBalance(
   ctx: Ctx,
   provider: Pick<Provider, 'row' | 'terms'>,
@@ -100,13 +101,19 @@ export async function stageBalance(
 ): Promise<BalanceRow> {
   const { id } = provider.row;
   if (!isPrefunded(provider, currency)) {
-    throw new Fault('CONFLICT', `The terms of the provider have no prefunding in ${currency}.`);
+    throw new Fault(
+      'CONFLICT',
+      `The terms of the provider have no prefunding in ${currency}. Change the terms first.`,
+    );
   }
   const now = ctx.effects.now();
   if (asOf > now) throw invalidField('asOf', 'must not be in the future');
   const row = await ctx.read(providerBalances, balanceId(id, currency));
   if (row && row.reported_at > asOf) {
-    throw invalidField('asOf', 'must not be before the time of the known balance');
+    throw invalidField(
+      'asOf',
+      `must not be before ${iso(row.reported_at)}, the time of the stored balance`,
+    );
   }
   const [sent] = await ctx.db.query<{ spent: bigint }>(SPENT, [id, new Date(asOf), currency]);
   const values = { amount, spent: sent?.spent ?? 0n, source, reported_at: asOf, updated_at: now };
@@ -116,5 +123,5 @@ export async function stageBalance(
   });
 }
 
-/** The stored choice of a transfer. */
+/** Reads the row of a transfer, which contains its stored choice. */
 export const transferById = (reader: Reader, id: string) => reader.read(providerTransfers, id);

@@ -1,5 +1,5 @@
-// Applies complete statements to their day: the lines that a statement adds and removes against the one
-// before. A closed day cannot change: what a later statement changes becomes differences of the current day.
+// Applies complete statements to their day: adds and removes the lines that changed since the statement
+// before. A closed day cannot change: a later statement of it becomes a difference of the current day.
 
 import type { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
@@ -7,8 +7,8 @@ import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { reportedTransfers } from '../providers/index.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
+import { chunksOf } from './book-items.ts';
 import { addDays } from './days.ts';
-import { chunksOf } from './ours.ts';
 import { effectOf, openProviderAccount, postAtProvider } from './postings.ts';
 import type { Source } from './sources.ts';
 import {
@@ -37,20 +37,20 @@ async function ensureDay(ctx: Ctx, source: Source, key: DayKey): Promise<DayRow>
   const id = dayIdOf(key);
   const before = await ctx.read(providerDays, id);
   if (before) return before;
-  const place = {
+  const account = {
     provider_id: key.providerId,
     environment: source.environment,
     currency: key.currency,
   };
-  await openProviderAccount(ctx, place);
+  await openProviderAccount(ctx, account);
   return ctx.insert(providerDays, {
-    ...{ id, ...place, day: key.day, status: 'OPEN', statement_id: null, statement_version: 0 },
+    ...{ id, ...account, day: key.day, status: 'OPEN', statement_id: null, statement_version: 0 },
     ...{ opening_balance: null, closing_balance: null, opening_posted: 0n, line_net: 0n },
     ...{ adjusted_net: 0n, created_at: ctx.now, updated_at: ctx.now },
   });
 }
 
-/** The current lines of a day, by their IDs. */
+/** Returns the current lines of a day, ordered by ID. */
 export async function linesOf({ db }: Pick<Runtime, 'db'>, dayId: string): Promise<LineRow[]> {
   const lines: LineRow[] = [];
   let after = '';
@@ -82,7 +82,7 @@ const lineOf = (
   ...{ state: 'NEW', matched_key: null, matched_by: null },
 });
 
-/** The lines of a statement. An ID that occurs again has a suffix: it is another line. */
+/** Reads the lines of a statement by ID. A repeated ID denotes another line and is given a suffix. */
 async function statementLinesOf(
   { db }: Pick<Runtime, 'db'>,
   statement: StatementRow,
@@ -109,7 +109,7 @@ const CONTENT = [
 
 const isSame = (a: NewLine, b: NewLine) => CONTENT.every((name) => a[name] === b[name]);
 
-/** What a statement changes. */
+/** Returns the lines that a statement removes and adds. */
 function changesOf<L extends NewLine>(current: readonly L[], next: ReadonlyMap<string, NewLine>) {
   const kept = new Set(
     current
@@ -125,7 +125,7 @@ function changesOf<L extends NewLine>(current: readonly L[], next: ReadonlyMap<s
   };
 }
 
-/** Reverses the postings of a line that the corrected statement does not have. */
+/** Removes a line that the corrected statement does not have, and reverses its postings. */
 async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void> {
   const line = await ctx.read(statementLines, lineId);
   const day = await ctx.read(providerDays, dayId);
@@ -149,17 +149,17 @@ async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void
   }
 }
 
-/** Opening balances are posted once, on the first day; a correction of it posts the difference. */
+/** Posts the opening balance of the first day; a corrected statement of that day posts the difference. */
 function postOpening(ctx: Ctx, day: DayRow, days: readonly DayRow[], opening: bigint): bigint {
   const isFirst = !days.some((each) => each.id < day.id && each.statement_id !== null);
   if (!isFirst) return 0n;
   const amount = opening - days.reduce((sum, each) => sum + each.opening_posted, 0n);
   const step = `opening.${day.version}`;
-  postAtProvider(ctx, day, { of: day.id, step, amount }, 'external_settlement');
+  postAtProvider(ctx, day, { postingId: day.id, step, amount }, 'external_settlement');
   return amount;
 }
 
-/** The days of a provider and currency, in their order. */
+/** Returns the days of a provider and currency, oldest first. */
 export const daysOf = (
   { db }: Pick<Runtime, 'db'>,
   { providerId, currency }: Omit<DayKey, 'day'>,
@@ -172,6 +172,7 @@ interface Application {
   statement: StatementRow;
 }
 
+/** Returns false: no closed day changed. */
 async function applyToOpenDay({ runtime, source, key, statement }: Application): Promise<false> {
   const dayId = statement.day_id;
   const commit = <R>(work: (ctx: Ctx) => Promise<R>) =>
@@ -211,14 +212,14 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
   return false;
 }
 
-/** The first day after a closed one that can still change. */
+/** Returns the first open day after a closed one. */
 async function currentDayOf({ runtime, key }: Application): Promise<string> {
   const days = await daysOf(runtime, key);
   const open = days.find((each) => each.day > key.day && each.status === 'OPEN');
   return open?.day ?? addDays(days.at(-1)?.day ?? key.day, 1);
 }
 
-/** The lines that a further statement of a closed day is compared with. */
+/** Returns the lines of the latest statement of a closed day, applied or late. */
 async function latestLines({ runtime, statement }: Application): Promise<NewLine[]> {
   const late = (
     await runtime.db.find(providerStatements, { day_id: statement.day_id, status: 'LATE' })
@@ -234,7 +235,10 @@ const linesText = (lines: readonly { line_id: string }[]) =>
     .map((each) => each.line_id)
     .join(', ') + (lines.length > 5 ? ' …' : '');
 
-/** A statement of a closed day: its effect is a difference of the current day, with funds in suspense. */
+/**
+ * Posts the effect of a statement of a closed day to suspense, as a difference of the current day. Returns
+ * whether it changed a line.
+ */
 async function applyToClosedDay(application: Application): Promise<boolean> {
   const { runtime, source, key, statement } = application;
   const next = await statementLinesOf(runtime, statement, 0);
@@ -250,7 +254,7 @@ async function applyToClosedDay(application: Application): Promise<boolean> {
     if (removed.length + added.length === 0) return false;
     const day = await ensureDay(ctx, source, currentKey);
     const id = ctx.id('ReconciliationDifference');
-    postAtProvider(ctx, day, { of: id, step: 'correction', amount }, 'suspense');
+    postAtProvider(ctx, day, { postingId: id, step: 'correction', amount }, 'suspense');
     const adjusted_net = day.adjusted_net + amount;
     ctx.update(providerDays, day, { adjusted_net, updated_at: ctx.now });
     const { environment, provider_id, currency } = day;
@@ -267,8 +271,8 @@ async function applyToClosedDay(application: Application): Promise<boolean> {
 }
 
 /**
- * Applies the complete statements of a day in the order in which they were received. Returns the number of
- * those that changed a closed day.
+ * Applies the complete statements of a day in the order of receipt. Returns the number of statements that
+ * changed a closed day.
  */
 export async function applyStatements(
   runtime: Runtime,

@@ -1,7 +1,8 @@
-// Days of a provider: whether they tie, their closing, and the balance that the provider reported beside the
-// accounts of the ledger. A day ties if its statement is consistent, the account of the provider in the
-// ledger has the closing balance, and no difference is open.
+// Days of a provider and their closing, and the balances that providers reported, with those of the ledger. A
+// day is balanced if its statement is consistent, the ledger account of the provider has the closing balance,
+// and no difference is open. Only balanced days can be closed.
 
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { systemAccount } from '../../ledger/chart.ts';
@@ -21,17 +22,20 @@ const amountOf = (value: bigint | null) => (value === null ? null : Number(value
 /** Effect of a day on the account of the provider. */
 const netOf = (day: DayRow) => day.opening_posted + day.line_net + day.adjusted_net;
 
-/** What the provider holds at the end of a day by our books. */
-const bookedAt = (day: DayRow, days: readonly DayRow[]): bigint =>
+/** Balance at the provider at the end of a day, according to the ledger. */
+const bookedBalanceOf = (day: DayRow, days: readonly DayRow[]): bigint =>
   days.filter((each) => each.id <= day.id).reduce((sum, each) => sum + netOf(each), 0n);
 
-async function openDifferences(db: Ctx['db'], { id }: DayRow): Promise<number> {
+const notFound = () =>
+  new Fault('NOT_FOUND', 'The provider has no statement of this day and currency.');
+
+async function countOpenDifferences(db: Ctx['db'], { id }: DayRow): Promise<number> {
   const [row] = await db.query<{ count: number }>(SQL.openOfDay, [id]);
   return row?.count ?? 0;
 }
 
 async function present(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly DayRow[]) {
-  const open = await openDifferences(runtime.db, day);
+  const openDifferences = await countOpenDifferences(runtime.db, day);
   const gap = balanceGap(day, days);
   return {
     providerId: day.provider_id,
@@ -43,14 +47,14 @@ async function present(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly
     statementVersion: day.statement_version,
     openingBalance: amountOf(day.opening_balance),
     closingBalance: amountOf(day.closing_balance),
-    bookedBalance: Number(bookedAt(day, days)),
-    openDifferences: open,
+    bookedBalance: Number(bookedBalanceOf(day, days)),
+    openDifferences,
     ties:
       day.statement_id !== null &&
       day.reconciled_at !== null &&
-      open === 0 &&
+      openDifferences === 0 &&
       gap === 0n &&
-      bookedAt(day, days) === day.closing_balance,
+      bookedBalanceOf(day, days) === day.closing_balance,
     reconciledAt: timeOrNull(day.reconciled_at),
     closedAt: timeOrNull(day.closed_at),
     closedBy: day.closed_by,
@@ -60,7 +64,7 @@ async function present(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly
 /** Throws NOT_FOUND. */
 async function dayBy(runtime: Pick<Runtime, 'db'>, key: DayKey) {
   const day = await runtime.db.read(providerDays, dayIdOf(key));
-  if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
+  if (!day) throw notFound();
   return present(runtime, day, await daysOf(runtime, key));
 }
 
@@ -87,25 +91,29 @@ export async function pageOfDays(runtime: Runtime, { providerId, limit, cursor }
 
 const conflict = (message: string) => new Fault('CONFLICT', message);
 
-/** Closes a day that ties. Throws NOT_FOUND and CONFLICT. */
+/** Closes a balanced day. Throws NOT_FOUND and CONFLICT. */
 export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) {
   await operate(runtime, INSTALLATION, async (ctx) => {
     const day = await ctx.read(providerDays, dayIdOf(key));
-    if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
-    if (day.status === 'CLOSED') throw conflict('The day is closed already.');
+    if (!day) throw notFound();
+    if (day.status === 'CLOSED') throw conflict('The day is already closed.');
     const days = await daysOf(ctx, key);
-    const earlier = days.find((each) => each.id < day.id && each.status === 'OPEN');
-    if (earlier) throw conflict(`Close ${earlier.day} first.`);
-    const { ties, openDifferences: open, bookedBalance } = await present(ctx, day, days);
-    if (open > 0) throw conflict(`The day has ${open} open differences.`);
-    const later = days.filter((each) => each.id > day.id);
+    const earlier = days.find((other) => other.id < day.id && other.status === 'OPEN');
+    if (earlier) throw conflict(`An earlier day is open. Close ${earlier.day} first.`);
+    const { ties: isBalanced, openDifferences, bookedBalance } = await present(ctx, day, days);
+    if (openDifferences > 0) {
+      throw conflict(`The day has open differences: ${openDifferences}. Decide them first.`);
+    }
+    const laterDays = days.filter((other) => other.id > day.id);
     const account = await readLedgerAccount(ctx, accountOfProvider(day));
-    const laterNet = later.reduce((sum, each) => sum + netOf(each), 0n);
+    const laterNet = laterDays.reduce((sum, other) => sum + netOf(other), 0n);
     const isBooked = -(account?.balance ?? 0n) - laterNet === day.closing_balance;
-    if (!ties || !isBooked) {
-      const closing = day.closing_balance ?? 'unknown';
+    if (!isBalanced || !isBooked) {
+      const textOf = (amount: bigint) => formatAmount({ currency: day.currency, amount });
+      const closing = day.closing_balance === null ? 'unknown' : textOf(day.closing_balance);
       throw conflict(
-        `The day does not tie: its closing balance is ${closing}, ours ${bookedBalance}.`,
+        `The day is not balanced: its closing balance is ${closing}, and that of the ledger ` +
+          `${textOf(BigInt(bookedBalance))}. Reconcile the day again.`,
       );
     }
     ctx.update(providerDays, day, {
@@ -115,21 +123,21 @@ export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) 
   return dayBy(runtime, key);
 }
 
-const PLACES = `select distinct on (provider_id, currency) * from provider_days
+const LATEST_DAYS = `select distinct on (provider_id, currency) * from provider_days
   where closing_balance is not null and ($1::text is null or provider_id = $1)
   order by provider_id, currency, day desc`;
 
-/** The balance that each provider reported last, beside the accounts of the ledger. */
+/** Returns the balance that each provider reported last, and the balances of the ledger. */
 export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, providerId?: string) {
   const { db } = runtime;
-  const rows = await db.query<DayRow>(PLACES, [providerId ?? null]);
-  const known = new Set((await providerModes(db)).map((each) => each.providerId));
+  const rows = await db.query<DayRow>(LATEST_DAYS, [providerId ?? null]);
+  const existing = new Set((await providerModes(db)).map(({ providerId: id }) => id));
   const balanceAt = async (id: string) => Number((await readLedgerAccount(db, id))?.balance ?? 0n);
   return Promise.all(
     rows
-      .filter((each) => known.has(each.provider_id))
+      .filter((each) => existing.has(each.provider_id))
       .map(async (day) => {
-        const of = (purpose: 'rail_in_transit' | 'external_settlement' | 'suspense') =>
+        const balanceOf = (purpose: 'rail_in_transit' | 'external_settlement' | 'suspense') =>
           balanceAt(systemAccount(day.environment, purpose, day.currency));
         return {
           providerId: day.provider_id,
@@ -138,9 +146,9 @@ export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, provider
           day: day.day,
           reportedBalance: Number(day.closing_balance),
           bookedBalance: -(await balanceAt(accountOfProvider(day))) || 0,
-          railInTransit: await of('rail_in_transit'),
-          externalSettlement: await of('external_settlement'),
-          suspense: await of('suspense'),
+          railInTransit: await balanceOf('rail_in_transit'),
+          externalSettlement: await balanceOf('external_settlement'),
+          suspense: await balanceOf('suspense'),
           reportedAt: iso(day.updated_at),
         };
       }),

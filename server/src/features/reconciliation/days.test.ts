@@ -1,4 +1,4 @@
-// Days in time zones, with changes of clocks.
+// Days in time zones, including clock changes.
 import { expect, it } from 'vitest';
 import { addDays, dayOf, isTimeZone, periodOf } from './days.ts';
 
@@ -13,11 +13,11 @@ it.each([
   ['2026-10-25', 'Europe/Berlin', ['2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z']],
   ['2026-11-27', 'America/New_York', ['2026-11-27T05:00:00.000Z', '2026-11-28T05:00:00.000Z']],
   ['2026-11-27', 'Pacific/Auckland', ['2026-11-26T11:00:00.000Z', '2026-11-27T11:00:00.000Z']],
-])('the day %s in %s', (day, zone, period) => {
+])('periodOf returns start and end of %s in %s', (day, zone, period) => {
   expect(texts(day, zone)).toEqual(period);
 });
 
-it('every time is in the period of its day', () => {
+it('the period of the day of a time contains the time', () => {
   for (const zone of ['UTC', 'Europe/Berlin', 'America/Sao_Paulo', 'Asia/Kolkata']) {
     for (let hour = 0; hour < 24 * 366; hour += 7) {
       const time = Date.UTC(2026, 0, 1) + hour * 3_600_000;
@@ -27,7 +27,7 @@ it('every time is in the period of its day', () => {
   }
 });
 
-it('counts days over the end of a month and knows time zones', () => {
+it('addDays crosses months and years, and isTimeZone rejects unknown names', () => {
   expect(addDays('2026-02-27', 2)).toBe('2026-03-01');
   expect(addDays('2026-01-01', -1)).toBe('2025-12-31');
   expect([isTimeZone('Europe/Berlin'), isTimeZone('Mars/Olympus')]).toEqual([true, false]);

@@ -28,7 +28,7 @@ export function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** The local time as if it were UTC. */
+/** Local time in the zone, encoded as if it were UTC. */
 function localTime(time: Time, timeZone: string): Time {
   const parts = Object.fromEntries(
     formatOf(timeZone)
@@ -48,7 +48,7 @@ export const dayOf = (time: Time, timeZone: string): string => textOf(localTime(
 export const addDays = (day: string, days: number): string =>
   textOf(Date.parse(day) + days * DAY_MS);
 
-/** The time at which a day starts. The offset is that of the start, which a change of clocks may move. */
+/** Start of a day in UTC. The offset is read twice, because a clock change can lie between the two times. */
 function startOfDay(day: string, timeZone: string): Time {
   const local = Date.parse(day);
   const offsetAt = (time: Time) => localTime(time, timeZone) - time;

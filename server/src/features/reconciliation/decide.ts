@@ -1,6 +1,7 @@
-// Decisions on differences. Each is one change set: the postings, the step of the payment if there is one,
-// and the record of who decided and why.
+// Decisions on differences. Each is one change set: the postings, the status change of the payment if there
+// is one, and the record of the operator and the reason.
 
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import type { FailureReason, Progress } from '../../connectors/ports/index.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -12,7 +13,7 @@ import { subjectOf } from '../payments/provider-messages/index.ts';
 import { loadTransaction, readTransaction } from '../payments/transactions/index.ts';
 import { reportedTransfers } from '../providers/index.ts';
 import { callerOf, systemCaller } from '../tenancy/platform/index.ts';
-import { type OurItem, oursFor } from './ours.ts';
+import { type BookItem, bookItemsFor } from './book-items.ts';
 import { postAtProvider, postBetween } from './postings.ts';
 import { sourceOf } from './sources.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type DifferenceRow,
   differences,
   type LineRow,
+  missingKeyOf,
   providerDays,
   statementLines,
 } from './store.ts';
@@ -30,33 +32,34 @@ export interface DecisionInput {
   differenceId: string;
   decision: Decision;
   reason: string;
-  /** Who decides. */
+  /** ID of the operator. */
   decidedBy: string;
-  /** Our transfer or deposit that a line is about: MATCH. */
+  /** For MATCH: the payment of the line. */
   transactionId?: string | undefined;
-  /** The credited account, or `paymentReference`: RECORD_DEPOSIT. */
+  /** For RECORD_DEPOSIT: the credited account. Either this or `paymentReference`. */
   accountId?: string | undefined;
   paymentReference?: string | undefined;
-  /** Failure reason of the payment: RETURN. */
+  /** For RETURN: failure reason of the payment. */
   failureReason?: FailureReason | undefined;
 }
 
-const FUNDS: readonly Decision[] = ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
+/** Decisions that only post funds. */
+const FUNDS_DECISIONS: readonly Decision[] = ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 /** The decisions that each kind allows. */
 export const DECISIONS_OF: Readonly<Record<DifferenceKind, readonly Decision[]>> = {
   MISSING_AT_PROVIDER: ['CARRY', 'RETURN', 'WRITE_OFF', 'IGNORE'],
-  MISSING_WITH_US: ['MATCH', 'RECORD_DEPOSIT', ...FUNDS],
-  AMOUNT_DIFFERS: FUNDS,
-  CURRENCY_DIFFERS: FUNDS,
-  STATE_DIFFERS: ['SETTLE', 'RETURN', ...FUNDS],
-  DUPLICATED: FUNDS,
-  FEE_UNEXPECTED: FUNDS,
-  BALANCE_DIFFERS: FUNDS,
-  LATE_CORRECTION: FUNDS,
+  MISSING_WITH_US: ['MATCH', 'RECORD_DEPOSIT', ...FUNDS_DECISIONS],
+  AMOUNT_DIFFERS: FUNDS_DECISIONS,
+  CURRENCY_DIFFERS: FUNDS_DECISIONS,
+  STATE_DIFFERS: ['SETTLE', 'RETURN', ...FUNDS_DECISIONS],
+  DUPLICATED: FUNDS_DECISIONS,
+  FEE_UNEXPECTED: FUNDS_DECISIONS,
+  BALANCE_DIFFERS: FUNDS_DECISIONS,
+  LATE_CORRECTION: FUNDS_DECISIONS,
 };
 
-/** Where the funds of a decision go. */
+/** The account that a decision credits; the other decisions use suspense. */
 const ACCOUNT_OF: Partial<Record<Decision, Exclude<SystemAccount, 'provider'>>> = {
   RECORD_FEE: 'expenses',
   OWN_FUNDS: 'external_settlement',
@@ -65,14 +68,14 @@ const ACCOUNT_OF: Partial<Record<Decision, Exclude<SystemAccount, 'provider'>>> 
 
 const conflict = (message: string) => new Fault('CONFLICT', message);
 
-/** The rows that a decision is about. */
+/** The rows that a decision concerns. */
 interface Subject {
   difference: DifferenceRow;
   line: LineRow | undefined;
   day: DayRow;
 }
 
-async function subjectIn(
+async function readSubject(
   ctx: Pick<Ctx, 'read'>,
   { differenceId }: DecisionInput,
 ): Promise<Subject> {
@@ -91,27 +94,23 @@ async function subjectIn(
 function assertAllowed({ difference }: Subject, { decision }: DecisionInput): void {
   const { kind, status } = difference;
   if (status === 'DECIDED' || status === 'RESOLVED') {
-    throw conflict(`The difference is ${status} already.`);
+    throw conflict(`The difference is already ${status}. Read it again.`);
   }
   const allowed = DECISIONS_OF[kind];
   if (!allowed.includes(decision)) {
     throw invalidField('decision', `must be one of ${allowed.join(', ')} for ${kind}`);
   }
   if (status === 'IN_SUSPENSE' && decision === 'SUSPENSE') {
-    throw conflict('The funds are in suspense already.');
+    throw conflict('The funds are already in suspense. Choose another decision.');
   }
 }
-
-/** The day can change, or the decision changes nothing of it. */
-const isOpenDay = ({ day }: Subject) => day.status === 'OPEN';
 
 /** Posts the funds of a difference to an account. */
 function stageFunds(ctx: Ctx, subject: Subject, { decision }: DecisionInput): void {
   const { difference, day } = subject;
   const to = ACCOUNT_OF[decision] ?? 'suspense';
-  const of = difference.line_id ?? difference.id;
   const posting = {
-    of,
+    postingId: difference.line_id ?? difference.id,
     step: `decide.${difference.kind.toLowerCase()}`,
     amount: difference.amount,
   };
@@ -120,21 +119,23 @@ function stageFunds(ctx: Ctx, subject: Subject, { decision }: DecisionInput): vo
     if (to !== 'suspense') postBetween(ctx, day, posting, { from: 'suspense', to });
     return;
   }
-  if (!isOpenDay(subject)) throw conflict('The day is closed.');
+  if (day.status !== 'OPEN') {
+    throw conflict(`${day.day} is closed: its balance can no longer be adjusted.`);
+  }
   const step = `adjust.${difference.version}`;
   postAtProvider(ctx, day, { ...posting, step }, to);
   const adjusted_net = day.adjusted_net + difference.amount;
   ctx.update(providerDays, day, { adjusted_net, updated_at: ctx.now });
 }
 
-/** Posts the line to what our item has, and marks both as matched. */
-async function stageMatchOf(
+/** Posts the line to the account of the item, and marks both as matched. */
+async function stageMatch(
   ctx: Ctx,
   { difference, line, day }: Subject,
-  item: OurItem,
+  item: BookItem,
 ): Promise<void> {
   if (!line) throw conflict('The difference has no line of a statement.');
-  const posting = { of: line.id, step: 'match', amount: difference.amount };
+  const posting = { postingId: line.id, step: 'match', amount: difference.amount };
   postBetween(ctx, day, posting, { from: 'suspense', to: item.account });
   ctx.update(statementLines, line, {
     ...{ state: 'MATCHED', matched_key: item.key, matched_by: 'DECISION' },
@@ -142,59 +143,71 @@ async function stageMatchOf(
   if (item.isMain && item.transfer) await reportedTransfers.mark(ctx, item.transferId, day.day);
 }
 
-interface Wanted {
+interface ItemFilter {
   keys?: readonly string[];
   transactionId?: string;
 }
 
-/** Our items that the line or these keys name. */
-async function itemsFor(
+/** Returns the items that the line, the keys or the transaction identify. */
+async function findItems(
   runtime: Pick<Runtime, 'db'>,
   { day, line }: Subject,
-  { keys = [], transactionId }: Wanted,
-): Promise<OurItem[]> {
+  { keys = [], transactionId }: ItemFilter,
+): Promise<BookItem[]> {
   const source = await sourceOf(runtime, day.provider_id);
-  const fixed = { currency: day.currency, period: [0, 0] as const, isComplete: false };
-  const scope = { ...fixed, missing: keys, transactionId };
-  return oursFor(runtime, source, line ? [line] : [], scope);
+  return bookItemsFor(runtime, source, line ? [line] : [], {
+    ...{ currency: day.currency, period: [0, 0], includesUnreported: false },
+    ...{ missing: keys, transactionId },
+  });
 }
 
-function found(item: OurItem | undefined): OurItem {
-  if (!item) throw new Fault('NOT_FOUND', 'The provider has no such transfer or deposit.');
+function assertFound(item: BookItem | undefined): BookItem {
+  if (!item) {
+    throw new Fault(
+      'NOT_FOUND',
+      'This provider has no matching transfer or deposit of the payment.',
+    );
+  }
   return item;
 }
 
-/** Our item of a difference. Throws NOT_FOUND. */
-async function itemOf(runtime: Pick<Runtime, 'db'>, subject: Subject): Promise<OurItem> {
+/** Returns the item of a difference. Throws NOT_FOUND. */
+async function itemOf(runtime: Pick<Runtime, 'db'>, subject: Subject): Promise<BookItem> {
   const key = subject.difference.subject ?? '';
-  const items = await itemsFor(runtime, subject, { keys: [key] });
-  return found(items.find((each) => each.key === key));
+  const items = await findItems(runtime, subject, { keys: [key] });
+  return assertFound(items.find((item) => item.key === key));
 }
 
-/** Lists that the difference of our item is gone. */
-async function resolveOurs(ctx: Ctx, key: string): Promise<void> {
-  for (const each of await ctx.db.find(differences, { key: `OURS/${key}` })) {
-    if (each.status === 'DECIDED') continue;
-    ctx.update(differences, each, { status: 'RESOLVED', updated_at: ctx.now });
+/** Resolves the difference that lists the item as missing at the provider. */
+async function resolveMissing(ctx: Ctx, itemKey: string): Promise<void> {
+  for (const difference of await ctx.db.find(differences, { key: missingKeyOf(itemKey) })) {
+    if (difference.status === 'DECIDED') continue;
+    ctx.update(differences, difference, { status: 'RESOLVED', updated_at: ctx.now });
   }
 }
 
-/** The transfer of a transaction, or its deposit, that a line can be. */
-async function stageChosen(ctx: Ctx, subject: Subject, input: DecisionInput): Promise<void> {
+/** Matches the line to the payment that the operator selected. */
+async function stageSelected(ctx: Ctx, subject: Subject, input: DecisionInput): Promise<void> {
   const { line } = subject;
   const { transactionId } = input;
   if (transactionId === undefined) throw invalidField('transactionId', 'is required for MATCH');
   if (!line) throw conflict('The difference has no line of a statement.');
-  const chosen = (item: OurItem) =>
+  const isSelected = (item: BookItem) =>
     item.transactionId === transactionId && item.direction === line.direction;
   const keys = ['', '/pull', '/refund'].map((suffix) => `${transactionId}${suffix}#in`);
-  const item = found((await itemsFor(ctx, subject, { keys, transactionId })).find(chosen));
+  const item = assertFound(
+    (await findItems(ctx, subject, { keys, transactionId })).find(isSelected),
+  );
   if (item.currency !== line.currency || item.amount !== line.amount) {
-    throw conflict(`The amount is ${item.amount} ${item.currency} with us.`);
+    throw conflict(
+      `The line has ${formatAmount(line)} and the payment ${formatAmount(item)}. MATCH needs equal amounts.`,
+    );
   }
-  if (item.state !== 'settled') throw conflict(`The transfer is ${item.state} with us.`);
-  await stageMatchOf(ctx, subject, item);
-  await resolveOurs(ctx, item.key);
+  if (item.state !== 'settled') {
+    throw conflict(`The payment is ${item.state} in the ledger. MATCH needs a settled payment.`);
+  }
+  await stageMatch(ctx, subject, item);
+  await resolveMissing(ctx, item.key);
 }
 
 /** Applies a result to the transfer of the difference. */
@@ -209,32 +222,44 @@ const referenceOf = (line: LineRow) => line.bank_reference ?? line.reference ?? 
 
 async function stageSettlement(ctx: Ctx, subject: Subject, input: DecisionInput): Promise<void> {
   const { difference, line } = subject;
-  const items = await itemsFor(ctx, subject, {});
-  const item = found(items.find(({ key }) => key === difference.subject));
-  if (!line || item.transfer === null) throw conflict('The difference is not about a transfer.');
+  const items = await findItems(ctx, subject, {});
+  const item = assertFound(items.find(({ key }) => key === difference.subject));
+  if (!line || item.transfer === null) {
+    throw conflict(
+      'The line is not that of a transfer. Only transfers can be settled or returned.',
+    );
+  }
   const main = items.find((each) => each.isMain && each.transferId === item.transferId);
-  if (main?.state !== (item.isMain ? 'pending' : 'settled')) {
-    throw conflict(`The transfer is ${main?.state} with us.`);
+  const requiredState = item.isMain ? 'pending' : 'settled';
+  if (main?.state !== requiredState) {
+    throw conflict(`The transfer is ${main?.state} in the ledger and must be ${requiredState}.`);
   }
   const isReturn = input.decision === 'RETURN';
   if (isReturn === item.isMain) {
-    throw conflict(item.isMain ? 'The line is not a return.' : 'The line is a return.');
+    throw conflict(
+      item.isMain
+        ? 'The line is the transfer, not its return. Use SETTLE.'
+        : 'The line is the return of the transfer. Use RETURN.',
+    );
   }
-  if (item.amount !== line.amount) throw conflict('The amount of the line is not that of ours.');
+  if (item.amount !== line.amount) {
+    throw conflict(`The line has ${formatAmount(line)} and the transfer ${formatAmount(item)}.`);
+  }
   const { failureReason: reason = 'PAYOUT_RETURNED' } = input;
   await stageResult(
     ctx,
     item.transferId,
     isReturn ? { state: 'returned', reason } : { state: 'settled', reference: referenceOf(line) },
   );
-  await stageMatchOf(ctx, subject, item);
+  await stageMatch(ctx, subject, item);
 }
 
-/** Our transfer was never executed, or our deposit never arrived: it is reversed with us. */
+/** Reverses a transfer that was never executed, or a deposit that never arrived. */
 async function stageReversal(ctx: Ctx, subject: Subject, input: DecisionInput): Promise<void> {
   const { difference } = subject;
   const item = await itemOf(ctx, subject);
-  if (!item.isMain) throw conflict('A return that is missing cannot be returned.');
+  if (!item.isMain)
+    throw conflict('The missing item is itself a return. Use CARRY, WRITE_OFF or IGNORE.');
   const { failureReason: reason = 'PAYOUT_RETURNED' } = input;
   if (item.transfer === null) {
     const row = await loadTransaction(ctx.db, item.transactionId);
@@ -242,45 +267,52 @@ async function stageReversal(ctx: Ctx, subject: Subject, input: DecisionInput): 
   }
   await stageResult(ctx, item.transferId, { state: 'returned', reason });
   await reportedTransfers.mark(ctx, item.transferId, 'none');
-  // Neither the transfer nor its return will be on a statement.
+  // The return will not be on a statement either: a decided difference prevents that it is listed.
   const { id: _, version: __, ...rest } = difference;
-  const back = item.direction === 'out' ? `${item.transferId}#in` : `${item.transferId}#out`;
+  const returnKey = `${item.transferId}#${item.direction === 'out' ? 'in' : 'out'}`;
   ctx.insert(differences, {
     ...rest,
-    ...{ id: ctx.id('ReconciliationDifference'), key: `OURS/${back}`, subject: back },
+    id: ctx.id('ReconciliationDifference'),
+    ...{ key: missingKeyOf(returnKey), subject: returnKey },
     ...decided(ctx, input),
     ...{ status: 'DECIDED', amount: -difference.amount, created_at: ctx.now },
   });
 }
 
-/** Our item remains as it is with us, and is taken off the accounts of what is in transit. */
+/** Posts the item to losses. The payment keeps its status. */
 async function stageWriteOff(ctx: Ctx, subject: Subject): Promise<void> {
   const { difference, day } = subject;
   const item = await itemOf(ctx, subject);
-  const posting = { of: difference.id, step: 'write-off', amount: difference.amount };
+  const posting = { postingId: difference.id, step: 'write-off', amount: difference.amount };
   postBetween(ctx, day, posting, { from: 'losses', to: item.account });
-  await finishOurs(ctx, item);
+  await excludeFromStatements(ctx, item);
 }
 
-async function finishOurs(ctx: Ctx, item: OurItem): Promise<void> {
+/** Records that no statement will have the transfer. */
+async function excludeFromStatements(ctx: Ctx, item: BookItem): Promise<void> {
   if (item.isMain && item.transfer) await reportedTransfers.mark(ctx, item.transferId, 'none');
 }
 
 async function stageIgnored(ctx: Ctx, subject: Subject): Promise<void> {
-  await finishOurs(ctx, await itemOf(ctx, subject));
+  await excludeFromStatements(ctx, await itemOf(ctx, subject));
 }
 
 type Prepared = Awaited<ReturnType<typeof providerReports.prepareDeposit>>;
 
-/** The deposit that a line is, for an account or a payment. */
+/** Prepares the deposit of an incoming line for an account or a payment. */
 async function preparedDeposit(
   runtime: Runtime,
   { line, day }: Subject,
   { accountId, paymentReference }: DecisionInput,
 ): Promise<Prepared> {
-  if (line?.direction !== 'in') throw conflict('Only an incoming line can be a deposit.');
+  if (line?.direction !== 'in') {
+    throw conflict('The difference has no incoming line. Only incoming lines can be deposits.');
+  }
   if ((accountId === undefined) === (paymentReference === undefined)) {
-    throw invalidField('accountId', 'or paymentReference is required, but not both');
+    throw invalidField(
+      'accountId',
+      'is required if paymentReference is absent, and not allowed with it',
+    );
   }
   const { provider_id: providerId, environment } = day;
   return providerReports.prepareDeposit(runtime, {
@@ -294,7 +326,7 @@ async function stageDeposit(ctx: Ctx, subject: Subject, prepared: Prepared): Pro
   const { line, difference, day } = subject;
   if (!line) throw conflict('The difference has no line of a statement.');
   const transactionId = await providerReports.stageDeposit(ctx, prepared);
-  const posting = { of: line.id, step: 'match', amount: difference.amount };
+  const posting = { postingId: line.id, step: 'match', amount: difference.amount };
   postBetween(ctx, day, posting, { from: 'suspense', to: 'rail_in_transit' });
   const key = `${providerReports.depositIdOf(day.environment, prepared.input)}#in`;
   ctx.update(statementLines, line, {
@@ -307,7 +339,7 @@ const decided = (ctx: Ctx, { decision, reason, decidedBy }: DecisionInput) => ({
   ...{ decision, reason, decided_by: decidedBy, decided_at: ctx.now, updated_at: ctx.now },
 });
 
-/** The platform that the decision is about, whose payment takes a step. */
+/** Returns a caller of the platform whose payment the decision changes. */
 async function callerFor(runtime: Runtime, subject: Subject, prepared: Prepared | undefined) {
   const { day, difference } = subject;
   if (prepared) return systemCaller(prepared.platform.id, prepared.platform.environment);
@@ -323,10 +355,10 @@ async function stage(
   prepared: Prepared | undefined,
 ): Promise<string | null> {
   const { difference } = subject;
-  const isOurs = difference.kind === 'MISSING_AT_PROVIDER';
+  const isMissing = difference.kind === 'MISSING_AT_PROVIDER';
   switch (input.decision) {
     case 'MATCH':
-      await stageChosen(ctx, subject, input);
+      await stageSelected(ctx, subject, input);
       return input.transactionId ?? null;
     case 'RECORD_DEPOSIT':
       return prepared ? stageDeposit(ctx, subject, prepared) : null;
@@ -334,7 +366,7 @@ async function stage(
       await stageSettlement(ctx, subject, input);
       break;
     case 'RETURN':
-      await (isOurs ? stageReversal : stageSettlement)(ctx, subject, input);
+      await (isMissing ? stageReversal : stageSettlement)(ctx, subject, input);
       break;
     case 'IGNORE':
       await stageIgnored(ctx, subject);
@@ -345,7 +377,7 @@ async function stage(
     case 'RECORD_FEE':
     case 'OWN_FUNDS':
     case 'SUSPENSE':
-      if (isOurs) await stageWriteOff(ctx, subject);
+      if (isMissing) await stageWriteOff(ctx, subject);
       else stageFunds(ctx, subject, input);
       break;
     default:
@@ -361,13 +393,15 @@ const STATUS_AFTER: Partial<Record<Decision, DifferenceRow['status']>> = {
 
 /** Settles a difference. Throws NOT_FOUND, CONFLICT, and INVALID_INPUT for a decision that is not allowed. */
 export async function decideDifference(runtime: Runtime, input: DecisionInput): Promise<void> {
-  const before = await subjectIn(runtime.db, input);
+  const before = await readSubject(runtime.db, input);
   assertAllowed(before, input);
   const prepared =
     input.decision === 'RECORD_DEPOSIT' ? await preparedDeposit(runtime, before, input) : undefined;
   const caller = await callerFor(runtime, before, prepared);
   await operate(runtime, caller, (ctx) => stageDecision(ctx, input, prepared)).catch((error) => {
-    if (isKeyTaken(error)) throw conflict('The deposit is recorded already.');
+    if (isKeyTaken(error)) {
+      throw conflict('The deposit was already recorded. Use MATCH with its payment.');
+    }
     throw error;
   });
 }
@@ -377,7 +411,7 @@ async function stageDecision(
   input: DecisionInput,
   prepared: Prepared | undefined,
 ): Promise<void> {
-  const subject = await subjectIn(ctx, input);
+  const subject = await readSubject(ctx, input);
   assertAllowed(subject, input);
   const transaction_id = await stage(ctx, subject, input, prepared);
   const { difference, line } = subject;
@@ -385,7 +419,7 @@ async function stageDecision(
     ...decided(ctx, input),
     ...{ status: STATUS_AFTER[input.decision] ?? 'DECIDED', transaction_id },
   });
-  // Other decisions about a line match it.
+  // MATCH, RECORD_DEPOSIT, SETTLE and RETURN set the state of the line themselves.
   const isPosted = ACCOUNT_OF[input.decision] !== undefined;
   if (line && isPosted && difference.key.startsWith('LINE/')) {
     ctx.update(statementLines, line, { state: 'DECIDED' });

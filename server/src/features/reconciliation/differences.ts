@@ -1,4 +1,4 @@
-// Lists of differences, and who works on them.
+// Lists of differences, and their assignment to operators.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -51,7 +51,7 @@ export interface DifferenceQuery {
   cursor?: string | undefined;
 }
 
-/** A page of differences, oldest first. Without a status: those that are open. */
+/** A page of differences, oldest first. The default status is OPEN. */
 export async function pageOfDifferences(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   { providerId, status = 'OPEN', kind, ownerId, limit, cursor }: DifferenceQuery,
@@ -74,13 +74,14 @@ export async function differenceBy(
 
 interface Assignment {
   differenceId: string;
-  /** The operator who works on it; null for no one. */
+  /** ID of the responsible operator; null removes the assignment. */
   ownerId?: string | null | undefined;
   note?: string | null | undefined;
 }
 
 /**
- * Sets who works on a difference, and a note. `isOperator` knows the operators, which are a later feature.
+ * Sets the responsible operator of a difference, and a note. `isOperator` is a parameter because this feature
+ * may not import the one of operators.
  * Throws NOT_FOUND.
  */
 export async function assignDifference(
@@ -118,7 +119,7 @@ export const watchDifferences = (
 ): void =>
   metrics.watchEach(
     'railhead_reconciliation_differences',
-    'Differences to the statements of providers that are not settled.',
+    'Unsettled differences between the statements of providers and the ledger.',
     'kind',
     () => countDifferences(runtime),
   );

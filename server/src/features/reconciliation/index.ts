@@ -1,4 +1,4 @@
-// Public interface of the reconciliation with providers.
+// Public interface of the feature that reconciles the ledger with statements of providers.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { type ReconciliationParts, reconciliationJobs, statementSweep } from './jobs.ts';
 
@@ -19,7 +19,7 @@ export {
   DIFFERENCE_STATUSES,
 } from './store.ts';
 
-/** What this feature adds to a server. */
+/** The jobs, sweeps and tables of this feature. */
 export const reconciliationFeature = {
   jobs: (parts: ReconciliationParts) => reconciliationJobs(parts),
   sweeps: (parts: ReconciliationParts) => [statementSweep(parts)],

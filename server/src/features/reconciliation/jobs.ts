@@ -1,5 +1,5 @@
-// Requests the statement of each day after its end in the time zone of the provider, and compares what was
-// received. A provider that does not have it yet is asked again with the delays of jobs.
+// Requests the statement of each day after its end in the time zone of the provider, and reconciles the day.
+// While the provider has no statement, the job fails and is repeated with the delays of jobs.
 
 import { Fault } from '../../kernel/fault.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../runtime/jobs/jobs.ts';
@@ -19,7 +19,7 @@ export interface ReconciliationParts {
 }
 
 const SWEEP_INTERVAL_MS = 60_000;
-/** Days that are requested at once after a pause. */
+/** Maximum number of past days whose statements are requested after a downtime. */
 const MAX_DAYS = 31;
 
 function providerIn(directory: ProviderDirectory, providerId: string): Provider {
@@ -29,8 +29,8 @@ function providerIn(directory: ProviderDirectory, providerId: string): Provider 
 }
 
 /**
- * Requests the statement of a day and compares it. Throws CONFLICT if the provider does not have it yet, and
- * an error with the problem of its reply.
+ * Requests the statement of a day and reconciles the day. Throws CONFLICT if the provider does not have the
+ * statement yet, and an error if its reply is invalid.
  */
 async function requestStatement(
   runtime: Runtime,
@@ -46,11 +46,11 @@ async function requestStatement(
 }
 
 interface StatementRequest extends DayKey {
-  /** Whether the provider is asked; otherwise only what was received is compared. */
+  /** False: the day is reconciled with the statements that were already received. */
   isRequested: boolean;
 }
 
-/** Stages the request of a statement and its comparison. Throws NOT_FOUND. */
+/** Stages the job that requests a statement, or the one that only reconciles the day. Throws NOT_FOUND. */
 export async function stageReconciliation(
   runtime: Runtime,
   { isRequested, ...key }: StatementRequest,
@@ -90,16 +90,16 @@ export const reconciliationJobs = (parts: ReconciliationParts): JobHandler[] => 
   handlerOf(parts, RECONCILE_DAY, reconcileDay),
 ];
 
-const KNOWN = `select distinct currency from provider_days where provider_id = $1`;
+const CURRENCIES = `select distinct currency from provider_days where provider_id = $1`;
 
-/** Currencies of which a provider has statements. */
+/** Currencies for which statements are requested: those of the transfers and of earlier statements. */
 async function currenciesOf({ db }: Runtime, { row, capabilities }: Provider): Promise<string[]> {
   const offered = (capabilities?.transfers ?? []).flatMap((each) => each.currencies);
-  const known = await db.query<{ currency: string }>(KNOWN, [row.id]);
+  const known = await db.query<{ currency: string }>(CURRENCIES, [row.id]);
   return [...new Set([...offered, ...known.map(({ currency }) => currency)])].sort();
 }
 
-/** The days that have ended and were not requested. The first time it is the last one. */
+/** Returns the ended days that were not requested; before the first request, only the last one. */
 function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
   const last = addDays(dayOf(now, time_zone), -1);
   if (requested_day === null) return [last];
@@ -111,7 +111,7 @@ function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
   return days;
 }
 
-async function requestDue(runtime: Runtime, provider: Provider): Promise<number> {
+async function requestDueStatements(runtime: Runtime, provider: Provider): Promise<number> {
   const providerId = provider.row.id;
   const now = runtime.effects.now();
   const source = await sourceOf(runtime, providerId);
@@ -121,7 +121,7 @@ async function requestDue(runtime: Runtime, provider: Provider): Promise<number>
   const currencies = await currenciesOf(runtime, provider);
   await operate(runtime, systemCaller('', source.environment), async (ctx) => {
     const row = await ctx.read(statementSources, providerId);
-    // Another process has requested them.
+    // Another process staged the requests in the meantime.
     if ((row?.requested_day ?? null) !== source.requested_day) return;
     const { time_zone, fees_expected } = source;
     if (row) ctx.update(statementSources, row, { requested_day, updated_at: ctx.now });
@@ -139,7 +139,7 @@ async function requestDue(runtime: Runtime, provider: Provider): Promise<number>
   return days.length;
 }
 
-/** Stages the requests of the days that have ended. */
+/** Stages requests for the statements of ended days. */
 export function statementSweep({ directory }: ReconciliationParts): Sweep {
   let nextRunAt = 0;
   return {
@@ -149,7 +149,7 @@ export function statementSweep({ directory }: ReconciliationParts): Sweep {
       if (now < nextRunAt) return 0;
       nextRunAt = now + SWEEP_INTERVAL_MS;
       for (const provider of directory.current().providers.values()) {
-        if (provider.capabilities?.statements) await requestDue(runtime, provider);
+        if (provider.capabilities?.statements) await requestDueStatements(runtime, provider);
       }
       return 0;
     },

@@ -1,12 +1,12 @@
-// Matching of lines with our items, by examples and by random faults.
+// Matching of lines with candidates, by examples and by random input.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Finding, type Line, matchLines, type Ours } from './matching.ts';
+import { type Candidate, type Finding, type Line, matchLines } from './matching.ts';
 
 const DAY = 86_400_000;
-const OPTIONS = { windowMs: 5 * DAY, taken: new Set<string>() };
+const OPTIONS = { windowMs: 5 * DAY, matchedKeys: new Set<string>() };
 
-const ours = (n: number, fields: Partial<Ours> = {}): Ours => ({
+const candidate = (n: number, fields: Partial<Candidate> = {}): Candidate => ({
   ...{ key: `T${n}#out`, transferId: `T${n}`, direction: 'out', amount: 100n, currency: 'EUR' },
   ...{ at: n * 1_000, state: 'settled', references: [`R${n}`] },
   ...fields,
@@ -19,26 +19,31 @@ const line = (n: number, fields: Partial<Line> = {}): Line => ({
 
 const summary = (findings: readonly Finding[]) =>
   findings
-    .map(({ line: { id }, kind, ours: own, by }) => `${id} ${kind} ${own?.key ?? '-'} ${by ?? '-'}`)
+    .map(
+      ({ line: { id }, kind, candidate, by }) =>
+        `${id} ${kind} ${candidate?.key ?? '-'} ${by ?? '-'}`,
+    )
     .sort();
 
 describe('matchLines', () => {
-  it('prefers the ID to the reference, and the reference to the amount', () => {
+  it('matches by ID before reference, and by reference before amount', () => {
     const lines = [
       line(1, { transferId: 'T3', reference: 'R1' }),
       line(2, { bankReference: 'R1' }),
       line(3),
     ];
-    expect(summary(matchLines(lines, [ours(1), ours(2), ours(3)], OPTIONS))).toEqual([
-      'L1 MATCH T3#out ID',
-      'L2 MATCH T1#out REFERENCE',
-      'L3 MATCH T2#out AMOUNT',
-    ]);
+    expect(summary(matchLines(lines, [candidate(1), candidate(2), candidate(3)], OPTIONS))).toEqual(
+      ['L1 MATCH T3#out ID', 'L2 MATCH T1#out REFERENCE', 'L3 MATCH T2#out AMOUNT'],
+    );
   });
 
-  it('names what differs: currency, state, amount', () => {
+  it('reports which field differs: currency, state, amount', () => {
     const lines = [1, 2, 3].map((n) => line(n, { transferId: `T${n}`, amount: 99n }));
-    const all = [ours(1, { currency: 'USD' }), ours(2, { state: 'pending' }), ours(3)];
+    const all = [
+      candidate(1, { currency: 'USD' }),
+      candidate(2, { state: 'pending' }),
+      candidate(3),
+    ];
     expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
       'L1 CURRENCY_DIFFERS T1#out ID',
       'L2 STATE_DIFFERS T2#out ID',
@@ -46,20 +51,23 @@ describe('matchLines', () => {
     ]);
   });
 
-  it('finds a second line of the same transfer, here and on another day', () => {
+  it('reports a second line of the same transfer as duplicated, on the same and on another day', () => {
     const lines = [line(1, { transferId: 'T1' }), line(2, { transferId: 'T1' })];
-    expect(summary(matchLines(lines, [ours(1)], OPTIONS))).toEqual([
+    expect(summary(matchLines(lines, [candidate(1)], OPTIONS))).toEqual([
       'L1 MATCH T1#out ID',
       'L2 DUPLICATED T1#out ID',
     ]);
-    const taken = new Set(['T1#out']);
-    const [first] = matchLines([line(1, { reference: 'R1' })], [ours(1)], { ...OPTIONS, taken });
+    const matchedKeys = new Set(['T1#out']);
+    const [first] = matchLines([line(1, { reference: 'R1' })], [candidate(1)], {
+      ...OPTIONS,
+      matchedKeys,
+    });
     expect(first).toMatchObject({ kind: 'DUPLICATED', by: 'REFERENCE' });
   });
 
-  it('matches by amount only what is settled, in this direction and near in time', () => {
+  it('matches by amount only settled candidates of the same direction within the window', () => {
     const lines = [line(1), line(2, { direction: 'in' }), line(3, { at: 20 * DAY })];
-    const all = [ours(1, { state: 'pending' }), ours(2, { amount: 101n }), ours(3)];
+    const all = [candidate(1, { state: 'pending' }), candidate(2, { amount: 101n }), candidate(3)];
     expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
       'L1 MATCH T3#out AMOUNT',
       'L2 MISSING_WITH_US - -',
@@ -67,8 +75,8 @@ describe('matchLines', () => {
     ]);
   });
 
-  it('shares a reference of a collective entry by amount', () => {
-    const all = [1, 2, 3].map((n) => ours(n, { references: ['BATCH'], amount: BigInt(n) }));
+  it('assigns candidates with one reference to lines by amount', () => {
+    const all = [1, 2, 3].map((n) => candidate(n, { references: ['BATCH'], amount: BigInt(n) }));
     const lines = [3, 1, 2].map((n) => line(n, { reference: 'BATCH', amount: BigInt(n) }));
     expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
       'L1 MATCH T1#out REFERENCE',
@@ -77,7 +85,7 @@ describe('matchLines', () => {
     ]);
   });
 
-  it('uses every line once and each of ours once, in any order of the input', () => {
+  it('uses every line and every candidate once, in any order of the input', () => {
     const item = fc.record({
       transfer: fc.integer({ min: 0, max: 8 }),
       amount: fc.bigInt({ min: 1n, max: 3n }),
@@ -89,7 +97,7 @@ describe('matchLines', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 12 }), own, (lines, all) => {
         const items = all.map(([amount, itemState], n) =>
-          ours(n, { amount, state: itemState as 'settled' }),
+          candidate(n, { amount, state: itemState as 'settled' }),
         );
         const entries = lines.map(({ transfer, amount, names, at }, n) =>
           line(n, {
@@ -104,7 +112,7 @@ describe('matchLines', () => {
         );
         const used = findings
           .filter(({ kind }) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US')
-          .map(({ ours: mine }) => mine?.key);
+          .map(({ candidate }) => candidate?.key);
         expect(new Set(used).size).toBe(used.length);
         const reversed = matchLines(entries.toReversed(), items.toReversed(), OPTIONS);
         expect(summary(reversed)).toEqual(summary(findings));
@@ -113,10 +121,10 @@ describe('matchLines', () => {
     );
   });
 
-  it('costs no more per line for many lines of one amount and reference', () => {
+  it('has a linear cost for many lines of one amount and reference', () => {
     const timeOf = (count: number) => {
       const numbers = Array.from({ length: count }, (_, n) => n);
-      const all = numbers.map((n) => ours(n, { references: ['SAME'] }));
+      const all = numbers.map((n) => candidate(n, { references: ['SAME'] }));
       const lines = numbers.map((n) => line(n, n % 2 ? { reference: 'SAME' } : {}));
       const start = performance.now();
       const findings = matchLines(lines, all, OPTIONS);

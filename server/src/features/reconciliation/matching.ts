@@ -1,6 +1,6 @@
-// Matches the lines of a statement with our transfers and deposits: by ID, then by reference, then by
-// amount and time. It is a pure function, independent of the source of the lines and of their order; each
-// line and each of ours is used once. Its cost is that of sorting both.
+// Matches the lines of a statement with the transfers and deposits of the ledger: by ID, then by reference,
+// then by amount and time. A pure function that does not depend on the source or the order of the lines.
+// Each line and each candidate is used once. The cost is that of sorting both.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
@@ -17,143 +17,147 @@ export interface Line extends Money {
   bankReference: string | null;
 }
 
-/** One of our transfers, returns or deposits. */
-export interface Ours extends Money {
-  /** Unique, and the same in every run. */
+/** A transfer, return or deposit that a line can match. */
+export interface Candidate extends Money {
+  /** Unique and stable between runs. */
   key: string;
-  /** ID under which a provider can report it. */
+  /** The ID that the line of a provider can contain. */
   transferId: string;
   direction: Direction;
   at: Time;
-  /** `settled`: a line is expected. `pending`: one is possible. `failed`: none should exist. */
+  /** `settled`: a line is expected. `pending`: a line is possible. `failed`: no line should exist. */
   state: 'settled' | 'pending' | 'failed';
   references: readonly string[];
 }
 
 export type MatchedBy = 'ID' | 'REFERENCE' | 'AMOUNT';
 
-export type Finding<L extends Line = Line, O extends Ours = Ours> = { line: L } & (
-  | { kind: 'MISSING_WITH_US'; ours?: undefined; by?: undefined }
+export type Finding<L extends Line = Line, C extends Candidate = Candidate> = { line: L } & (
+  | { kind: 'MISSING_WITH_US'; candidate?: undefined; by?: undefined }
   | {
       kind: 'MATCH' | 'AMOUNT_DIFFERS' | 'CURRENCY_DIFFERS' | 'STATE_DIFFERS' | 'DUPLICATED';
-      ours: O;
+      candidate: C;
       by: MatchedBy;
     }
 );
 
 export interface MatchOptions {
-  /** Largest distance of the times of a match by amount. */
+  /** Maximum time between a line and a candidate that are matched by amount. */
   windowMs: number;
-  /** Keys of ours that other lines have. */
-  taken: ReadonlySet<string>;
+  /** Keys of candidates that are matched to lines of other days. */
+  matchedKeys: ReadonlySet<string>;
 }
 
-/** What is compared first decides the kind of a difference. */
-function kindOf(line: Line, ours: Ours) {
-  if (line.currency !== ours.currency) return 'CURRENCY_DIFFERS';
-  if (ours.state !== 'settled') return 'STATE_DIFFERS';
-  return line.amount === ours.amount ? 'MATCH' : 'AMOUNT_DIFFERS';
+/** If several fields differ, the first comparison decides the kind. */
+function kindOf(line: Line, candidate: Candidate) {
+  if (line.currency !== candidate.currency) return 'CURRENCY_DIFFERS';
+  if (candidate.state !== 'settled') return 'STATE_DIFFERS';
+  return line.amount === candidate.amount ? 'MATCH' : 'AMOUNT_DIFFERS';
 }
 
-/** Ours in their order under a text; used ones are skipped once and for all. */
-function queuesOf<O extends Ours>() {
-  const queues = new Map<string, { items: O[]; next: number }>();
+/** Queues of candidates by name. The position in a queue only advances, so that the total cost is linear. */
+function createQueues<C extends Candidate>() {
+  const queues = new Map<string, { items: C[]; next: number }>();
   return {
-    add(name: string, item: O): void {
+    add(name: string, item: C): void {
       const queue = queues.get(name);
       if (queue) queue.items.push(item);
       else queues.set(name, { items: [item], next: 0 });
     },
-    /** The first one that is not used. */
-    first(name: string, isUsed: (item: O) => boolean): O | undefined {
+    /** Returns the first candidate that is not used. */
+    first(name: string, isUsed: (item: C) => boolean): C | undefined {
       const queue = queues.get(name);
       if (!queue) return undefined;
       for (; queue.next < queue.items.length; queue.next++) {
-        const item = queue.items[queue.next] as O;
+        const item = queue.items[queue.next] as C;
         if (!isUsed(item)) return item;
       }
       return undefined;
     },
-    any: (name: string): O | undefined => queues.get(name)?.items[0],
+    any: (name: string): C | undefined => queues.get(name)?.items[0],
   };
 }
 
-type Queues<O extends Ours> = ReturnType<typeof queuesOf<O>>;
+type Queues<C extends Candidate> = ReturnType<typeof createQueues<C>>;
 
-const byTime = (a: { at: Time }, b: { at: Time }, first: string, second: string) =>
-  a.at - b.at || (first < second ? -1 : 1);
+/** Equal times are ordered by ID, so that the result does not depend on the order of the input. */
+const compareTimes = (a: { at: Time }, b: { at: Time }, aId: string, bId: string) =>
+  a.at - b.at || (aId < bId ? -1 : 1);
 
 const referencesOf = ({ reference, bankReference }: Line) =>
-  [reference, bankReference].filter((each): each is string => each !== null);
+  [reference, bankReference].filter((text): text is string => text !== null);
 
-const moneyName = ({ direction, currency, amount }: Line | Ours) =>
+/** The name of the queue of one direction and amount. */
+const moneyName = ({ direction, currency, amount }: Line | Candidate) =>
   `${direction} ${currency} ${amount}`;
 
-export function matchLines<L extends Line, O extends Ours>(
+export function matchLines<L extends Line, C extends Candidate>(
   lines: readonly L[],
-  candidates: readonly O[],
-  { windowMs, taken }: MatchOptions,
-): Finding<L, O>[] {
-  const ours = candidates.toSorted((a, b) => byTime(a, b, a.key, b.key));
-  let open = lines.toSorted((a, b) => byTime(a, b, a.id, b.id));
-  const used = new Set<string>(taken);
-  const isUsed = ({ key }: O) => used.has(key);
-  const findings: Finding<L, O>[] = [];
+  candidates: readonly C[],
+  { windowMs, matchedKeys }: MatchOptions,
+): Finding<L, C>[] {
+  const sorted = candidates.toSorted((a, b) => compareTimes(a, b, a.key, b.key));
+  let unmatched = lines.toSorted((a, b) => compareTimes(a, b, a.id, b.id));
+  const used = new Set<string>(matchedKeys);
+  const isUsed = ({ key }: C) => used.has(key);
+  const findings: Finding<L, C>[] = [];
 
-  const match = (line: L, item: O, by: MatchedBy): true => {
-    used.add(item.key);
-    findings.push({ line, kind: kindOf(line, item), ours: item, by });
+  const match = (line: L, candidate: C, by: MatchedBy): true => {
+    used.add(candidate.key);
+    findings.push({ line, kind: kindOf(line, candidate), candidate, by });
     return true;
   };
-  const duplicate = (line: L, item: O, by: MatchedBy): true => {
-    findings.push({ line, kind: 'DUPLICATED', ours: item, by });
+  const duplicate = (line: L, candidate: C, by: MatchedBy): true => {
+    findings.push({ line, kind: 'DUPLICATED', candidate, by });
     return true;
   };
   /** Applies a rule to the lines that no earlier rule has matched. */
   const apply = (rule: (line: L) => boolean) => {
-    open = open.filter((line) => !rule(line));
+    unmatched = unmatched.filter((line) => !rule(line));
   };
 
-  const byId = new Map(ours.map((each) => [`${each.direction} ${each.transferId}`, each]));
+  const byId = new Map(sorted.map((item) => [`${item.direction} ${item.transferId}`, item]));
   apply((line) => {
     const item = byId.get(`${line.direction} ${line.transferId}`);
     if (!item || line.transferId === null) return false;
     return isUsed(item) ? duplicate(line, item, 'ID') : match(line, item, 'ID');
   });
 
-  const exact = queuesOf<O>();
-  const similar = queuesOf<O>();
-  for (const each of ours) {
-    for (const reference of each.references) {
-      exact.add(`${moneyName(each)} ${reference}`, each);
-      similar.add(`${each.direction} ${reference}`, each);
+  const byReferenceAndAmount = createQueues<C>();
+  const byReference = createQueues<C>();
+  for (const item of sorted) {
+    for (const reference of item.references) {
+      byReferenceAndAmount.add(`${moneyName(item)} ${reference}`, item);
+      byReference.add(`${item.direction} ${reference}`, item);
     }
   }
-  const byReference = (queues: Queues<O>, nameOf: (line: L) => string) =>
+  const matchReferences = (queues: Queues<C>, nameOf: (line: L) => string) =>
     apply((line) =>
       referencesOf(line).some((reference) => {
         const item = queues.first(`${nameOf(line)} ${reference}`, isUsed);
         return item ? match(line, item, 'REFERENCE') : false;
       }),
     );
-  byReference(exact, moneyName);
+  matchReferences(byReferenceAndAmount, moneyName);
   apply((line) =>
     referencesOf(line).some((reference) => {
-      const item = exact.any(`${moneyName(line)} ${reference}`);
+      const item = byReferenceAndAmount.any(`${moneyName(line)} ${reference}`);
       return item ? duplicate(line, item, 'REFERENCE') : false;
     }),
   );
-  byReference(similar, ({ direction }) => direction);
+  matchReferences(byReference, ({ direction }) => direction);
 
-  const settled = queuesOf<O>();
-  for (const each of ours) if (each.state === 'settled') settled.add(moneyName(each), each);
+  const settledByAmount = createQueues<C>();
+  for (const item of sorted) {
+    if (item.state === 'settled') settledByAmount.add(moneyName(item), item);
+  }
   apply((line) => {
-    // Both are in the order of time: what is too old for this line is too old for all that follow.
-    const item = settled.first(
+    // Lines and candidates are sorted by time: a candidate too old for this line is too old for the rest.
+    const item = settledByAmount.first(
       moneyName(line),
-      (each) => isUsed(each) || each.at < line.at - windowMs,
+      (candidate) => isUsed(candidate) || candidate.at < line.at - windowMs,
     );
     return item && item.at <= line.at + windowMs ? match(line, item, 'AMOUNT') : false;
   });
-  return [...findings, ...open.map((line) => ({ line, kind: 'MISSING_WITH_US' as const }))];
+  return [...findings, ...unmatched.map((line) => ({ line, kind: 'MISSING_WITH_US' as const }))];
 }

@@ -1,5 +1,5 @@
-// The cost of a day follows from its lines: its statements read ranges of indexes, whatever a provider and
-// its other days have.
+// Query plans of the reconciliation. The cost of a day depends on its lines only: the queries read ranges of
+// indexes, however many other days the provider has.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createPlanner, idSql, type Planned } from '../../../test/kit/app/query-plans.ts';
@@ -71,19 +71,19 @@ const PERIOD = [new Date('2026-01-05'), new Date('2026-01-05T01:00:00Z')];
 const names = (prefix: string, suffix = '') =>
   Array.from({ length: 20 }, (_, n) => `${prefix}${n * 100 + 1}${suffix}`);
 
-describe('the statements of a day', () => {
+describe('queries of the reconciliation of a day', () => {
   it.each([
-    ['its lines', SQL.lines, [DAY, ''], 60],
-    ['its other days', SQL.days, ['p1/EUR'], 320],
-    ['lines of our items', SQL.matched, [names('T', '#out')], 200],
+    ['lines of the day', SQL.lines, [DAY, ''], 60],
+    ['days of the provider', SQL.days, ['p1/EUR'], 320],
+    ['lines by matched item', SQL.matched, [names('T', '#out')], 200],
     ['differences by key', SQL.byKey, [names('LINE/')], 200],
-    ['its open differences', SQL.openOfDay, [DAY], 60],
-    ['differences that are not settled', SQL.missing, ['bank', 'EUR'], 60],
+    ['open differences of the day', SQL.openOfDay, [DAY], 60],
+    ['unsettled differences', SQL.missing, ['bank', 'EUR'], 60],
     ['transfers without a statement', UNREPORTED, ['bank', new Date(0), ''], 60],
     ['deposits of the period', REPORTED_IN, ['bank', 'EUR', ...PERIOD], 80],
     ['results by reference', reportedResults.statements.BY_REFERENCE, [names('REF-')], 200],
     ['returns of the period', reportedResults.statements.RETURNED, PERIOD, 60],
-  ])('reads %s by an index', async (_name, text, values, max) => {
+  ])('read %s by an index', async (_name, text, values, max) => {
     await planned({ text, values }, max);
   });
 });

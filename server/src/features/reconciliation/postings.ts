@@ -1,5 +1,6 @@
-// Postings of statement lines. Each line is posted once between the account of the provider and what
-// explains it, so that the account of the provider always has the balance of the posted lines.
+// Postings of statement lines. Each line is posted once between the ledger account of the provider
+// and the account that its match determines, so that the provider's account always has the balance
+// of the posted lines.
 
 import { providerAccount, type SystemAccount, systemAccount } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
@@ -9,65 +10,69 @@ import type { DayRow, LineRow } from './store.ts';
 
 type Purpose = Exclude<SystemAccount, 'provider'>;
 
-interface Place {
+interface AccountKey {
   provider_id: string;
   environment: DayRow['environment'];
   currency: string;
 }
 
-export const accountOfProvider = ({ environment, currency, provider_id }: Place): string =>
+export const accountOfProvider = ({ environment, currency, provider_id }: AccountKey): string =>
   providerAccount(environment, currency, provider_id);
 
 /** Opens the account of the provider, if it does not exist. */
-export async function openProviderAccount(ctx: Ctx, place: Place): Promise<void> {
-  const id = accountOfProvider(place);
+export async function openProviderAccount(ctx: Ctx, key: AccountKey): Promise<void> {
+  const id = accountOfProvider(key);
   if (await readLedgerAccount(ctx, id)) return;
-  openLedgerAccount(ctx, { id, currency: place.currency, floor: null });
+  openLedgerAccount(ctx, { id, currency: key.currency, floor: null });
 }
 
 interface Posting {
-  /** Line, difference or day that the posting is about. */
-  of: string;
+  /** ID of the line, difference or day that is posted: the transaction ID of the ledger entry. */
+  postingId: string;
   step: string;
   amount: bigint;
 }
 
-/** Posts an amount to the first account from the second, or in the other direction if it is negative. */
+/** Debits `from` and credits `to`; the reverse if the amount is negative. */
 function post(
   ctx: Ctx,
-  { currency }: Place,
-  { of, step, amount }: Posting,
+  { currency }: AccountKey,
+  { postingId, step, amount }: Posting,
   to: string,
   from: string,
 ) {
   if (amount === 0n) return;
   const [debit, credit] = amount > 0n ? [from, to] : [to, from];
   ctx.transfer({
-    ...{ transactionId: of, step, debit, credit, currency },
+    ...{ transactionId: postingId, step, debit, credit, currency },
     amount: amount > 0n ? amount : -amount,
   });
 }
 
-const system = ({ environment, currency }: Place, purpose: Purpose) =>
+const system = ({ environment, currency }: AccountKey, purpose: Purpose) =>
   systemAccount(environment, purpose, currency);
 
 /** Posts a change of the balance at the provider: an increase credits the account of `purpose`. */
-export const postAtProvider = (ctx: Ctx, place: Place, posting: Posting, purpose: Purpose): void =>
-  post(ctx, place, posting, system(place, purpose), accountOfProvider(place));
+export const postAtProvider = (
+  ctx: Ctx,
+  key: AccountKey,
+  posting: Posting,
+  purpose: Purpose,
+): void => post(ctx, key, posting, system(key, purpose), accountOfProvider(key));
 
 /** Posts between two system accounts. A negative amount is posted in the other direction. */
 export const postBetween = (
   ctx: Ctx,
-  place: Place,
+  key: AccountKey,
   posting: Posting,
   { from, to }: { from: Purpose; to: Purpose },
-): void => post(ctx, place, posting, system(place, to), system(place, from));
+): void => post(ctx, key, posting, system(key, to), system(key, from));
 
-/** An amount with the sign of its effect on the balance at the provider. */
+/** Returns the amount with the sign of its effect on the balance at the provider. */
 export const signed = (direction: Direction, amount: bigint): bigint =>
   direction === 'in' ? amount : -amount;
 
-/** Effect of a line on the balance at the provider. */
+/** Effect of a line and its fee on the balance at the provider. */
 export const effectOf = ({
   direction,
   amount,

@@ -1,6 +1,6 @@
-// Compares the lines of a day with our transfers and deposits, posts each line once, and lists what differs.
-// A run can be repeated at any time: it continues where the last one ended, and resolves differences whose
-// cause is gone.
+// Reconciles a day: compares its lines with the transfers and deposits of the ledger, posts each
+// line once, and lists the differences. A run can be repeated at any time: it posts only new lines,
+// and resolves differences whose cause no longer exists.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -9,9 +9,9 @@ import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { reportedTransfers } from '../providers/index.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
 import { applyStatements, daysOf, LINES_PER_COMMIT, linesOf } from './apply.ts';
+import { type BookItem, bookItemsFor, chunksOf } from './book-items.ts';
 import { periodOf } from './days.ts';
 import { type Finding, type Line, matchLines } from './matching.ts';
-import { chunksOf, type OurItem, oursFor } from './ours.ts';
 import { effectOf, postAtProvider, postBetween, signed } from './postings.ts';
 import { type Source, sourceOf } from './sources.ts';
 import {
@@ -22,19 +22,20 @@ import {
   dayIdOf,
   differences,
   type LineRow,
+  missingKeyOf,
   providerDays,
   SQL,
   statementLines,
 } from './store.ts';
 
-/** Largest distance of the times of a line and a transfer with the same amount and nothing else. */
+/** Maximum time between a line and a transfer that are matched by amount only. */
 const WINDOW_MS = 5 * 86_400_000;
 
 interface DayLine extends Line {
   row: LineRow;
 }
 
-type DayFinding = Finding<DayLine, OurItem>;
+type DayFinding = Finding<DayLine, BookItem>;
 
 /** Number of new differences by kind. */
 export type NewDifferences = Map<DifferenceKind, number>;
@@ -44,7 +45,7 @@ interface Run {
   source: Source;
   key: DayKey;
   opened: NewDifferences;
-  /** Kinds of the differences that the present attempt of a commit lists. */
+  /** Kinds of the differences that the current attempt of a commit opens. */
   staged: DifferenceKind[];
 }
 
@@ -54,10 +55,13 @@ const asLine = (row: LineRow): DayLine => ({
   ...{ bankReference: row.bank_reference, row },
 });
 
+const notFound = ({ day, currency }: DayKey) =>
+  new Fault('NOT_FOUND', `The provider has no statement of ${day} in ${currency}.`);
+
 async function dayIn(ctx: Ctx, key: DayKey): Promise<DayRow> {
   const day = await ctx.read(providerDays, dayIdOf(key));
-  if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
-  if (day.status === 'CLOSED') throw new Fault('CONFLICT', 'The day is closed.');
+  if (!day) throw notFound(key);
+  if (day.status === 'CLOSED') throw new Fault('CONFLICT', `${key.day} is closed.`);
   return day;
 }
 
@@ -94,26 +98,26 @@ const resolve = (ctx: Ctx, difference: DifferenceRow | undefined) => {
 
 const textOf = (money: { currency: string; amount: bigint }) => formatAmount(money);
 
-function detailOf({ line, kind, ours }: DayFinding): string {
+function detailOf({ line, kind, candidate }: DayFinding): string {
   const entry = `Line ${line.row.line_id}: ${line.direction} ${textOf(line)}`;
-  if (!ours) return `${entry}, unknown to us.`;
-  const own = `${ours.transferId} ${textOf(ours)}`;
-  if (kind === 'DUPLICATED') return `${entry}, although another line has ${own}.`;
-  if (kind === 'STATE_DIFFERS') return `${entry}, but ${own} is ${ours.state} with us.`;
-  return `${entry}, but ${own}.`;
+  if (!candidate) return `${entry} matches no transfer or deposit of the ledger.`;
+  const booked = `${candidate.transferId} with ${textOf(candidate)}`;
+  if (kind === 'DUPLICATED') return `${entry} repeats the line of ${booked}.`;
+  if (kind === 'STATE_DIFFERS') return `${entry} matches ${booked}, which is ${candidate.state}.`;
+  return `${entry} matches ${booked}.`;
 }
 
-/** The part of a line that its match explains. */
-const explainedBy = ({ kind, line, ours }: DayFinding): bigint => {
+/** The part of the amount of a line that the candidate accounts for. */
+const matchedAmount = ({ kind, line, candidate }: DayFinding): bigint => {
   if (kind === 'MATCH') return line.amount;
-  return kind === 'AMOUNT_DIFFERS' ? ours.amount : 0n;
+  return kind === 'AMOUNT_DIFFERS' ? candidate.amount : 0n;
 };
 
 /** Stages the fee of a line: an expense if it is expected, otherwise a difference. */
 function stageFee(ctx: Ctx, run: Run, day: DayRow, { row }: DayLine): void {
   if (row.fee === 0n) return;
   const isExpected = run.source.fees_expected;
-  const posting = { of: row.id, step: 'fee', amount: -row.fee };
+  const posting = { postingId: row.id, step: 'fee', amount: -row.fee };
   postAtProvider(ctx, day, posting, isExpected ? 'expenses' : 'suspense');
   if (isExpected) return;
   const detail = `Fee ${textOf({ currency: row.currency, amount: row.fee })} of line ${row.line_id}.`;
@@ -121,34 +125,34 @@ function stageFee(ctx: Ctx, run: Run, day: DayRow, { row }: DayLine): void {
   open(ctx, run, day, { key, kind: 'FEE_UNEXPECTED', amount: -row.fee, detail, line_id: row.id });
 }
 
-/** Stages a line that was not posted before. */
+/** Posts a new line to the account of its match, or to suspense with a difference. */
 function stageNewLine(ctx: Ctx, run: Run, day: DayRow, finding: DayFinding, row: LineRow): void {
-  const { line, kind, ours } = finding;
+  const { line, kind, candidate } = finding;
   const { direction } = row;
   const isMatch = kind === 'MATCH';
-  const posting = { of: row.id, step: 'line', amount: signed(direction, row.amount) };
-  postAtProvider(ctx, day, posting, isMatch ? ours.account : 'suspense');
-  const explained = explainedBy(finding);
-  if (!isMatch && ours && explained > 0n) stageMatch(ctx, day, finding, row);
+  const posting = { postingId: row.id, step: 'line', amount: signed(direction, row.amount) };
+  postAtProvider(ctx, day, posting, isMatch ? candidate.account : 'suspense');
+  const matched = matchedAmount(finding);
+  if (!isMatch && candidate && matched > 0n) stageMatch(ctx, day, finding, row);
   stageFee(ctx, run, day, line);
   if (isMatch) return;
   open(ctx, run, day, {
     ...{ key: `LINE/${row.id}`, kind, detail: detailOf(finding), line_id: row.id },
-    amount: signed(direction, row.amount - explained),
-    ...(ours ? { subject: ours.key, transaction_id: ours.transactionId } : {}),
+    amount: signed(direction, row.amount - matched),
+    ...(candidate ? { subject: candidate.key, transaction_id: candidate.transactionId } : {}),
   });
 }
 
-/** Stages what a match explains, from suspense. */
+/** Posts the matched amount of a line from suspense to the account of its candidate. */
 function stageMatch(ctx: Ctx, day: DayRow, finding: DayFinding, row: LineRow): void {
-  const { ours } = finding;
-  if (!ours) return;
-  const amount = signed(row.direction, explainedBy(finding));
-  const posting = { of: row.id, step: 'match', amount };
-  postBetween(ctx, day, posting, { from: 'suspense', to: ours.account });
+  const { candidate } = finding;
+  if (!candidate) return;
+  const amount = signed(row.direction, matchedAmount(finding));
+  const posting = { postingId: row.id, step: 'match', amount };
+  postBetween(ctx, day, posting, { from: 'suspense', to: candidate.account });
 }
 
-/** Stages what is known now about a line whose funds are in suspense. */
+/** Applies a new finding to a line whose funds are in suspense. Returns whether it changed the difference. */
 function stageSuspense(
   ctx: Ctx,
   day: DayRow,
@@ -157,7 +161,7 @@ function stageSuspense(
   difference: DifferenceRow | undefined,
 ): boolean {
   if (!difference || !isOpen(difference) || difference.kind === finding.kind) return false;
-  const { kind, ours } = finding;
+  const { kind, candidate } = finding;
   if (kind === 'MATCH' || kind === 'AMOUNT_DIFFERS') stageMatch(ctx, day, finding, row);
   if (kind === 'MATCH') {
     resolve(ctx, difference);
@@ -165,41 +169,41 @@ function stageSuspense(
   }
   ctx.update(differences, difference, {
     ...{ kind, detail: detailOf(finding), updated_at: ctx.now },
-    amount: signed(row.direction, row.amount - explainedBy(finding)),
-    subject: ours?.key ?? null,
-    transaction_id: ours?.transactionId ?? null,
+    amount: signed(row.direction, row.amount - matchedAmount(finding)),
+    subject: candidate?.key ?? null,
+    transaction_id: candidate?.transactionId ?? null,
   });
   return true;
 }
 
-/** Whether a line has its match for itself. */
-const holdsMatch = ({ kind }: DayFinding) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US';
+/** Whether the line is matched with its candidate: then no other line can be. */
+const isMatched = ({ kind }: DayFinding) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US';
 
 async function stageLines(ctx: Ctx, run: Run, findings: readonly DayFinding[]): Promise<void> {
   const day = await dayIn(ctx, run.key);
-  const keys = findings.flatMap(({ line, ours }) => [
+  const keys = findings.flatMap(({ line, candidate }) => [
     `LINE/${line.id}`,
-    ...(ours ? [`OURS/${ours.key}`] : []),
+    ...(candidate ? [missingKeyOf(candidate.key)] : []),
   ]);
   const known = await differencesBy(ctx, keys);
   let net = 0n;
   for (const finding of findings) {
-    const { kind, ours, by } = finding;
+    const { kind, candidate, by } = finding;
     const row = await ctx.read(statementLines, finding.line.id);
     if (!row || (row.state !== 'NEW' && row.state !== 'SUSPENSE')) continue;
     if (row.state === 'NEW') {
       stageNewLine(ctx, run, day, finding, row);
       net += effectOf(row);
     } else if (!stageSuspense(ctx, day, finding, row, known.get(`LINE/${row.id}`))) continue;
-    const isHeld = holdsMatch(finding);
+    const hasCandidate = isMatched(finding);
     ctx.update(statementLines, row, {
       state: kind === 'MATCH' ? 'MATCHED' : 'SUSPENSE',
-      ...(isHeld && ours ? { matched_key: ours.key, matched_by: by } : {}),
+      ...(hasCandidate && candidate ? { matched_key: candidate.key, matched_by: by } : {}),
     });
-    if (!isHeld || !ours) continue;
-    resolve(ctx, known.get(`OURS/${ours.key}`));
-    if (ours.isMain && ours.transfer !== null) {
-      await reportedTransfers.mark(ctx, ours.transferId, day.day);
+    if (!hasCandidate || !candidate) continue;
+    resolve(ctx, known.get(missingKeyOf(candidate.key)));
+    if (candidate.isMain && candidate.transfer !== null) {
+      await reportedTransfers.mark(ctx, candidate.transferId, day.day);
     }
   }
   if (net !== 0n) {
@@ -207,8 +211,8 @@ async function stageLines(ctx: Ctx, run: Run, findings: readonly DayFinding[]): 
   }
 }
 
-/** Lines of kind `fee` are an expense if the provider charges fees as agreed. */
-const isAgreedFee = ({ fees_expected }: Source, { row }: DayLine) =>
+/** Outgoing lines of kind `fee` are expenses if the fees of the provider are expected. */
+const isExpectedFee = ({ fees_expected }: Source, { row }: DayLine) =>
   fees_expected && row.kind === 'fee' && row.direction === 'out' && row.state === 'NEW';
 
 async function stageFees(ctx: Ctx, run: Run, lines: readonly DayLine[]): Promise<void> {
@@ -218,32 +222,36 @@ async function stageFees(ctx: Ctx, run: Run, lines: readonly DayLine[]): Promise
     const row = await ctx.read(statementLines, id);
     if (row?.state !== 'NEW') continue;
     const amount = effectOf(row);
-    postAtProvider(ctx, day, { of: row.id, step: 'line', amount }, 'expenses');
+    postAtProvider(ctx, day, { postingId: row.id, step: 'line', amount }, 'expenses');
     ctx.update(statementLines, row, { state: 'MATCHED', matched_by: 'DECISION' });
     net += amount;
   }
   ctx.update(providerDays, day, { line_net: day.line_net + net, updated_at: ctx.now });
 }
 
-/** Keys of ours that other lines have. */
-async function takenBy({ db }: Runtime, ours: readonly OurItem[], own: ReadonlySet<string>) {
-  const taken = new Set<string>();
-  for (const chunk of chunksOf(ours.map(({ key }) => key))) {
+/** Returns the keys of items that are matched to lines outside `lineIds`. */
+async function matchedByOtherLines(
+  { db }: Runtime,
+  items: readonly BookItem[],
+  lineIds: ReadonlySet<string>,
+) {
+  const matchedKeys = new Set<string>();
+  for (const chunk of chunksOf(items.map(({ key }) => key))) {
     const rows = await db.query<{ id: string; matched_key: string }>(SQL.matched, [chunk]);
-    for (const { id, matched_key } of rows) if (!own.has(id)) taken.add(matched_key);
+    for (const { id, matched_key } of rows) if (!lineIds.has(id)) matchedKeys.add(matched_key);
   }
-  return taken;
+  return matchedKeys;
 }
 
-/** Lists our items that the statement should have. A carried item is listed again with its age. */
-async function stageMissing(ctx: Ctx, run: Run, items: readonly OurItem[]): Promise<void> {
+/** Lists items that are missing on the statement. A carried difference is reopened and keeps its age. */
+async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Promise<void> {
   const day = await dayIn(ctx, run.key);
   const known = await differencesBy(
     ctx,
-    items.map(({ key }) => `OURS/${key}`),
+    items.map(({ key }) => missingKeyOf(key)),
   );
   for (const item of items) {
-    const key = `OURS/${item.key}`;
+    const key = missingKeyOf(item.key);
     const before = known.get(key);
     if (before?.status === 'CARRIED' && before.day_id < day.id) {
       ctx.update(differences, before, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
@@ -251,7 +259,7 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly OurItem[]): Prom
       ctx.update(differences, before, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
     }
     if (before) continue;
-    const detail = `${item.transferId} ${textOf(item)} is settled with us and on no statement.`;
+    const detail = `${item.transferId} with ${textOf(item)} is settled and on no statement.`;
     open(ctx, run, day, {
       ...{ key, kind: 'MISSING_AT_PROVIDER', detail, subject: item.key },
       ...{ amount: signed(item.direction, item.amount), transaction_id: item.transactionId },
@@ -260,8 +268,8 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly OurItem[]): Prom
 }
 
 /**
- * The amount by which the closing balance of the statement differs from the balance before, the lines and
- * the decisions of the day.
+ * Returns the closing balance of the statement less the balance before, the lines and the decisions of the
+ * day: 0 if the statement is consistent.
  */
 export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   if (day.closing_balance === null || day.opening_balance === null) return 0n;
@@ -273,7 +281,7 @@ export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   return day.closing_balance - (start + between + day.line_net + day.adjusted_net);
 }
 
-/** Lists or resolves a difference of the balance. */
+/** Opens, updates or resolves the difference of the closing balance. */
 async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const day = await dayIn(ctx, run.key);
   const amount = balanceGap(day, await daysOf(ctx, run.key));
@@ -283,15 +291,16 @@ async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   if (amount === 0n) return resolve(ctx, before);
   const money = (value: bigint | null) => textOf({ currency: day.currency, amount: value ?? 0n });
   const detail =
-    `The closing balance is ${money(day.closing_balance)}, which is ${money(amount)} more than the ` +
-    `balance before, the lines and the decisions. The opening balance is ${money(day.opening_balance)}.`;
+    `The closing balance is ${money(day.closing_balance)}, and the previous balance with the lines and ` +
+    `decisions of the day is ${money((day.closing_balance ?? 0n) - amount)}. ` +
+    `The opening balance is ${money(day.opening_balance)}.`;
   if (!before) return open(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
   if (before.amount === amount && before.status !== 'RESOLVED') return;
   ctx.update(differences, before, { amount, detail, status: 'OPEN', updated_at: ctx.now });
 }
 
-/** Transfers that failed without being sent will be on no statement. */
-async function markFailed({ runtime, source }: Run, items: readonly OurItem[]): Promise<void> {
+/** Records that no statement will have the failed transfers. */
+async function markFailed({ runtime, source }: Run, items: readonly BookItem[]): Promise<void> {
   const failed = items.filter((each) => each.isMain && each.transfer && each.state === 'failed');
   for (const chunk of chunksOf(failed, LINES_PER_COMMIT)) {
     await operate(runtime, systemCaller('', source.environment), async (ctx) => {
@@ -300,7 +309,7 @@ async function markFailed({ runtime, source }: Run, items: readonly OurItem[]): 
   }
 }
 
-/** Start of the first day that the provider reported: what is older is not expected. */
+/** Start of the first day with a statement. Older transfers are not expected on any statement. */
 async function firstDayOf({ runtime, source, key }: Run): Promise<number> {
   const first = (await daysOf(runtime, key)).find((each) => each.statement_id !== null);
   return first ? periodOf(first.day, source.time_zone)[0] : 0;
@@ -319,8 +328,8 @@ async function compare(run: Run): Promise<void> {
   const all = (await linesOf(runtime, dayIdOf(key)))
     .filter(({ state }) => state === 'NEW' || state === 'SUSPENSE')
     .map(asLine);
-  const fees = all.filter((line) => isAgreedFee(source, line));
-  const lines = all.filter((line) => !isAgreedFee(source, line));
+  const fees = all.filter((line) => isExpectedFee(source, line));
+  const lines = all.filter((line) => !isExpectedFee(source, line));
   for (const chunk of chunksOf(fees, LINES_PER_COMMIT)) {
     await commit((ctx) => stageFees(ctx, run, chunk));
   }
@@ -328,16 +337,19 @@ async function compare(run: Run): Promise<void> {
   const { providerId, currency } = key;
   const listed = await runtime.db.query<{ subject: string }>(SQL.missing, [providerId, currency]);
   const missingKeys = listed.map(({ subject }) => subject);
-  const scope = { currency, period, missing: missingKeys, isComplete: true };
-  const ours = await oursFor(runtime, source, rows, scope);
-  const taken = await takenBy(runtime, ours, new Set(lines.map(({ id }) => id)));
-  const findings = matchLines(lines, ours, { windowMs: WINDOW_MS, taken });
+  const scope = { currency, period, missing: missingKeys, includesUnreported: true };
+  const items = await bookItemsFor(runtime, source, rows, scope);
+  const matchedKeys = await matchedByOtherLines(runtime, items, new Set(lines.map(({ id }) => id)));
+  const findings = matchLines(lines, items, { windowMs: WINDOW_MS, matchedKeys });
   for (const chunk of chunksOf(findings, LINES_PER_COMMIT)) {
     await commit((ctx) => stageLines(ctx, run, chunk));
   }
-  const used = new Set([...taken, ...findings.flatMap(({ ours: own }) => own?.key ?? [])]);
+  const used = new Set([
+    ...matchedKeys,
+    ...findings.flatMap(({ candidate }) => candidate?.key ?? []),
+  ]);
   const from = await firstDayOf(run);
-  const missing = ours.filter(
+  const missing = items.filter(
     (each) =>
       each.isExpected &&
       each.currency === currency &&
@@ -348,17 +360,17 @@ async function compare(run: Run): Promise<void> {
   for (const chunk of chunksOf(missing, LINES_PER_COMMIT)) {
     await commit((ctx) => stageMissing(ctx, run, chunk));
   }
-  const named = new Set(findings.flatMap(({ ours: own }) => own?.transferId ?? []));
+  const named = new Set(findings.flatMap(({ candidate }) => candidate?.transferId ?? []));
   await markFailed(
     run,
-    ours.filter((each) => !named.has(each.transferId)),
+    items.filter((each) => !named.has(each.transferId)),
   );
   await commit((ctx) => stageBalance(ctx, run));
 }
 
 /**
  * Applies the received statements of a day and compares its lines. Returns the number of new differences by
- * kind. Throws NOT_FOUND if there is no statement of the day. A closed day is not compared again.
+ * kind. The lines of a closed day are not compared again. Throws NOT_FOUND if the day has no statement.
  */
 export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDifferences> {
   const source = await sourceOf(runtime, key.providerId);
@@ -366,7 +378,7 @@ export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDi
   const late = await applyStatements(runtime, source, key);
   if (late > 0) run.opened.set('LATE_CORRECTION', late);
   const day = await runtime.db.read(providerDays, dayIdOf(key));
-  if (!day) throw new Fault('NOT_FOUND', 'There is no statement of this day.');
+  if (!day) throw notFound(key);
   if (day.status === 'OPEN') await compare(run);
   return run.opened;
 }

@@ -1,4 +1,4 @@
-// How the days of a provider are read: its time zone, and whether it charges fees as agreed.
+// Statement settings of a provider: the time zone of its days, and whether its fees are expected.
 
 import { iso } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -38,11 +38,11 @@ export interface SourceChange {
   feesExpected?: boolean | undefined;
 }
 
-/** Changes how the days of a provider are read. Days that exist keep their lines. */
+/** Changes the statement settings of a provider. Existing days keep their lines. */
 export async function changeSource(runtime: Runtime, change: SourceChange) {
   const { providerId, timeZone, feesExpected } = change;
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
-    throw invalidField('timeZone', 'is not a time zone, such as Europe/Berlin');
+    throw invalidField('timeZone', 'must be an IANA time zone, such as Europe/Berlin');
   }
   const before = await sourceOf(runtime, providerId);
   await operate(runtime, INSTALLATION, async (ctx) => {

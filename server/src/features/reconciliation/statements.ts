@@ -1,5 +1,5 @@
-// Receives the pages of a statement, from a call or a message, and stores them whole. A statement is
-// complete with its last page. A corrected statement of the same day has another ID.
+// Stores the pages of a statement, which are requested or arrive as messages. A statement is complete when
+// all its pages are stored. A corrected statement of the same day has another ID.
 
 import { Type } from '@sinclair/typebox';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
@@ -21,11 +21,11 @@ const DayInput = Type.Object({
 
 /** Requests the statement of a day from the provider. */
 export const FETCH_STATEMENT = defineJob('statements.fetch', DayInput);
-/** Compares a complete statement with our payments. */
+/** Reconciles a day: compares its complete statement with the payments of the ledger. */
 export const RECONCILE_DAY = defineJob('statements.reconcile', DayInput);
 
 interface PageResult {
-  /** CONTRADICTORY: it was not stored, because of `problem`. */
+  /** CONTRADICTORY: the page was not stored; `problem` states the reason. */
   result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
   problem?: string;
   isComplete?: boolean;
@@ -33,11 +33,15 @@ interface PageResult {
 
 const contradictory = (problem: string): PageResult => ({ result: 'CONTRADICTORY', problem });
 
-/** Why a page cannot belong to any statement. */
+/** Returns the problem of an invalid page. */
 function pageProblem(page: StatementPage, { time_zone }: Source, now: number): string | undefined {
-  if (!findCurrency(page.currency)) return 'The currency of the statement is not supported.';
-  if (page.page > page.pageCount) return 'The number of the page is higher than that of all pages.';
-  if (page.day >= dayOf(now, time_zone)) return `The day ${page.day} has not ended.`;
+  if (!findCurrency(page.currency)) return `The currency ${page.currency} is not supported.`;
+  if (page.page > page.pageCount) {
+    return `The page number ${page.page} is higher than pageCount, which is ${page.pageCount}.`;
+  }
+  if (page.day >= dayOf(now, time_zone)) {
+    return `The day ${page.day} has not ended in the time zone ${time_zone}.`;
+  }
   return undefined;
 }
 
@@ -67,13 +71,19 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
     await ctx.read(statementPages, pageId),
   ];
   if (before && !hasHead(before, head)) {
-    return contradictory('Another page of this statement has other balances or counts.');
+    return contradictory(
+      'An earlier page of this statement has other balances, lineCount or pageCount. ' +
+        'Send a corrected statement with another statementId.',
+    );
   }
   if (pageBefore) {
     const isSame = pageBefore.body === body;
     return isSame
       ? { result: 'IGNORED' }
-      : contradictory('This page was received with other lines.');
+      : contradictory(
+          'This page was already received with other content. ' +
+            'Send a corrected statement with another statementId.',
+        );
   }
   const pages_received = (before?.pages_received ?? 0) + 1;
   const lines_received = (before?.lines_received ?? 0) + page.lines.length;
@@ -100,7 +110,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   return { result: 'APPLIED', isComplete };
 }
 
-/** Stores a page once. `stagesJob`: the last page stages the job that compares the day. */
+/** Stores a page once. With `stagesJob`, completing the statement stages the job that reconciles the day. */
 export async function receivePage(
   runtime: Runtime,
   providerId: string,
@@ -118,16 +128,16 @@ export async function receivePage(
   });
 }
 
-type StatementPages = (page: number) => Promise<StatementPage | undefined>;
+type PageReader = (page: number) => Promise<StatementPage | undefined>;
 
 /**
- * Requests the pages of a statement and stores them. Returns false if the provider does not have it yet.
- * Throws for a statement that is contradictory.
+ * Requests the pages of a statement and stores them. Returns false if the provider does not have
+ * the statement yet. Throws CONFLICT if the statement is contradictory.
  */
 export async function fetchStatement(
   runtime: Runtime,
   providerId: string,
-  pageOf: StatementPages,
+  pageOf: PageReader,
 ): Promise<boolean> {
   const first = await pageOf(1);
   if (!first) return false;

@@ -1,4 +1,5 @@
-// Statements of providers, the days and lines that they describe, and the differences to our payments.
+// Tables of the reconciliation: statements of providers, their days and lines, and the differences between
+// these and the payments of the ledger.
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
@@ -110,7 +111,7 @@ export const statementLines = table(
   {
     unique: {
       provider_statement_lines_matched: () =>
-        new Fault('CONFLICT', 'Another line of a statement has this transfer.'),
+        new Fault('CONFLICT', 'Another line of a statement is already matched with this transfer.'),
     },
   },
 );
@@ -181,7 +182,7 @@ export const differences = table(
 );
 export type DifferenceRow = RowOf<typeof differences>;
 
-/** The day of a provider and currency. */
+/** Identifies the day of a provider in one currency. */
 export interface DayKey {
   providerId: string;
   currency: string;
@@ -197,12 +198,15 @@ export const keyOfDay = ({ provider_id: providerId, currency, day }: DayRow): Da
   day,
 });
 
-/** Exported to test their plans. */
+/** Key of the difference of an item that is missing at the provider. Stored keys begin with `OURS/`. */
+export const missingKeyOf = (itemKey: string): string => `OURS/${itemKey}`;
+
+/** Exported so that a test can check their query plans. */
 export const SQL = {
-  /** Lines of a day that are not removed. Ids begin with the day; `0` is the character after the slash. */
+  /** Lines of a day that are not removed. IDs begin with the day; `0` is the character after `/`. */
   lines: `select * from provider_statement_lines where id > $1 || '/' and id < $1 || '0'
     and state <> 'REMOVED' and id > $2 order by id limit 1000`,
-  /** Days of a provider and currency, in their order. */
+  /** Days of a provider and currency, oldest first. */
   days: `select * from provider_days where id > $1 || '/' and id < $1 || '0' order by id`,
   matched: `select id, matched_key from provider_statement_lines where matched_key = any($1::text[])`,
   byKey: `select * from reconciliation_differences where key = any($1::text[])`,

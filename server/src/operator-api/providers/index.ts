@@ -1,4 +1,4 @@
-// Operations on providers, their routes and their messages.
+// Operations on providers: their routes, messages, and reconciliation.
 import type { OperatorOperation } from '../handle.ts';
 import { providerOperations } from './providers.ts';
 import { reconciliationOperations } from './reconciliation.ts';

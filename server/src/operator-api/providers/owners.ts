@@ -1,4 +1,4 @@
-// The operators who can work on a difference: active users and tokens.
+// Checks the assignment of a difference: its owner must be an active user or token.
 import { sessions } from '../../features/staff/users/index.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 

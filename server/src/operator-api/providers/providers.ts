@@ -1,4 +1,4 @@
-// Operations on providers: creation, capability check, pause, and keys.
+// Operations on providers: creation, capability check, pause, terms, balances, keys and configuration files.
 import { Type } from '@sinclair/typebox';
 import {
   type ManagerParts,
@@ -45,13 +45,13 @@ const list = operation({
   path: '/providers',
   summary: 'List providers',
   description:
-    'Returns all providers: those that speak the protocol, by name, and then the built-in connectors of ' +
-    'both environments.',
+    'Returns the providers that use the provider protocol, by name, followed by the built-in connectors ' +
+    'of both environments.',
   commands: ['providers list'],
   replies: {
     200: named(
       'Providers',
-      Type.Object({ data: Type.Array(ProviderItem, { description: 'All providers.' }) }),
+      Type.Object({ data: Type.Array(ProviderItem, { description: 'The providers.' }) }),
     ),
   },
   errors: [],
@@ -63,7 +63,7 @@ const get = operation({
   method: 'GET',
   path: '/providers/{providerId}',
   summary: 'Get a provider',
-  description: 'Returns a provider with its keys and capabilities.',
+  description: 'Returns a provider with its capabilities, terms, balances and keys.',
   commands: ['providers show'],
   params: providerParams,
   replies: { 200: Provider },
@@ -119,7 +119,8 @@ const pause = step(
   'pauseProvider',
   'pause',
   'Pause a provider',
-  'Within a second the provider receives no new transfers. Transfers already sent to it continue.',
+  'Takes effect within a second: the provider receives no new transfers. Transfers already sent to it ' +
+    'continue.',
 );
 const resume = step(
   'resumeProvider',
@@ -135,12 +136,15 @@ const rotate = operation({
   path: '/providers/{providerId}/rotate',
   summary: 'Rotate the signing key for a provider',
   description:
-    'Generates a new signing key for calls to the provider. It becomes active after the overlap; send its ' +
-    'public key to the provider before. The earlier keys are retired after twice the overlap.',
+    'Generates a new signing key for calls to the provider, which becomes active after the overlap. ' +
+    'Register its public key with the provider before then; otherwise the provider rejects the calls. ' +
+    'Earlier keys are retired after twice the overlap.',
   commands: ['providers rotate'],
   params: providerParams,
   body: Type.Object({
-    overlapHours: OverlapHours('Hours until the new key becomes active. Defaults to 24.'),
+    overlapHours: OverlapHours(
+      'Hours until the new key becomes active, at least one. The default is 24.',
+    ),
     ...OptionalReason,
   }),
   bodyOptional: true,
@@ -161,7 +165,7 @@ const addKey = operation({
   params: providerParams,
   body: Type.Object({
     publicKeyPem: PublicKeyPem,
-    overlapHours: OverlapHours('Hours for which earlier keys are accepted. Defaults to 24.'),
+    overlapHours: OverlapHours('Hours for which earlier keys are accepted. The default is 24.'),
     ...OptionalReason,
   }),
   replies: { 200: Provider },
@@ -175,8 +179,8 @@ const setTerms = operation({
   path: '/providers/{providerId}/terms',
   summary: 'Set the terms of a provider',
   description:
-    'Replaces limits, cut-off times, prefunding and the automatic pause. They apply in every process ' +
-    'within a second.',
+    'Replaces limits, cut-off times, prefunding and automatic pause. The terms take effect in all ' +
+    'processes within a second.',
   commands: ['providers set-terms'],
   params: providerParams,
   body: Type.Object({ terms: ProviderTerms, ...OptionalReason }),
@@ -191,14 +195,19 @@ const setBalance = operation({
   path: '/providers/{providerId}/balances',
   summary: 'Set a prefunded balance',
   description:
-    'Records the balance at the provider. What is sent after `asOf` is deducted from it. The terms ' +
-    'must have prefunding in the currency.',
+    'Records the prefunded balance at the provider. Transfers sent after `asOf` are deducted from it. ' +
+    'The terms must have prefunding in the currency.',
   commands: ['providers set-balance'],
   params: providerParams,
   body: Type.Object({
     currency: text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 }),
     amount: Amount,
-    asOf: Type.Optional(time('Time of the amount. Defaults to the present.')),
+    asOf: Type.Optional(
+      time(
+        'Time of the balance. The default is the time of the request. It must not be before the stored ' +
+          'balance.',
+      ),
+    ),
     ...OptionalReason,
   }),
   replies: { 200: Provider },
@@ -212,8 +221,8 @@ const health = operation({
   path: '/provider-health',
   summary: 'Get the health of providers',
   description:
-    'Returns calls, durations and results of each provider over 5 minutes, an hour and a day, of all ' +
-    'processes.',
+    'Returns the calls, durations and results of each provider in the last 5 minutes, hour and day, ' +
+    'over all server processes.',
   commands: ['providers health'],
   query: Type.Object({
     providerId: Type.Optional(text('Return only this provider.')),
@@ -229,15 +238,18 @@ const importFile = operation({
   path: '/provider-configuration',
   summary: 'Import providers and routes',
   description:
-    'Adds and changes the providers of a file, and replaces all routes if it contains routes. The file ' +
-    'is validated as a whole, compared with what is stored, and applied in one commit; the same file ' +
-    'again changes nothing. A dry run only compares.',
+    'Adds and changes the providers of a file, and replaces all routes if the file contains routes. The ' +
+    'file is validated as a whole and applied in one commit. A second import of the same file changes ' +
+    'nothing. A dry run returns the changes without applying them.',
   commands: ['providers import'],
   body: Type.Object(
     {
       ...ProviderFile.properties,
       dryRun: Type.Optional(
-        Type.Boolean({ default: false, description: 'Returns the differences without applying.' }),
+        Type.Boolean({
+          default: false,
+          description: 'Returns the changes without applying them.',
+        }),
       ),
       ...OptionalReason,
     },
@@ -253,7 +265,8 @@ const exportFile = operation({
   method: 'GET',
   path: '/provider-configuration',
   summary: 'Export providers and routes',
-  description: 'Returns the file whose import changes nothing. It contains no secret.',
+  description:
+    'Returns the providers and routes as a file for `importProviders`. The file contains no secrets.',
   commands: ['providers export'],
   replies: { 200: named('ProviderFile', ProviderFile) },
   errors: [],

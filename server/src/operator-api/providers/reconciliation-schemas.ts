@@ -8,7 +8,7 @@ import {
 } from '../../features/reconciliation/index.ts';
 import { DateOnly, named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
 
-/** What all operations that read the reconciliation share, and those that change it. */
+/** Common fields of the operations that read the reconciliation, and of those that change it. */
 export const READS_RECONCILIATION = {
   tag: 'Reconciliation',
   auth: 'operator',
@@ -35,25 +35,33 @@ const DAY = {
   day: DateOnly,
   status: oneOf(['OPEN', 'CLOSED'], { description: 'CLOSED: it can no longer change.' }),
   statementId: nullable(
-    text('The statement, as the provider named it; null for a day with corrections only.'),
+    text(
+      "The provider's ID of the applied statement; null if the day only has corrections of earlier days.",
+    ),
   ),
-  statementVersion: Type.Integer({ description: 'Statements that were applied to the day.' }),
+  statementVersion: Type.Integer({
+    description:
+      'Number of statements that were applied to the day: more than 1 after a correction.',
+  }),
   openingBalance: nullable(minor('Opening balance of the statement, in minor units.')),
   closingBalance: nullable(minor('Closing balance of the statement, in minor units.')),
-  bookedBalance: minor('What the provider holds at the end of the day by the ledger.'),
+  bookedBalance: minor(
+    'Balance at the provider at the end of the day according to the ledger, in minor units.',
+  ),
   openDifferences: Type.Integer({ description: 'Differences of the day that are OPEN.' }),
   ties: Type.Boolean({
     description:
-      'Whether the ledger has the closing balance and no difference is open: the day can be closed.',
+      'Whether the day is balanced and can be closed: the ledger has the closing balance, and no ' +
+      'difference is open.',
   }),
-  reconciledAt: nullable(time('Time of the last comparison; null if there was none.')),
-  closedAt: nullable(time('Time at which it was closed; null if it is open.')),
-  closedBy: nullable(text('The operator who closed it; null if it is open.')),
+  reconciledAt: nullable(time('Time of the last reconciliation; null before the first.')),
+  closedAt: nullable(time('Time at which the day was closed; null if it is open.')),
+  closedBy: nullable(text('ID of the operator who closed the day; null if it is open.')),
 };
 
 export const ProviderDay = named(
   'ProviderDay',
-  Type.Object(DAY, { description: 'A day of the account at a provider.' }),
+  Type.Object(DAY, { description: 'A day of a provider in one currency, with its balances.' }),
 );
 
 export const StatementRequest = named(
@@ -64,10 +72,11 @@ export const StatementRequest = named(
       currency: text('Currency code, such as `EUR`.'),
       day: DateOnly,
       requested: Type.Boolean({
-        description: 'Whether the provider is asked; otherwise what was received is compared.',
+        description:
+          'Whether the job requests the statement; otherwise it uses the statements already received.',
       }),
     },
-    { description: 'A job that requests or compares the statement of a day.' },
+    { description: 'The job that reconciles a day.' },
   ),
 );
 
@@ -76,30 +85,43 @@ export const StatementSource = named(
   Type.Object(
     {
       providerId: text('Name of the provider.'),
-      timeZone: text('Time zone in which its days end, such as `Europe/Berlin`.'),
+      timeZone: text('IANA time zone in which the days of the provider end: `Europe/Berlin`.'),
       feesExpected: Type.Boolean({
-        description: 'Whether its fees are posted as expenses without a difference.',
+        description:
+          'Whether fees of the provider are posted as expenses; otherwise each is a difference.',
       }),
-      requestedDay: nullable(text('The last day that was requested; null if there was none.')),
+      requestedDay: nullable(
+        text('The last day whose statement was requested; null before the first request.'),
+      ),
     },
-    { description: 'How the days of a provider are read.' },
+    { description: 'Statement settings of a provider.' },
   ),
 );
 
 export const DifferenceStatus = oneOf(DIFFERENCE_STATUSES, {
   description:
-    'CARRIED: in transit, and listed again if the next statement does not have it. IN_SUSPENSE: the ' +
-    'funds wait in suspense for a later decision. RESOLVED: its cause is gone.',
+    'OPEN: a decision is required. CARRIED: the item is in transit; the difference is reopened if the ' +
+    'next statement does not have it. IN_SUSPENSE: the funds remain in suspense until a later ' +
+    'decision. DECIDED: settled by a decision. RESOLVED: its cause no longer exists.',
 });
 
-export const DifferenceKind = oneOf(DIFFERENCE_KINDS, { description: 'Kind of difference.' });
+export const DifferenceKind = oneOf(DIFFERENCE_KINDS, {
+  description:
+    'MISSING_AT_PROVIDER: settled in the ledger, and on no statement. MISSING_WITH_US: the line matches ' +
+    'no transfer or deposit of the ledger. AMOUNT_DIFFERS, CURRENCY_DIFFERS: the line and its transfer ' +
+    'differ. STATE_DIFFERS: the transfer is not settled in the ledger, or its return is unknown. ' +
+    'DUPLICATED: another line is matched with the same transfer. FEE_UNEXPECTED: the line has a fee. ' +
+    'BALANCE_DIFFERS: the closing balance is not the previous one with the lines of the day. ' +
+    'LATE_CORRECTION: a later statement changed a closed day.',
+});
 
 export const ReconciliationDecision = oneOf(DECISIONS, {
   description:
-    'MATCH: the line is `transactionId`. RECORD_DEPOSIT: it is a deposit for `accountId` or ' +
-    '`paymentReference`. RECORD_FEE: an expense. OWN_FUNDS: funds that we sent or took. WRITE_OFF: a ' +
-    'loss. SUSPENSE: the funds remain in suspense. SETTLE, RETURN: the transfer has this result. ' +
-    'CARRY: it is in transit. IGNORE: no statement will have it.',
+    'MATCH: the line belongs to the payment `transactionId`. RECORD_DEPOSIT: credits the line to ' +
+    '`accountId` or `paymentReference`. RECORD_FEE: posts an expense. OWN_FUNDS: posts funds that the ' +
+    'operator sent to the provider or withdrew from it. WRITE_OFF: posts a loss. SUSPENSE: the funds ' +
+    'remain in suspense until a later decision. SETTLE, RETURN: settles or returns the transfer. CARRY: ' +
+    'the transfer is in transit. IGNORE: no statement will have the transfer; nothing is posted.',
 });
 
 export const Difference = named(
@@ -112,24 +134,32 @@ export const Difference = named(
       kind: DifferenceKind,
       status: DifferenceStatus,
       amount: minor(
-        'Amount that differs, in minor units: positive if the provider has more, negative if it has ' +
-          'less. Of MISSING_AT_PROVIDER the amount with us.',
+        'Difference in minor units: positive if the provider has more than the ledger, negative if it ' +
+          'has less. For MISSING_AT_PROVIDER: the amount in the ledger, negative if it is outgoing.',
       ),
-      readable: text('The amount for people.'),
-      detail: text('What differs.'),
-      lineId: nullable(text('The line of the statement with its version; null if there is none.')),
-      transactionId: nullable(text('The payment; null if there is none.')),
-      since: time('Time at which it was found.'),
-      ageHours: nullable(Type.Integer({ description: 'Age in hours; null if it is settled.' })),
-      ownerId: nullable(text('The operator who works on it; null if there is none.')),
-      note: nullable(text('Note of an operator.')),
-      decisions: Type.Array(ReconciliationDecision, { description: 'Decisions that are allowed.' }),
+      readable: text('The amount with its currency, formatted for display.'),
+      detail: text('Description of the difference.'),
+      lineId: nullable(
+        text(
+          "The provider's ID of the line with the statement version: `E1@1`; null without a line.",
+        ),
+      ),
+      transactionId: nullable(text('ID of the payment; null if no payment is known.')),
+      since: time('Time at which the difference was found.'),
+      ageHours: nullable(
+        Type.Integer({ description: 'Age in hours; null after the difference is settled.' }),
+      ),
+      ownerId: nullable(text('ID of the responsible operator; null if none is assigned.')),
+      note: nullable(text('Note of an operator; null if there is none.')),
+      decisions: Type.Array(ReconciliationDecision, {
+        description: 'Allowed decisions; empty after the difference is settled.',
+      }),
       decision: nullable(ReconciliationDecision),
-      reason: nullable(text('Reason for the decision.')),
-      decidedBy: nullable(text('The operator who decided.')),
-      decidedAt: nullable(time('Time of the decision.')),
+      reason: nullable(text('Reason for the decision; null before a decision.')),
+      decidedBy: nullable(text('ID of the operator who decided; null before a decision.')),
+      decidedAt: nullable(time('Time of the decision; null before a decision.')),
     },
-    { description: 'A difference between a statement of a provider and our books.' },
+    { description: 'A difference between a statement of a provider and the ledger.' },
   ),
 );
 
@@ -140,12 +170,16 @@ export const ProviderBalance = named(
       ...PLACE,
       day: DateOnly,
       reportedBalance: minor('Closing balance that the provider reported, in minor units.'),
-      bookedBalance: minor('What the provider holds by the ledger now.'),
-      railInTransit: minor('Balance of rail in transit, of all providers.'),
-      externalSettlement: minor('Balance of external settlement, of all providers.'),
-      suspense: minor('Balance of suspense, of all providers.'),
-      reportedAt: time('Time at which the day last changed.'),
+      bookedBalance: minor(
+        'Current balance at the provider according to the ledger, in minor units.',
+      ),
+      railInTransit: minor('Balance of the system account rail in transit, for all providers.'),
+      externalSettlement: minor(
+        'Balance of the system account external settlement, for all providers.',
+      ),
+      suspense: minor('Balance of the system account suspense, for all providers.'),
+      reportedAt: time('Time of the last change of the day.'),
     },
-    { description: 'The balance at a provider, beside the accounts of the ledger.' },
+    { description: 'The balance that a provider reported last, and the balances of the ledger.' },
   ),
 );

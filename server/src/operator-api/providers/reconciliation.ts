@@ -1,4 +1,4 @@
-// Statements of providers, the differences to our books, their decisions, and the closing of days.
+// Statements of providers, their differences to the ledger, decisions on them, and the closing of days.
 import { Type } from '@sinclair/typebox';
 import { MANUAL_CHOICES } from '../../features/payments/manual/index.ts';
 import {
@@ -42,7 +42,7 @@ const days = operation({
   method: 'GET',
   path: '/provider-days',
   summary: 'List days of providers',
-  description: 'Returns the days of which a provider sent a statement, newest first.',
+  description: 'Returns the days with a statement of a provider, newest first.',
   commands: ['providers statements'],
   query: Type.Object({
     providerId: optional(text('Return only days of this provider.')),
@@ -57,7 +57,7 @@ const source = operation({
   operationId: 'getStatementSource',
   method: 'GET',
   path: '/providers/{providerId}/statement-source',
-  summary: 'Show how the days of a provider are read',
+  summary: 'Get the statement settings of a provider',
   description: 'Returns the time zone of its days and whether its fees are expected.',
   commands: [],
   params: providerParams,
@@ -70,13 +70,18 @@ const setSource = operation({
   operationId: 'changeStatementSource',
   method: 'POST',
   path: '/providers/{providerId}/statement-source',
-  summary: 'Change how the days of a provider are read',
-  description: 'Changes the time zone of its days, or whether its fees are expected.',
+  summary: 'Change the statement settings of a provider',
+  description:
+    'Changes the time zone of its days, or whether its fees are expected. Existing days keep their lines.',
   commands: ['providers set-statements'],
   params: providerParams,
   body: Type.Object({
-    timeZone: optional(text('Time zone, such as `Europe/Berlin`.', { maxLength: 64 })),
-    feesExpected: optional(Type.Boolean({ description: 'Whether fees are expenses at once.' })),
+    timeZone: optional(text('IANA time zone, such as `Europe/Berlin`.', { maxLength: 64 })),
+    feesExpected: optional(
+      Type.Boolean({
+        description: 'Whether fees are posted as expenses; otherwise each is a difference.',
+      }),
+    ),
     ...OptionalReason,
   }),
   replies: { 200: StatementSource },
@@ -88,10 +93,10 @@ const reconcile = operation({
   operationId: 'reconcileProviderDay',
   method: 'POST',
   path: '/providers/{providerId}/reconcile',
-  summary: 'Request and compare a statement',
+  summary: 'Reconcile a day with a provider',
   description:
     'Starts a job that requests the statement of a day from the provider, posts its lines, and lists ' +
-    'what differs. With `request: false` only what was received before is compared.',
+    'the differences. With `request: false` the job uses only the statements already received.',
   commands: ['providers reconcile'],
   params: providerParams,
   body: Type.Object({
@@ -111,10 +116,10 @@ const close = operation({
   operationId: 'closeProviderDay',
   method: 'POST',
   path: '/providers/{providerId}/close-day',
-  summary: 'Close a day',
+  summary: 'Close a day of a provider',
   description:
-    'Closes a day that ties, after all earlier days. It can then no longer change: a later correction ' +
-    'of the provider becomes a difference of a day that is open.',
+    'Closes a balanced day; all earlier days must be closed. The day can then no longer change: a later ' +
+    'correction by the provider becomes a difference of the next open day.',
   commands: ['providers close-day'],
   params: providerParams,
   body: Type.Object({ currency: Currency, day: DateOnly, ...OptionalReason }),
@@ -128,13 +133,15 @@ const listDifferences = operation({
   method: 'GET',
   path: '/differences',
   summary: 'List differences',
-  description: 'Returns differences to the statements of providers, oldest first.',
+  description:
+    'Returns differences between the statements of providers and the ledger, oldest first. The default ' +
+    'status is OPEN.',
   commands: ['providers differences'],
   query: Type.Object({
-    providerId: optional(text('Return only differences to this provider.')),
+    providerId: optional(text('Return only differences of this provider.')),
     status: optional(DifferenceStatus),
     kind: optional(DifferenceKind),
-    ownerId: optional(text('Return only differences of this operator.')),
+    ownerId: optional(text('Return only differences that are assigned to this operator.')),
     ...PageQuery,
   }),
   replies: { 200: named('DifferencePage', page(Difference)) },
@@ -160,12 +167,12 @@ const assign = operation({
   method: 'POST',
   path: '/differences/{differenceId}/assign',
   summary: 'Assign a difference',
-  description: 'Sets who works on a difference, and a note.',
+  description: 'Sets the responsible operator of a difference, and a note.',
   commands: ['providers assign'],
   params: differenceParams,
   body: Type.Object({
     ownerId: optional(
-      nullable(text('ID of the operator; null removes the owner. Absent: unchanged.')),
+      nullable(text('ID of the responsible operator; null removes the assignment.')),
     ),
     note: optional(nullable(text('Note without personal data.', { maxLength: 1_000 }))),
     ...OptionalReason,
@@ -181,21 +188,27 @@ const decide = operation({
   method: 'POST',
   path: '/differences/{differenceId}/decide',
   summary: 'Decide a difference',
-  description: 'Posts what the decision says, and settles the difference.',
+  description: 'Settles a difference and posts its amount as the decision requires.',
   commands: ['providers decide'],
   params: differenceParams,
   body: Type.Object({
     decision: ReconciliationDecision,
-    transactionId: optional(text('The payment of the line. Required for MATCH.')),
-    accountId: optional(text('The credited internal account, for RECORD_DEPOSIT.')),
+    transactionId: optional(text('ID of the payment of the line. Required for MATCH.')),
+    accountId: optional(
+      text(
+        'ID of the internal account to credit. RECORD_DEPOSIT requires this or `paymentReference`.',
+      ),
+    ),
     paymentReference: optional(
-      text('Reference of an account or a payment, for RECORD_DEPOSIT.', {
+      text('Reference of the account or payment to credit, for RECORD_DEPOSIT.', {
         minLength: 1,
         maxLength: 255,
       }),
     ),
     failureReason: optional(
-      oneOf(MANUAL_CHOICES.transferFailures, { description: 'Failure reason, for RETURN.' }),
+      oneOf(MANUAL_CHOICES.transferFailures, {
+        description: 'Failure reason of the payment, for RETURN.',
+      }),
     ),
     reason: Reason,
   }),
@@ -210,14 +223,16 @@ const balances = operation({
   path: '/provider-balances',
   summary: 'List balances at providers',
   description:
-    'Returns the balance that each provider reported last, beside the accounts of the ledger.',
+    'Returns the balance that each provider reported last, and the balances of the ledger.',
   commands: ['providers balances'],
   query: Type.Object({ providerId: optional(text('Return only this provider.')) }),
   replies: {
     200: named(
       'ProviderBalances',
       Type.Object({
-        data: Type.Array(ProviderBalance, { description: 'By provider and currency.' }),
+        data: Type.Array(ProviderBalance, {
+          description: 'One balance per provider and currency.',
+        }),
       }),
     ),
   },

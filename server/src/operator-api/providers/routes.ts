@@ -52,8 +52,8 @@ const create = operation({
   path: '/provider-routes',
   summary: 'Add a route',
   description:
-    'Adds a rule that selects the provider of new transfers. It takes effect within a second and does ' +
-    'not affect transfers that were already sent.',
+    'Adds a rule that selects the provider of new transfers. It takes effect within a second. Transfers ' +
+    'already sent are not affected.',
   commands: ['providers add-route'],
   body: Type.Object({ ...NEW_ROUTE, ...OptionalReason }),
   replies: { 201: Route },
@@ -66,7 +66,7 @@ const remove = operation({
   method: 'DELETE',
   path: '/provider-routes/{routeId}',
   summary: 'Delete a route',
-  description: 'Deletes a route. Transfers that were already sent are not affected.',
+  description: 'Deletes a route. Transfers already sent are not affected.',
   commands: ['providers delete-route'],
   params: Type.Object({ routeId: text('ID of the route.') }),
   query: RemovalQuery,
@@ -81,19 +81,19 @@ const explain = operation({
   path: '/provider-routes/choice',
   summary: 'Simulate the selection of a provider',
   description:
-    'Returns the provider that would execute such a transfer now, and the verdict of each route. Nothing ' +
-    'is stored.',
+    'Returns the provider that would execute this transfer now, and the verdict of each route. No ' +
+    'transfer is sent.',
   commands: ['providers explain'],
   query: Type.Object({
     environment: Environment,
-    platformId: text('Platform of the transfer.'),
+    platformId: text('ID of the platform of the transfer.'),
     kind: TRANSFER_FIELDS.kind,
     rail: optional(TRANSFER_FIELDS.rail),
     currency: TRANSFER_FIELDS.currency,
     country: optional(TRANSFER_FIELDS.country),
     amount: optional({
       ...PositiveAmount,
-      description: 'Amount of a transfer in minor units. Default: 1. A card has none.',
+      description: 'Amount in minor units. The default is 1. It is ignored for cards.',
     }),
   }),
   replies: { 200: RouteChoice },
@@ -107,8 +107,8 @@ const explainTransaction = operation({
   path: '/provider-choices/{transactionId}',
   summary: 'Explain the provider of a payment',
   description:
-    'Returns why the transfers of a transaction went to their providers, as stored at the choice. Empty ' +
-    'if no provider was chosen.',
+    'Returns the providers of the transfers of a transaction, with the verdicts that were stored when ' +
+    'each was selected. Empty if no transfer was sent, or if there were no routes.',
   commands: ['providers explain'],
   params: Type.Object({ transactionId: text('ID of the transaction.') }),
   replies: { 200: TransactionChoices },
@@ -136,23 +136,30 @@ const messages = operation({
       page(
         Type.Object(
           {
-            messageId: text('ID that the provider assigned; for an invalid message, its digest.'),
+            messageId: text(
+              'ID that the provider assigned. For an invalid message: a digest of its body.',
+            ),
             providerId: text('Name of the provider.'),
             type: nullable(text('Type of the message; null if it is invalid.')),
             platformId: nullable(
               text(
-                'ID of the platform of the payment; null if the message is not attributed to a payment.',
+                'ID of the platform of the payment; null if the message belongs to no known payment.',
               ),
             ),
             transactionId: nullable(
-              text('ID of the payment; null if the message is not attributed to a payment.'),
+              text('ID of the payment; null if the message belongs to no known payment.'),
             ),
             result: oneOf(STORED_RESULTS, {
               description:
-                'IGNORED: the state was already recorded. REJECTED: the message is invalid. ' +
-                'CONTRADICTORY: the message contradicts the recorded state; an operator decides.',
+                'APPLIED: the message was applied. IGNORED: the state was already recorded. REJECTED: ' +
+                'the message is invalid. CONTRADICTORY: the message contradicts the recorded state; an ' +
+                'operator must decide.',
             }),
-            problem: nullable(text('Why the message was not applied; null if it was applied.')),
+            problem: nullable(
+              text(
+                'Problem of the message, such as why it was not applied; null if there is none.',
+              ),
+            ),
             receivedAt: time('Time at which the message was received.'),
           },
           { description: 'A message of a provider.' },

@@ -42,14 +42,20 @@ const Balance = Type.Object(
     currency: text('Currency code.'),
     amount: Type.Integer({ description: 'Reported amount, in minor units.' }),
     sentSince: Type.Integer({
-      description: 'Sum of the transfers that were sent after the report.',
+      description: 'Sum of the transfers that were sent after `asOf`, in minor units.',
     }),
-    available: Type.Integer({ description: 'What is left for transfers, in minor units.' }),
-    isLow: Type.Boolean({ description: 'Whether it is below the threshold for alerts.' }),
-    source: oneOf(['OPERATOR', 'PROVIDER'], { description: 'Who reported the amount.' }),
-    asOf: time('Time of the amount.'),
+    available: Type.Integer({
+      description: 'Available for further transfers, in minor units: `amount` less `sentSince`.',
+    }),
+    isLow: Type.Boolean({
+      description: 'Whether `available` is below the threshold `alertBelow` of the terms.',
+    }),
+    source: oneOf(['OPERATOR', 'PROVIDER'], {
+      description: 'Whether an operator recorded the amount or the provider reported it.',
+    }),
+    asOf: time('Time of the reported amount.'),
   },
-  { description: 'A prefunded balance.' },
+  { description: 'A prefunded balance at the provider.' },
 );
 
 export const ProviderItem = named(
@@ -57,23 +63,33 @@ export const ProviderItem = named(
   Type.Object(
     {
       kind: oneOf(['GATEWAY', 'BUILT_IN'], {
-        description: 'GATEWAY: speaks the protocol for providers. BUILT_IN: part of the server.',
+        description:
+          'GATEWAY: a provider that uses the provider protocol. BUILT_IN: a connector of the server.',
       }),
       providerId: text('Name of the provider.'),
       environment: Environment,
-      status: oneOf(PROVIDER_CHOICES.statuses, { description: 'PAUSED: gets no new transfers.' }),
-      pauseReason: nullable(text('Why it is paused; null if no reason is known.')),
-      available: Type.Boolean({ description: 'False while calls fail.' }),
-      serves: Type.Array(Type.String(), {
-        description: 'Kinds of transfers, or capabilities of the built-in connector.',
+      status: oneOf(PROVIDER_CHOICES.statuses, {
+        description: 'PAUSED: the provider receives no new transfers.',
       }),
-      description: text('URL of the calls, or what the built-in connector does.'),
-      problem: nullable(text('Why the last check failed; null if it succeeded.')),
+      pauseReason: nullable(
+        text('Reason of the pause; null while the provider is active, or if none was stated.'),
+      ),
+      available: Type.Boolean({ description: 'False while calls to the provider fail.' }),
+      serves: Type.Array(Type.String(), {
+        description:
+          'Kinds of transfers and services that the provider offers, or functions of the built-in ' +
+          'connector. Empty until a check has read the capabilities.',
+      }),
+      description: text('Base URL of the provider, or a description of the built-in connector.'),
+      problem: nullable(
+        text('Reason why the last check failed; null if it succeeded or there was none.'),
+      ),
       operations: Type.Array(Type.String(), {
-        description: 'Operations with which operators record what the provider executed.',
+        description:
+          'Operations with which operators report the results of the manual rail; empty for others.',
       }),
     },
-    { description: 'A provider in the list of all of them.' },
+    { description: 'Summary of a provider.' },
   ),
 );
 
@@ -85,7 +101,7 @@ export const Provider = named(
       environment: Environment,
       url: text('Base URL of the provider.'),
       privateAddressAllowed: Type.Boolean({
-        description: 'Whether plain HTTP and addresses that are not public are allowed.',
+        description: 'Whether plain HTTP and private addresses are allowed.',
       }),
       status: oneOf(PROVIDER_CHOICES.statuses, {
         description:
@@ -93,20 +109,29 @@ export const Provider = named(
       }),
       pausedBy: nullable(
         oneOf(['OPERATOR', 'SYSTEM'], {
-          description: 'SYSTEM: paused automatically, by its terms. Null while it is active.',
+          description:
+            'OPERATOR: paused by an operator. SYSTEM: paused automatically, as its terms require. Null ' +
+            'while the provider is active.',
         }),
       ),
-      pauseReason: nullable(text('Why it is paused; null if it is active or no reason was given.')),
+      pauseReason: nullable(
+        text('Reason of the pause; null while the provider is active, or if none was stated.'),
+      ),
       statusSince: time('Time of the last pause or resumption, or of the creation.'),
       terms: ProviderTerms,
-      balances: Type.Array(Balance, { description: 'Known prefunded balances.' }),
+      balances: Type.Array(Balance, {
+        description: 'Prefunded balances that were reported or recorded.',
+      }),
       available: Type.Boolean({
         description:
-          'False while the circuit breaker is open: calls fail, so this process sends none for some time.',
+          'False while the circuit breaker is open: recent calls failed, and calls are suspended for a ' +
+          'short time.',
       }),
       capabilities: nullable(Capabilities),
       checkedAt: nullable(time('Time of the last check; null if there was none.')),
-      problem: nullable(text('Why the last check failed; null if it succeeded.')),
+      problem: nullable(
+        text('Reason why the last check failed; null if it succeeded or there was none.'),
+      ),
       ownKeys: Type.Array(Key('A signing key for calls to the provider.'), {
         description: 'Active signing keys of this installation, which the provider must accept.',
       }),
@@ -137,31 +162,45 @@ const ExplainedRoute = named(
       ...ROUTE,
       verdict: oneOf(PROVIDER_CHOICES.verdicts, {
         description:
-          'OTHER_TRANSFERS: the route is for others. PROVIDER_PAUSED. NOT_OFFERED: the provider ' +
-          'does not offer such a transfer. OVER_LIMIT, OVER_DAILY_LIMIT: a limit of the provider. ' +
-          'OVER_BALANCE: the prefunded balance is too low or unknown. UNAVAILABLE: calls to the ' +
-          'provider fail. HIGHER_COST: a route with the same priority and a lower cost is selected. ' +
-          'LOWER_PRIORITY: an earlier route is selected.',
+          'SELECTED: the first route that matches and whose provider can execute the transfer. ' +
+          'OTHER_TRANSFERS: the conditions of the route do not match. PROVIDER_PAUSED: the provider is ' +
+          'paused. NOT_OFFERED: the provider does not offer this transfer. OVER_LIMIT, ' +
+          'OVER_DAILY_LIMIT: the amount exceeds a limit of the provider. OVER_BALANCE: the prefunded ' +
+          'balance is too low or unknown. UNAVAILABLE: calls to the provider fail. HIGHER_COST: a route ' +
+          'with the same priority and a lower cost is selected. LOWER_PRIORITY: an earlier route is ' +
+          'selected.',
       }),
       cost: optional(
-        Type.Integer({ description: 'Cost in minor units. Absent for OTHER_TRANSFERS.' }),
+        Type.Integer({
+          description: 'Cost of the transfer in minor units. Absent for OTHER_TRANSFERS.',
+        }),
       ),
       cutOff: optional(
         Type.Object(
-          { time: text('`HH:MM`.'), timeZone: text('Time zone of `time`.') },
+          {
+            time: text('Local time, `HH:MM`.'),
+            timeZone: text('IANA time zone of `time`, such as `Europe/Berlin`.'),
+          },
           { description: 'Cut-off time of the rail at the provider.' },
         ),
       ),
       startsOn: optional({
         ...DateOnly,
-        description: 'Business day on which the transfer starts.',
+        description: 'Business day on which the provider executes the transfer.',
       }),
-      expectedOn: optional({ ...DateOnly, description: 'Day on which it is expected to arrive.' }),
+      expectedOn: optional({
+        ...DateOnly,
+        description: 'Business day on which the transfer is expected to arrive.',
+      }),
       isAfterCutOff: optional(
-        Type.Boolean({ description: 'Whether the cut-off time of the day has passed.' }),
+        Type.Boolean({
+          description: "Whether today's cut-off time has passed: `startsOn` is then a later day.",
+        }),
       ),
       calendars: optional(
-        Type.Array(Type.String(), { description: 'Business-day calendars of the dates.' }),
+        Type.Array(Type.String(), {
+          description: 'Business-day calendars from which the dates are computed.',
+        }),
       ),
       incompleteCalendars: optional(
         Type.Array(Type.String(), {
@@ -169,13 +208,19 @@ const ExplainedRoute = named(
         }),
       ),
       sentToday: optional(
-        Type.Integer({ description: 'Sum of the day in this currency, if a daily limit exists.' }),
+        Type.Integer({
+          description:
+            'Sum of the transfers to the provider today (UTC) in minor units; 0 without a daily limit.',
+        }),
       ),
       availableBalance: optional(
-        Type.Integer({ description: 'Available prefunded balance, if the provider is prefunded.' }),
+        Type.Integer({
+          description:
+            'Available prefunded balance in minor units. Absent if the provider is not prefunded.',
+        }),
       ),
     },
-    { description: 'A route, and why it is selected or not.' },
+    { description: 'A route with the reason why it is selected or not.' },
   ),
 );
 
@@ -184,24 +229,29 @@ export const TransactionChoices = named(
   Type.Object({
     data: Type.Array(
       Type.Object({
-        transferId: text('ID of the transfer, as the provider knows it.'),
-        platformId: text('Platform of the transaction.'),
+        transferId: text('ID of the transfer in the provider protocol.'),
+        platformId: text('ID of the platform of the transaction.'),
         kind: nullable(TRANSFER_FIELDS.kind),
-        amount: nullable(Type.Integer({ description: 'Amount in minor units.' })),
-        currency: nullable(text('Currency code.')),
-        providerId: nullable(text('The provider; null for the built-in rail.')),
-        routeId: nullable(text('The selected route; null if none matched.')),
-        outcome: nullable(
-          oneOf(['SETTLED', 'FAILED', 'RETURNED', 'CANCELED'], {
-            description: 'The last result at the provider; null until there is one.',
+        amount: nullable(
+          Type.Integer({
+            description: 'Amount in minor units; null for transfers of earlier versions.',
           }),
         ),
-        chosenAt: time('Time of the choice.'),
+        currency: nullable(text('Currency code; null for transfers of earlier versions.')),
+        providerId: nullable(text('Name of the provider; null for the built-in rail.')),
+        routeId: nullable(text('ID of the selected route; null if none was selected.')),
+        outcome: nullable(
+          oneOf(['SETTLED', 'FAILED', 'RETURNED', 'CANCELED'], {
+            description:
+              'Latest result that the provider reported; null while the transfer is in progress.',
+          }),
+        ),
+        chosenAt: time('Time at which the provider was selected.'),
         routes: Type.Array(ExplainedRoute, {
-          description: 'The first 20 routes for such transfers at that time.',
+          description: 'The first 20 routes that matched the transfer at that time.',
         }),
       }),
-      { description: 'The payout, the debit and the refund of the transaction, as far as sent.' },
+      { description: 'The payout, debit and refund of the transaction, if they were sent.' },
     ),
   }),
 );
@@ -215,19 +265,23 @@ const HealthWindow = Type.Object(
     minutes: count('Length of the window in minutes: 5, 60 or 1440.'),
     calls: count('Calls that were sent.'),
     errors: count('Calls without a valid response.'),
-    errorRate: rate('Rate of errors; null without calls.'),
-    averageMs: nullable(count('Average duration; null without calls.')),
-    maxMs: nullable(count('Longest duration; null without calls.')),
+    errorRate: rate('`errors` divided by `calls`; null without calls.'),
+    averageMs: nullable(count('Average duration in milliseconds; null without calls.')),
+    maxMs: nullable(count('Longest duration in milliseconds; null without calls.')),
     within100Ms: count('Calls of at most 100 ms.'),
     within500Ms: count('Calls of at most 500 ms.'),
     within2000Ms: count('Calls of at most 2 s.'),
-    settled: count('Transfers whose settlement was reported in this window.'),
-    failed: count('Transfers whose failure was reported.'),
-    returned: count('Transfers whose return was reported.'),
-    successRate: rate('Settled ones among these results; null without results.'),
-    returnRate: rate('Returned ones among settled and returned ones; null without these.'),
+    settled: count('Transfers whose latest result is a settlement, reported in this window.'),
+    failed: count('Transfers whose failure was reported in this window.'),
+    returned: count('Transfers whose return was reported in this window.'),
+    successRate: rate(
+      '`settled` divided by the sum of `settled`, `failed` and `returned`; null if the sum is 0.',
+    ),
+    returnRate: rate(
+      '`returned` divided by the sum of `settled` and `returned`; null if the sum is 0.',
+    ),
   },
-  { description: 'Calls and results of a time, of all processes.' },
+  { description: 'Calls and results in a window of time, over all server processes.' },
 );
 
 export const ProviderHealth = named(
@@ -237,15 +291,27 @@ export const ProviderHealth = named(
       Type.Object({
         providerId: text('Name of the provider.'),
         environment: Environment,
-        status: oneOf(PROVIDER_CHOICES.statuses, { description: 'PAUSED: gets no new transfers.' }),
+        status: oneOf(PROVIDER_CHOICES.statuses, {
+          description: 'PAUSED: the provider receives no new transfers.',
+        }),
         pausedBy: nullable(
-          oneOf(['OPERATOR', 'SYSTEM'], { description: 'SYSTEM: paused automatically.' }),
+          oneOf(['OPERATOR', 'SYSTEM'], {
+            description:
+              'OPERATOR: paused by an operator. SYSTEM: paused automatically. Null while the provider is ' +
+              'active.',
+          }),
         ),
-        pauseReason: nullable(text('Why it is paused; null if no reason is known.')),
-        available: Type.Boolean({ description: 'False while calls of this process fail.' }),
-        windows: Type.Array(HealthWindow, { description: 'The shortest window first.' }),
+        pauseReason: nullable(
+          text('Reason of the pause; null while the provider is active, or if none was stated.'),
+        ),
+        available: Type.Boolean({
+          description: 'False while calls of the responding process to the provider fail.',
+        }),
+        windows: Type.Array(HealthWindow, {
+          description: 'Windows of 5, 60 and 1440 minutes, in this order.',
+        }),
       }),
-      { description: 'Providers by name.' },
+      { description: 'The providers, ordered by name.' },
     ),
   }),
 );
@@ -253,17 +319,21 @@ export const ProviderHealth = named(
 export const FileResult = named(
   'ProviderFileResult',
   Type.Object({
-    applied: Type.Boolean({ description: 'Whether something was changed.' }),
+    applied: Type.Boolean({
+      description: 'Whether changes were applied; false for a dry run or without changes.',
+    }),
     changes: Type.Array(
       Type.Object({
-        action: oneOf(['ADD', 'CHANGE', 'REMOVE'], { description: 'What changes.' }),
-        subject: oneOf(['PROVIDER', 'KEY', 'ROUTE'], { description: 'Of what kind.' }),
+        action: oneOf(['ADD', 'CHANGE', 'REMOVE'], { description: 'Kind of change.' }),
+        subject: oneOf(['PROVIDER', 'KEY', 'ROUTE'], {
+          description: 'Kind of the changed object.',
+        }),
         id: text('Name of the provider, ID of the key, or the fields of the route.'),
-        field: optional(text('The field that changes.')),
-        before: optional(text('Its value before.')),
-        after: optional(text('Its value after.')),
+        field: optional(text('Name of the changed field, for CHANGE.')),
+        before: optional(text('Value of the field before the change.')),
+        after: optional(text('Value of the field after the change.')),
       }),
-      { description: 'Differences between the file and what was stored.' },
+      { description: 'Changes between the stored configuration and the file.' },
     ),
   }),
 );
@@ -275,11 +345,11 @@ export const RouteChoice = named(
       providerId: nullable(
         text('Name of the provider that would execute the transfer; null for the built-in rail.'),
       ),
-      routeId: nullable(text('The selected route; null if none matches.')),
+      routeId: nullable(text('ID of the selected route; null if none is selected.')),
       routes: Type.Array(ExplainedRoute, {
-        description: 'All routes, in the order in which they are tried.',
+        description: 'All routes in the order of evaluation, each with its verdict.',
       }),
     },
-    { description: 'The provider that would execute a transfer, and why.' },
+    { description: 'The provider that would execute a transfer, with the verdict of each route.' },
   ),
 );

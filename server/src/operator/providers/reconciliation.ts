@@ -1,5 +1,5 @@
-// `providers statements|set-statements|reconcile|differences|assign|decide|close-day|balances`: statements of
-// providers against our books.
+// `providers statements|set-statements|reconcile|differences|assign|decide|close-day|balances`:
+// reconciliation of the ledger with the statements of providers.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { MANUAL_CHOICES } from '../../features/payments/manual/index.ts';
 import {
@@ -44,7 +44,7 @@ const columns = (heads: readonly string[]) => heads.map((head) => ({ head }));
 
 const dayTable = (days: readonly DayView[]) =>
   table(
-    columns(['PROVIDER', 'DAY', 'STATUS', 'CLOSING', 'LEDGER', 'OPEN', 'TIES']),
+    columns(['PROVIDER', 'DAY', 'STATUS', 'CLOSING', 'LEDGER', 'DIFFERENCES', 'BALANCED']),
     days.map((each) => [
       each.providerId,
       each.day,
@@ -58,7 +58,8 @@ const dayTable = (days: readonly DayView[]) =>
 
 function keyIn(args: CommandArgs) {
   const day = args.required('day');
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw usageError('--day must be a date: 2026-11-27');
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day))
+    throw usageError('--day must be a date, such as 2026-11-27');
   return { providerId: args.required('provider'), currency: args.required('currency'), day };
 }
 
@@ -78,7 +79,7 @@ async function setStatements({ runtime }: System, args: CommandArgs): Promise<Ou
     ['Provider', json.providerId],
     ['Time zone', json.timeZone],
     ['Fees', json.feesExpected ? 'expected' : 'listed as differences'],
-    ['Requested until', json.requestedDay ?? 'never'],
+    ['Last requested day', json.requestedDay ?? 'none'],
   ]);
   return { json, text };
 }
@@ -87,10 +88,12 @@ async function reconcile({ runtime }: System, args: CommandArgs): Promise<Output
   const key = keyIn(args);
   const isRequested = args.on('received') !== true;
   await stageReconciliation(runtime, { ...key, isRequested });
-  const work = isRequested ? 'requests and compares' : 'compares';
+  const text = isRequested
+    ? `A job requests the statement of ${key.day} and reconciles the day.`
+    : `A job reconciles ${key.day} with the statements already received.`;
   return {
     json: { ...key, requested: isRequested },
-    text: `A job ${work} the statement of ${key.day}. See providers statements.\n`,
+    text: `${text} See providers statements.\n`,
   };
 }
 
@@ -175,26 +178,26 @@ async function balances({ runtime }: System, args: CommandArgs): Promise<Output>
   return { json, text };
 }
 
-const OF_PROVIDER: Flags = { provider: { value: 'PROVIDER', help: 'Only this provider' } };
+const PROVIDER_FILTER: Flags = { provider: { value: 'PROVIDER', help: 'Only this provider' } };
 const noun = 'providers';
 
 export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'statements',
-    summary: 'List the days of which providers sent a statement',
-    flags: { ...OF_PROVIDER, ...LIMIT },
+    summary: 'List the days with a statement of a provider',
+    flags: { ...PROVIDER_FILTER, ...LIMIT },
     positional: 'provider',
     run: statements,
   },
   {
     noun,
     verb: 'set-statements',
-    summary: 'Change how the days of a provider are read',
+    summary: 'Change the statement settings of a provider',
     flags: {
       ...PROVIDER,
       'time-zone': { value: 'Europe/Berlin', help: 'Time zone in which its days end' },
-      'fees-expected': { off: 'fees-unexpected', help: 'Post its fees as expenses at once' },
+      'fees-expected': { off: 'fees-unexpected', help: 'Post its fees as expenses' },
     },
     positional: 'provider',
     run: setStatements,
@@ -202,10 +205,10 @@ export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'reconcile',
-    summary: 'Request the statement of a day and compare it',
+    summary: 'Request the statement of a day and reconcile the day',
     flags: {
       ...DAY,
-      received: { off: 'request', help: 'Compare only what was received, without a request' },
+      received: { off: 'request', help: 'Use the statements already received, without a request' },
     },
     positional: 'provider',
     run: reconcile,
@@ -213,12 +216,16 @@ export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'differences',
-    summary: 'List differences to the statements of providers, oldest first',
+    summary: 'List differences between statements and the ledger, oldest first',
     flags: {
-      ...OF_PROVIDER,
-      status: { value: 'STATUS', choices: DIFFERENCE_STATUSES, help: 'Only this status (OPEN)' },
+      ...PROVIDER_FILTER,
+      status: {
+        value: 'STATUS',
+        choices: DIFFERENCE_STATUSES,
+        help: 'Only this status; the default is OPEN',
+      },
       kind: { value: 'KIND', choices: DIFFERENCE_KINDS, help: 'Only this kind' },
-      owner: { value: 'OPERATOR', help: 'Only those of this operator' },
+      owner: { value: 'OPERATOR', help: 'Only differences that are assigned to this operator' },
       ...LIMIT,
     },
     positional: 'provider',
@@ -227,7 +234,7 @@ export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'assign',
-    summary: 'Set who works on a difference, and a note',
+    summary: 'Assign a difference to an operator, and set a note',
     flags: {
       ...DIFFERENCE,
       owner: { value: 'OPERATOR', help: 'ID of the operator' },
@@ -242,13 +249,18 @@ export const reconciliationVerbs: readonly Verb[] = [
     summary: 'Settle a difference',
     flags: {
       ...DIFFERENCE,
-      decision: { value: 'DECISION', required: true, choices: DECISIONS, help: 'Decision' },
+      decision: {
+        value: 'DECISION',
+        required: true,
+        choices: DECISIONS,
+        help: 'A decision that the kind of difference allows',
+      },
       reason: { value: 'TEXT', required: true, help: 'Reason for the decision' },
-      transaction: { value: 'TRANSACTION', help: 'The payment of the line, for MATCH' },
-      account: { value: 'ACCOUNT', help: 'The credited account, for RECORD_DEPOSIT' },
+      transaction: { value: 'TRANSACTION', help: 'ID of the payment of the line, for MATCH' },
+      account: { value: 'ACCOUNT', help: 'ID of the account to credit, for RECORD_DEPOSIT' },
       'payment-reference': {
         value: 'REFERENCE',
-        help: 'Reference of an account or a payment, for RECORD_DEPOSIT',
+        help: 'Reference of the account or payment to credit, for RECORD_DEPOSIT',
       },
       'failure-reason': {
         value: 'REASON',
@@ -262,7 +274,7 @@ export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'close-day',
-    summary: 'Close a day that ties',
+    summary: 'Close a balanced day',
     flags: DAY,
     positional: 'provider',
     run: close,
@@ -270,8 +282,8 @@ export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'balances',
-    summary: 'List the balances at providers beside the accounts of the ledger',
-    flags: OF_PROVIDER,
+    summary: 'List the balances at providers and those of the ledger',
+    flags: PROVIDER_FILTER,
     positional: 'provider',
     run: balances,
   },

@@ -1,10 +1,16 @@
-// A highly available database on one machine: three PostgreSQL nodes under Patroni with synchronous
-// replication, etcd, and HAProxy in front of the primary and of the servers.
+// Starts a highly available database on one machine: three PostgreSQL nodes with Patroni and synchronous
+// replication, etcd, and HAProxy in front of the primary and the servers.
 import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { DATABASE, haproxyConfiguration, type NodePlace, PASSWORD, USER } from './configuration.ts';
+import {
+  DATABASE,
+  haproxyConfiguration,
+  type NodeSettings,
+  PASSWORD,
+  USER,
+} from './configuration.ts';
 import { loopback, type Network } from './network.ts';
 import { createNode, type Node } from './node.ts';
 import { postgresBinaries } from './packages.ts';
@@ -12,9 +18,9 @@ import { freePorts, hasEnded, start, stop, until } from './processes.ts';
 
 const NODES = 3;
 const START_MS = 120_000;
-const SETTLE_MS = 180_000;
+const HEALTHY_MS = 180_000;
 
-/** A node in the view of Patroni. */
+/** A node as Patroni reports it. */
 export interface Member {
   name: string;
   role: string;
@@ -27,22 +33,23 @@ export interface Cluster {
   readonly folder: string;
   readonly nodes: readonly Node[];
   readonly network: Network;
-  /** DATABASE_URL by HAProxy, and with all hosts. */
+  /** DATABASE_URL of HAProxy. */
   readonly url: string;
+  /** DATABASE_URL with all database hosts. */
   readonly hostsUrl: string;
-  /** Ports of HAProxy, of etcd, and those reserved for the servers. */
+  /** Ports of HAProxy (database and API) and etcd, and ports that are reserved for the servers. */
   readonly port: number;
   readonly apiPort: number;
   readonly etcdPort: number;
   readonly serverPorts: readonly number[];
-  /** All nodes, as any of them that responds sees them. */
+  /** Returns all nodes, as reported by the first one that responds. */
   members(): Promise<Member[]>;
   leader(): Promise<Node>;
-  /** A node with this role. */
+  /** Waits for a healthy node with this role. */
   nodeOf(role: 'sync_standby' | 'replica'): Promise<Node>;
-  /** Waits until there is a primary, and every node replicates. */
-  settled(): Promise<void>;
-  /** Makes a synchronous replica the primary. */
+  /** Waits until there is a primary with a synchronous replica, and all nodes are healthy. */
+  waitUntilHealthy(): Promise<void>;
+  /** Makes the synchronous replica the primary. */
   switchover(): Promise<{ from: string; to: string }>;
   readonly etcd: { pid(): number | undefined; start(): void; kill(): Promise<void> };
   proxyPid(): number | undefined;
@@ -52,7 +59,7 @@ export interface Cluster {
 interface ClusterOptions {
   folder: string;
   network?: Network;
-  /** Data folders by node, on file systems of their own. */
+  /** Data folders by index of the node, for tests with a separate file system. */
   dataFolders?: Readonly<Record<number, string>>;
   /** Number of servers behind HAProxy. */
   servers?: number;
@@ -72,10 +79,10 @@ async function json(url: string, init?: RequestInit): Promise<unknown> {
   }
 }
 
-function placesOf(
+function nodeSettings(
   { folder, network = loopback, dataFolders = {} }: ClusterOptions,
   ports: readonly number[],
-): NodePlace[] {
+): NodeSettings[] {
   return Array.from({ length: NODES }, (_, index) => ({
     name: `node${index + 1}`,
     host: network.addressOf(index),
@@ -103,8 +110,8 @@ function createEtcd(folder: string, host: string, [port, peerPort]: readonly num
     address: `${host}:${port}`,
     pid,
     start() {
-      const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-      child = start(['etcd', ...words], { log: path.join(folder, 'etcd.log') });
+      const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+      child = start(['etcd', ...args], { log: path.join(folder, 'etcd.log') });
     },
     kill: async () => {
       const last = pid();
@@ -114,8 +121,8 @@ function createEtcd(folder: string, host: string, [port, peerPort]: readonly num
   };
 }
 
-/** The user and the database of the product, on the primary. */
-async function createDatabase({ host, port }: NodePlace): Promise<void> {
+/** Creates the user and the database of Railhead on the primary. */
+async function createDatabase({ host, port }: NodeSettings): Promise<void> {
   const connectionString = `postgresql://postgres:${PASSWORD}@${host}:${port}/postgres`;
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -127,7 +134,7 @@ async function createDatabase({ host, port }: NodePlace): Promise<void> {
   }
 }
 
-/** What Patroni reports and does, by its REST API. */
+/** Reads the state of the cluster and performs switchovers by the REST API of Patroni. */
 function createManagement(nodes: readonly Node[]) {
   async function members(): Promise<Member[]> {
     for (const { host, apiPort } of nodes) {
@@ -136,28 +143,28 @@ function createManagement(nodes: readonly Node[]) {
         const state = await json(`http://${host}:${apiPort}/cluster`, { signal });
         return (state as { members: Member[] }).members;
       } catch {
-        // This node does not respond; another one may.
+        // The next node can respond.
       }
     }
     return [];
   }
   const byName = (name?: string) => nodes.find((each) => each.name === name);
-  const first = (role: string) =>
+  const waitForRole = (role: string) =>
     until(
       `a node that is ${role}`,
       async () => {
         const member = (await members()).find((each) => each.role === role && isHealthy(each));
         return byName(member?.name);
       },
-      SETTLE_MS,
+      HEALTHY_MS,
     );
   return {
     members,
-    leader: () => first('leader'),
-    nodeOf: (role: 'sync_standby' | 'replica') => first(role),
-    async settled(count = nodes.length) {
+    leader: () => waitForRole('leader'),
+    nodeOf: (role: 'sync_standby' | 'replica') => waitForRole(role),
+    async waitUntilHealthy(count = nodes.length) {
       await until(
-        'a settled cluster',
+        'a healthy cluster',
         async () => {
           const healthy = (await members()).filter(isHealthy);
           const roles = healthy.map(({ role }) => role);
@@ -165,11 +172,11 @@ function createManagement(nodes: readonly Node[]) {
             healthy.length === count && roles.includes('leader') && roles.includes('sync_standby')
           );
         },
-        SETTLE_MS,
+        HEALTHY_MS,
       );
     },
     async switchover() {
-      const [from, to] = [await first('leader'), await first('sync_standby')];
+      const [from, to] = [await waitForRole('leader'), await waitForRole('sync_standby')];
       const body = JSON.stringify({ leader: from.name, candidate: to.name });
       await json(`http://${from.host}:${from.apiPort}/switchover`, { method: 'POST', body });
       return { from: from.name, to: to.name };
@@ -177,7 +184,7 @@ function createManagement(nodes: readonly Node[]) {
   };
 }
 
-/** Starts everything but the servers. */
+/** Starts all parts except the servers. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { folder, network = loopback, servers = 2 } = options;
   const binaries = postgresBinaries();
@@ -187,10 +194,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const [port = 0, apiPort = 0] = ports.slice(2 * NODES + 2);
   const serverPorts = ports.slice(2 * NODES + 4);
   const etcd = createEtcd(folder, network.host, ports.slice(2 * NODES));
-  const nodes = placesOf(options, ports).map((place, index) => {
+  const nodes = nodeSettings(options, ports).map((settings, index) => {
     const prefix = network.prefixOf(index);
     const node = { etcd: etcd.address, binaries, network: network.range, prefix, folder };
-    return createNode(index, place, node);
+    return createNode(index, settings, node);
   });
   const management = createManagement(nodes);
   let proxy: ChildProcess | undefined;
@@ -208,7 +215,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   async function stopAll(): Promise<void> {
     await stop(proxyPid());
-    // Replicas first, so that none becomes the primary.
+    // Replicas are stopped first, so that none becomes the primary.
     const leader = (await management.members()).find(({ role }) => role === 'leader')?.name;
     await Promise.all(nodes.filter(({ name }) => name !== leader).map((each) => each.stop()));
     await Promise.all(nodes.map((each) => each.stop()));
@@ -220,7 +227,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const hosts = nodes.map((node) => `${node.host}:${node.port}`).join(',');
   try {
     etcd.start();
-    // The first node is the first primary; the others copy it.
+    // The first node becomes the primary; the others are copied from it.
     nodes[0]?.start();
     await until(
       'the first primary',
@@ -232,7 +239,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       START_MS,
     );
     for (const node of nodes.slice(1)) node.start();
-    await management.settled();
+    await management.waitUntilHealthy();
     startProxy();
     await createDatabase(await management.leader());
   } catch (error) {

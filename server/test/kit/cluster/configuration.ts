@@ -1,8 +1,7 @@
-// The configuration files of a cluster, as text. docs/guides/high-availability.md shows the same
-// settings, and its test compares them.
+// Configuration files of a cluster. A test compares these settings with docs/guides/high-availability.md.
 
 /** One database node. */
-export interface NodePlace {
+export interface NodeSettings {
   name: string;
   host: string;
   port: number;
@@ -13,10 +12,10 @@ export interface NodePlace {
 
 export const USER = 'railhead';
 export const DATABASE = 'railhead';
-export const PASSWORD = 'trial';
+export const PASSWORD = 'local-cluster';
 
-/** Settings of the whole cluster, which Patroni keeps in etcd. */
-const DYNAMIC = `    ttl: 20
+/** Settings of the whole cluster, which Patroni stores in etcd. */
+const CLUSTER_SETTINGS = `    ttl: 20
     loop_wait: 5
     retry_timeout: 5
     maximum_lag_on_failover: 1048576
@@ -44,12 +43,12 @@ const DYNAMIC = `    ttl: 20
 interface PatroniOptions {
   etcd: string;
   binaries: string;
-  /** Networks whose members may connect. */
+  /** Address range from which connections are accepted. */
   network: string;
 }
 
 export const patroniConfiguration = (
-  node: NodePlace,
+  node: NodeSettings,
   { etcd, binaries, network }: PatroniOptions,
 ): string => `scope: railhead
 name: ${node.name}
@@ -60,7 +59,7 @@ restapi:
   connect_address: ${node.host}:${node.apiPort}
 bootstrap:
   dcs:
-${DYNAMIC}
+${CLUSTER_SETTINGS}
   initdb:
     - encoding: UTF8
     - locale: C.UTF-8
@@ -83,7 +82,7 @@ watchdog:
   mode: 'off'
 `;
 
-interface ProxyPlace {
+interface ProxyPorts {
   port: number;
   apiPort: number;
 }
@@ -94,13 +93,15 @@ interface Target {
   port: number;
 }
 
-const databaseLine = ({ name, host, port, apiPort }: NodePlace) =>
+const serverLine = ({ name, host, port }: Target) => `  server ${name} ${host}:${port} check`;
+
+const databaseLine = ({ name, host, port, apiPort }: NodeSettings) =>
   `  server ${name} ${host}:${port} check port ${apiPort}`;
 
-/** HAProxy: the database port leads to the primary alone, the API port to every ready server. */
+/** The database port of HAProxy leads to the primary, and its API port to all ready servers. */
 export const haproxyConfiguration = (
-  { port, apiPort }: ProxyPlace,
-  nodes: readonly NodePlace[],
+  { port, apiPort }: ProxyPorts,
+  nodes: readonly NodeSettings[],
   servers: readonly Target[],
 ): string => `defaults
   timeout connect 2s
@@ -124,5 +125,5 @@ listen api
   option httpchk GET /readyz
   option redispatch
   default-server inter 500ms fall 2 rise 1
-${servers.map(({ name, host, port: of }) => `  server ${name} ${host}:${of} check`).join('\n')}
+${servers.map(serverLine).join('\n')}
 `;

@@ -1,4 +1,4 @@
-// Once before the tests of a cluster: the packages are installed, or the run ends with what is missing.
+// Runs once before the cluster tests: installs missing packages, or fails with their names.
 import { ensurePackages } from './packages.ts';
 
 export function setup(): void {

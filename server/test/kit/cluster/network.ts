@@ -1,16 +1,16 @@
-// Where the nodes of a cluster run: all on loopback, or each in a network namespace of its own that can
-// be cut off from the others. Namespaces need root.
+// Networks of a cluster: the loopback interface, or a network namespace for each node, which can be
+// disconnected. Namespaces require root.
 import { spawnSync } from 'node:child_process';
 
 export interface Network {
-  /** Address of the processes that are in no namespace. */
+  /** Address of processes outside the namespaces. */
   readonly host: string;
-  /** Networks whose members may connect to the databases. */
+  /** Address range from which the databases accept connections. */
   readonly range: string;
   addressOf(index: number): string;
-  /** Arguments that run a program where the node is. */
+  /** Command prefix that runs a program in the namespace of a node. */
   prefixOf(index: number): readonly string[];
-  /** Cuts a node off from everything else, or connects it again. */
+  /** Disconnects a node from all others, or reconnects it. */
   setConnected(index: number, connected: boolean): void;
   remove(): void;
 }
@@ -21,7 +21,7 @@ export const loopback: Network = {
   addressOf: () => '127.0.0.1',
   prefixOf: () => [],
   setConnected() {
-    throw new Error('on loopback no node can be cut off');
+    throw new Error('nodes on the loopback interface cannot be disconnected');
   },
   remove: () => undefined,
 };
@@ -32,7 +32,10 @@ function ip(...args: string[]): void {
   if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr.trim()}`);
 }
 
-/** A bridge with a namespace for each node. Names and addresses follow from the id of this process. */
+/**
+ * Creates a bridge and a namespace for each node. Names and addresses are derived from the ID of
+ * this process.
+ */
 export function createNamespaces(count: number): Network {
   const id = process.pid % 100_000;
   const subnet = `10.213.${process.pid % 250}`;

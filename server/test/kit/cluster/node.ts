@@ -1,15 +1,15 @@
-// One database node: Patroni, and the PostgreSQL that it starts.
+// A database node: Patroni and the PostgreSQL that it starts.
 import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { type NodePlace, patroniConfiguration } from './configuration.ts';
+import { type NodeSettings, patroniConfiguration } from './configuration.ts';
 import { isRoot } from './packages.ts';
 import { familyOf, hasEnded, postmasterOf, signal, start, stop, until } from './processes.ts';
 
-/** Debian's own Python must run it. */
+/** The package requires the Python of Debian. */
 const PATRONI = ['/usr/bin/python3', '/usr/bin/patroni'];
 
-export interface Node extends NodePlace {
+export interface Node extends NodeSettings {
   readonly index: number;
   readonly log: string;
   /** Whether Patroni runs. */
@@ -17,17 +17,18 @@ export interface Node extends NodePlace {
   patroniPid(): number | undefined;
   postmaster(): number | undefined;
   start(): void;
-  /** Ends Patroni, which stops its PostgreSQL. */
+  /** Stops Patroni, which stops its PostgreSQL. */
   stop(): Promise<void>;
-  /** kill -9 of PostgreSQL; Patroni starts it again. */
+  /** kill -9 of PostgreSQL; Patroni restarts it. */
   killPostgres(): void;
-  /** kill -9 of Patroni alone. */
+  /** kill -9 of Patroni only. */
   killPatroni(): void;
-  /** kill -9 of Patroni and of PostgreSQL, as if the machine had lost its power. */
+  /** kill -9 of Patroni and PostgreSQL: simulates a power failure. */
   kill(): Promise<void>;
-  /** Stops all processes of the node in the middle of their work, or lets them continue. */
+  /** SIGSTOP to all processes of the node. */
   freeze(): void;
-  thaw(): void;
+  /** SIGCONT to the frozen processes. */
+  unfreeze(): void;
 }
 
 interface NodeOptions {
@@ -45,27 +46,27 @@ function makeOwned(folder: string): void {
   fs.chownSync(folder, uid, gid);
 }
 
-/** The user that Debian's package creates. */
+/** The user that the package of Debian creates. */
 function postgresUser(): { uid: number; gid: number } {
   const line = fs
     .readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((each) => each.startsWith('postgres:'));
   const [, , uid, gid] = line?.split(':') ?? [];
-  if (!uid || !gid) throw new Error('There is no user `postgres`.');
+  if (!uid || !gid) throw new Error('The user `postgres` does not exist.');
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-export function createNode(index: number, place: NodePlace, options: NodeOptions): Node {
+export function createNode(index: number, settings: NodeSettings, options: NodeOptions): Node {
   const { folder, prefix } = options;
-  const file = path.join(folder, `${place.name}.yml`);
-  const log = path.join(folder, `${place.name}.log`);
-  makeOwned(place.dataFolder);
-  fs.writeFileSync(file, patroniConfiguration(place, options));
+  const file = path.join(folder, `${settings.name}.yml`);
+  const log = path.join(folder, `${settings.name}.log`);
+  makeOwned(settings.dataFolder);
+  fs.writeFileSync(file, patroniConfiguration(settings, options));
   let patroni: ChildProcess | undefined;
-  /** Processes that are stopped: those of a node cannot be found by their parent alone. */
+  /** IDs of the frozen processes. They are stored, because the process tree can change. */
   let frozen: number[] = [];
-  const postmaster = () => postmasterOf(place.dataFolder);
+  const postmaster = () => postmasterOf(settings.dataFolder);
   const isRunning = () => patroni !== undefined && !hasEnded(patroni);
   const patroniPid = () => (isRunning() ? patroni?.pid : undefined);
 
@@ -80,7 +81,7 @@ export function createNode(index: number, place: NodePlace, options: NodeOptions
   }
 
   const node: Node = {
-    ...place,
+    ...settings,
     index,
     log,
     isRunning,
@@ -88,10 +89,15 @@ export function createNode(index: number, place: NodePlace, options: NodeOptions
     postmaster,
     start() {
       if (isRunning()) return;
-      patroni = start([...PATRONI, file], { log, asPostgres: true, prefix, cwd: place.dataFolder });
+      patroni = start([...PATRONI, file], {
+        log,
+        asPostgres: true,
+        prefix,
+        cwd: settings.dataFolder,
+      });
     },
     async stop() {
-      node.thaw();
+      node.unfreeze();
       await stop(patroniPid());
       await stop(postmaster(), 'SIGQUIT');
     },
@@ -100,14 +106,14 @@ export function createNode(index: number, place: NodePlace, options: NodeOptions
     async kill() {
       killPatroni();
       killPostgres();
-      await until(`the end of ${place.name}`, () => !isRunning() && postmaster() === undefined);
+      await until(`the end of ${settings.name}`, () => !isRunning() && postmaster() === undefined);
     },
     freeze() {
       const roots = [patroniPid(), postmaster()].filter((pid) => pid !== undefined);
       frozen = roots.flatMap((pid) => familyOf(pid));
       for (const pid of frozen) signal(pid, 'SIGSTOP');
     },
-    thaw() {
+    unfreeze() {
       for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT');
     },
   };

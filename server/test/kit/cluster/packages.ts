@@ -1,12 +1,12 @@
-// The programs of a cluster, from Debian's packages. Root installs what is missing; other users are
-// informed of it.
+// Debian packages with the programs of a cluster. Missing packages are installed if the user is
+// root; otherwise their names are reported.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
 const POSTGRES = '/usr/lib/postgresql';
 
-/** The folder with the programs of the newest installed PostgreSQL. */
+/** Returns the folder with the programs of the newest installed PostgreSQL. */
 export function postgresBinaries(): string | undefined {
   const versions = fs.existsSync(POSTGRES) ? fs.readdirSync(POSTGRES).map(Number) : [];
   const folders = versions
@@ -21,7 +21,7 @@ const isProgram = (name: string) =>
     fs.existsSync(path.join(folder, name)),
   );
 
-/** Packages by whether they are installed. */
+/** The packages, each with a function that returns whether it is installed. */
 const PACKAGES: Readonly<Record<string, () => boolean>> = {
   postgresql: () => postgresBinaries() !== undefined,
   patroni: () => isProgram('patroni'),
@@ -38,7 +38,7 @@ const missing = () => Object.keys(PACKAGES).filter((name) => !PACKAGES[name]?.()
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Installs what is missing. Returns the reason why the cluster cannot be started, if there is one. */
+/** Installs missing packages. Returns the reason if the cluster cannot be started. */
 export function ensurePackages(print: (line: string) => void): string | undefined {
   const names = missing();
   if (names.length === 0) return undefined;
@@ -55,6 +55,8 @@ export function ensurePackages(print: (line: string) => void): string | undefine
     const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
     if (status !== 0) return `apt-get ${args[0]} failed: ${stderr.trim().split('\n').at(-1)}`;
   }
-  const left = missing();
-  return left.length ? `Not installed by apt-get: ${left.join(', ')}.` : undefined;
+  const remaining = missing();
+  return remaining.length
+    ? `apt-get did not install these packages: ${remaining.join(', ')}.`
+    : undefined;
 }

@@ -1,5 +1,5 @@
-// Processes of a cluster: started with an end that follows the end of this process, known by their ids,
-// and stopped by these. Everything is found in /proc, since a cluster runs on Linux only.
+// Processes of a cluster. They are stopped by their IDs, and by the kernel when this process ends.
+// Their state is read from /proc, because a cluster runs on Linux only.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import { isRoot } from './packages.ts';
 const POLL_MS = 50;
 const STOP_MS = 20_000;
 
-/** Ports that are free now. They are reserved together, so that all differ. */
+/** Returns different free ports. All are bound at the same time, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => net.createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
@@ -35,12 +35,12 @@ export async function until<T>(
     const value = await work();
     if (value) return value;
     if (performance.now() - startMs > timeoutMs)
-      throw new Error(`${name}: not within ${timeoutMs} ms`);
+      throw new Error(`timeout of ${timeoutMs} ms while waiting for ${name}`);
     await sleep(POLL_MS);
   }
 }
 
-/** The user that runs databases when this process is root, which PostgreSQL refuses. */
+/** Runs a program as the user `postgres`, because PostgreSQL does not start as root. */
 const AS_POSTGRES = ['--reuid=postgres', '--regid=postgres', '--clear-groups'];
 
 interface SpawnOptions {
@@ -53,17 +53,17 @@ interface SpawnOptions {
   cwd?: string;
 }
 
-/** Starts a program that gets SIGTERM when this process ends. */
+/** Starts a program that receives SIGTERM when this process ends. */
 export function start(command: readonly string[], options: SpawnOptions): ChildProcess {
   const { log, asPostgres = false, prefix = [], cwd = '/' } = options;
   const user = asPostgres && isRoot() ? AS_POSTGRES : [];
-  const words = [...prefix, 'setpriv', '--pdeathsig', 'TERM', ...user, ...command];
+  const argv = [...prefix, 'setpriv', '--pdeathsig', 'TERM', ...user, ...command];
   const output = fs.openSync(log, 'a');
-  const child = spawn(words[0] as string, words.slice(1), {
+  const child = spawn(argv[0] as string, argv.slice(1), {
     cwd,
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' },
     stdio: ['ignore', output, output],
-    // Ctrl-C of a terminal reaches this process alone, which stops the others in order.
+    // A separate process group does not receive Ctrl-C: this process stops the others in order.
     detached: true,
   });
   fs.closeSync(output);
@@ -73,7 +73,7 @@ export function start(command: readonly string[], options: SpawnOptions): ChildP
 export const hasEnded = (child: ChildProcess): boolean =>
   child.exitCode !== null || child.signalCode !== null;
 
-/** Sends a signal; a process that has ended is ignored. */
+/** Sends a signal. Ended processes are ignored. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -91,7 +91,7 @@ const isRunning = (pid: number) => {
   }
 };
 
-/** Stops a process: SIGTERM, and SIGKILL if it takes too long. */
+/** Sends a signal to a process, and SIGKILL if it has not ended after 20 s. */
 export async function stop(
   pid: number | undefined,
   name: NodeJS.Signals = 'SIGTERM',
@@ -107,7 +107,7 @@ export async function stop(
     await sleep(POLL_MS);
 }
 
-/** The process and its descendants, parents first. */
+/** Returns the process and its descendants, parents first. */
 export function familyOf(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of fs.readdirSync('/proc')) {
@@ -117,7 +117,7 @@ export function familyOf(pid: number): number[] {
       const [, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
       parents.set(Number(name), Number(parent));
     } catch {
-      // It has just ended.
+      // The process ended in the meantime.
     }
   }
   const family = [pid];
@@ -126,7 +126,7 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** The running postmaster of a data folder. */
+/** Returns the process ID of the PostgreSQL that uses a data folder; undefined if none runs. */
 export function postmasterOf(dataFolder: string): number | undefined {
   try {
     const [first = ''] = fs.readFileSync(`${dataFolder}/postmaster.pid`, 'utf8').split('\n');

@@ -1,9 +1,9 @@
-// The servers beside a cluster: each with a data folder of its own, on a port that HAProxy knows.
+// Servers of a cluster: each has its own data folder and a port that HAProxy checks.
 
 import { createDataFolder, type DataFolder, type Running } from '../crash/server.ts';
 import type { Cluster } from './cluster.ts';
 
-const CLIENT = { id: 'cluster', secret: 'known-to-the-trial' };
+const CLIENT = { id: 'cluster', secret: 'local-cluster-secret' };
 
 export const SERVER_ENV: Readonly<Record<string, string>> = {
   RAILHEAD_MASTER_KEY: '07'.repeat(32),
@@ -17,7 +17,7 @@ export interface ServerProcess {
   readonly databaseUrl: string;
   readonly port: number;
   pid(): number | undefined;
-  /** What it has printed so far. */
+  /** Standard output so far. */
   output(): string;
   running(): Running | undefined;
   start(): Promise<Running>;
@@ -61,8 +61,8 @@ export function createServerProcess(
 }
 
 /**
- * One server reaches the database by HAProxy, the other one by the list of hosts, so that both ways are
- * used.
+ * Creates the servers. Half of them connect to HAProxy and half to the list of hosts, so that both
+ * settings are tested.
  */
 export const createServers = (cluster: Cluster, env: Record<string, string>): ServerProcess[] =>
   cluster.serverPorts.map((port, index) => {
@@ -70,7 +70,7 @@ export const createServers = (cluster: Cluster, env: Record<string, string>): Se
     return createServerProcess(`server${index + 1}`, { port, databaseUrl, env });
   });
 
-/** A server as clients reach it, by HAProxy. */
+/** Returns a server with the address of HAProxy, which clients use. */
 export function behindProxy(running: Running, cluster: Cluster): Running {
   const origin = `http://127.0.0.1:${cluster.apiPort}`;
   const { pathname } = new URL(running.credentials.baseUrl);

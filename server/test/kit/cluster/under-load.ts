@@ -1,5 +1,5 @@
-// A cluster under load, with the audit of everything that was acknowledged. A test disturbs it, waits
-// until payments succeed again, and compares the database with the replies.
+// A cluster under load. A test causes a failure, waits until payments succeed again, and compares
+// the database with all acknowledged requests.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -15,10 +15,10 @@ import { createNamespaces } from './network.ts';
 import { until } from './processes.ts';
 import { behindProxy, createServers, type ServerProcess } from './servers.ts';
 
-/** Time without a successful payment, from a disturbance on. */
+/** An outage after a failure. */
 interface Outage {
   kind: string;
-  /** Until payments succeed again; 0 if no payment had to wait longer than usual. */
+  /** Time until payments succeeded again; 0 if no gap was longer than under normal load. */
   outageMs: number;
   load: string;
 }
@@ -27,11 +27,14 @@ export interface ClusterUnderLoad {
   readonly cluster: Cluster;
   readonly servers: readonly ServerProcess[];
   readonly load: Load;
-  /** Disturbs the cluster and waits until payments succeed again; `watchMs` is the shortest wait. */
-  disturb(kind: string, action: () => Promise<unknown>, watchMs?: number): Promise<number>;
-  /** Compares the database with the replies; fails with the first differences. */
+  /**
+   * Performs the action, waits at least `watchMs` and until payments succeed again. Returns the
+   * duration of the outage in milliseconds.
+   */
+  disrupt(kind: string, action: () => Promise<unknown>, watchMs?: number): Promise<number>;
+  /** Compares the database with the replies. Fails with the first differences. */
   audit(): Promise<BookSnapshot>;
-  /** Ends the load, waits for all work, and audits once more. */
+  /** Ends the load, waits until all jobs and deliveries are done, and audits the database. */
   finish(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -48,30 +51,30 @@ const QUIET = {
   RAILHEAD_RATE_LIMIT_QUOTES: '0',
 };
 const CLIENTS = 6;
-const PEOPLE = 4;
+const CUSTOMERS = 4;
 const STEADY_MS = 200;
-const RETURN_MS = 180_000;
-const SETTLE_MS = 240_000;
-/** A gap that load alone can cause. */
-const USUAL_GAP_MS = 1_000;
+const MAX_OUTAGE_MS = 180_000;
+const MAX_WORK_MS = 240_000;
+/** Longest gap between payments that normal load can cause. */
+const NORMAL_GAP_MS = 1_000;
 
 const outages: Outage[] = [];
 
-/** The measurements of this process, one line for each kind. */
+/** Summarizes the outages that this process measured, one line per kind of failure. */
 export function outageLines(): string[] {
   const kinds = [...new Set(outages.map(({ kind }) => kind))];
   return kinds.map((kind) => {
-    const ofKind = outages.filter((each) => each.kind === kind);
-    const times = ofKind.map(({ outageMs }) => outageMs).sort((a, b) => a - b);
+    const matching = outages.filter((outage) => outage.kind === kind);
+    const times = matching.map(({ outageMs }) => outageMs).sort((a, b) => a - b);
     const seconds = (ms = 0) => (ms / 1_000).toFixed(1);
     const median = times[Math.floor(times.length / 2)];
     const range = `${seconds(times[0])} to ${seconds(times.at(-1))} s, median ${seconds(median)} s`;
-    const loads = ofKind.map(({ load }) => load).join(' ');
+    const loads = matching.map(({ load }) => load).join(' ');
     return `${kind}: ${times.length} times, ${range} (load average ${loads})`;
   });
 }
 
-/** Gaps between successful payments. */
+/** Records the times of successful payments. */
 function createSuccesses() {
   const times: number[] = [];
   return {
@@ -79,7 +82,7 @@ function createSuccesses() {
       if (status < 300) times.push(performance.now());
     },
     since: (fromMs: number) => times.filter((each) => each > fromMs),
-    /** The end of the longest gap after a time, and its length. */
+    /** Returns the end and the length of the longest gap after a time. */
     longestGap(fromMs: number): { endMs: number; lengthMs: number } {
       let previous = fromMs;
       let longest = { endMs: fromMs, lengthMs: 0 };
@@ -93,8 +96,8 @@ function createSuccesses() {
   };
 }
 
-/** What a failed test needs to be understood. */
-async function describe(cluster: Cluster, servers: readonly ServerProcess[]): Promise<string> {
+/** Describes the state of the cluster for the message of a failed test. */
+async function describeState(cluster: Cluster, servers: readonly ServerProcess[]): Promise<string> {
   const members = await cluster.members();
   const ready = await Promise.all(
     servers.map(({ port }) =>
@@ -124,7 +127,7 @@ async function activityOf({ url }: Cluster): Promise<string> {
 
 async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Receiver, seed: number) {
   const running = first.running();
-  if (!running) throw new Error('the first server does not run');
+  if (!running) throw new Error('the first server is not running');
   const server = behindProxy(running, cluster);
   await until('HAProxy with a ready server', async () => {
     return fetch(`${server.origin}/readyz`).then(
@@ -135,7 +138,7 @@ async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Recei
   await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const successes = createSuccesses();
   const load = await createLoad(server, {
-    ...{ seed, clients: CLIENTS, people: PEOPLE, toleratesFailures: true, steadyMs: STEADY_MS },
+    ...{ seed, clients: CLIENTS, people: CUSTOMERS, toleratesFailures: true, steadyMs: STEADY_MS },
     onReply: successes.record,
   });
   load.slow = false;
@@ -144,8 +147,8 @@ async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Recei
 }
 
 /**
- * The rows of the primary. HAProxy closes the connections to a node that is no longer the primary, which may
- * be this one.
+ * Reads the rows of the primary. Retries because HAProxy closes the connections to a node that is no longer
+ * the primary, which may include the one in use.
  */
 async function readPrimary(url: string): Promise<BookSnapshot> {
   for (let attemptsLeft = 3; ; attemptsLeft--) {
@@ -158,7 +161,7 @@ async function readPrimary(url: string): Promise<BookSnapshot> {
   }
 }
 
-/** Everything is paid out, and every event is delivered. */
+/** Waits until all jobs are done and all events are delivered. */
 async function waitForWork(url: string): Promise<void> {
   await until(
     'the end of all work',
@@ -166,7 +169,7 @@ async function waitForWork(url: string): Promise<void> {
       const { jobs, events } = await countPending(url);
       return jobs === 0 && events === 0;
     },
-    SETTLE_MS,
+    MAX_WORK_MS,
   );
 }
 
@@ -188,7 +191,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
 
   async function begin() {
     try {
-      // One after the other: the first applies the migrations.
+      // The servers start one at a time, because the first applies the migrations.
       for (const each of servers) await each.start();
       return await startLoad(cluster, servers[0] as ServerProcess, receiver, seed);
     } catch (error) {
@@ -213,7 +216,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
 
   return {
     ...{ cluster, servers, load, audit, stop },
-    async disturb(kind, action, watchMs = 8_000) {
+    async disrupt(kind, action, watchMs = 8_000) {
       const startMs = performance.now();
       await action();
       await sleep(watchMs);
@@ -221,13 +224,13 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
         await until(
           `payments after: ${kind}`,
           () => successes.since(performance.now() - 2_000).length >= 3,
-          RETURN_MS,
+          MAX_OUTAGE_MS,
         );
       } catch (cause) {
-        throw new Error(await describe(cluster, servers), { cause });
+        throw new Error(await describeState(cluster, servers), { cause });
       }
       const { endMs, lengthMs } = successes.longestGap(startMs);
-      const outageMs = lengthMs < USUAL_GAP_MS ? 0 : endMs - startMs;
+      const outageMs = lengthMs < NORMAL_GAP_MS ? 0 : endMs - startMs;
       outages.push({ kind, outageMs, load: os.loadavg()[0]?.toFixed(1) ?? '' });
       return outageMs;
     },
@@ -243,14 +246,14 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
         (each) => !each.delivered || !received.has(each.id),
       );
       expect(undelivered.map(({ id, type }) => `${id} ${type}`)).toEqual([]);
-      // No event was delivered that was not committed.
+      // Every delivered event was committed.
       const stored = new Set(snapshot.events.map(({ id }) => id));
       expect([...earlier].filter((id) => !stored.has(id))).toEqual([]);
       const acknowledged = load.requests.filter((each) => (each.response?.status ?? 500) < 300);
       console.info(
         `${load.requests.length} requests, ${acknowledged.length} acknowledged, ${load.lostCount} ` +
           `attempts without a reply, ${snapshot.payments.length} payments, ` +
-          `${snapshot.events.length} events: 0 lost, 0 doubled.`,
+          `${snapshot.events.length} events: none lost, none duplicated.`,
       );
     },
     stop,

@@ -1,5 +1,5 @@
-// The account of this installation at an imaginary bank: its entries of each day, as statements over the
-// adapter. Tests change entries to make a statement wrong.
+// A simulated bank account of the installation. The adapter returns its entries of each day as statements.
+// Tests change entries to create faulty statements.
 import { iso } from '../../../src/kernel/effects.ts';
 import type { TestApp } from '../app/harness.ts';
 import type { Adapter } from './adapter.ts';
@@ -28,7 +28,7 @@ interface Day {
   entries: Entry[];
 }
 
-/** The account in one currency; `opening` is its balance at the start of the first day. */
+/** Creates an account in one currency. `opening` is its balance at the start of the first day. */
 export function bankAccount(app: TestApp, adapter: Adapter, currency: string, opening: number) {
   const days = new Map<string, Day>();
   let balance = opening;
@@ -43,7 +43,7 @@ export function bankAccount(app: TestApp, adapter: Adapter, currency: string, op
     return created;
   }
   const closingOf = ({ opening: start, closing, entries }: Day) =>
-    closing ?? entries.reduce((sum, each) => sum + effectOf(each), start);
+    closing ?? entries.reduce((sum, entry) => sum + effectOf(entry), start);
 
   function book(fields: Partial<Entry> & Pick<Entry, 'direction' | 'amount'>): Entry {
     count += 1;
@@ -64,11 +64,11 @@ export function bankAccount(app: TestApp, adapter: Adapter, currency: string, op
     };
   }
 
-  const other = adapter.replies['/statements/day'];
+  const previousReply = adapter.replies['/statements/day'];
   adapter.replies['/statements/day'] = (body) => {
     if (body.currency === currency && body.day < today())
       return { body: page(body.day, body.page) };
-    return other?.(body) ?? { status: 404, body: { message: 'unknown' } };
+    return previousReply?.(body) ?? { status: 404, body: { message: 'unknown' } };
   };
 
   return {
@@ -77,20 +77,19 @@ export function bankAccount(app: TestApp, adapter: Adapter, currency: string, op
     page,
     dayOf,
     book,
-    /** Executes a transfer that the adapter has received. */
+    /** Books the entry of a transfer that the adapter has received. */
     pay(transferId: string, fields: Partial<Entry> = {}) {
       const { amount, reference } = adapter.transfers.get(transferId);
       return book({ direction: 'out', amount, reference, transferId, ...fields });
     },
-    /** Its balance. */
     balance: () => balance,
-    /** Changes the balance at the end of a day without an entry. */
+    /** Changes the closing balance of a day without an entry. */
     shift(day: string, amount: number) {
       const shifted = dayOf(day);
       shifted.closing = closingOf(shifted) + amount;
       balance += amount;
     },
-    /** Changes a day after it was reported: a corrected statement. */
+    /** Changes the entries of a reported day; its next statement is a corrected one. */
     correct(day: string, change: (entries: Entry[]) => Entry[]) {
       const before = dayOf(day);
       const net = closingOf(before);

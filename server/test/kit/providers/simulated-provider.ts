@@ -1,5 +1,5 @@
-// A correct adapter of a provider, and small variations of it, each with one fault. It keeps its state
-// outside of its server, so that a test can end it and start it again.
+// A correct adapter of a provider, and variations of it with one fault each. Its state is
+// independent of its HTTP server, so that a test can kill and restart the adapter.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -15,16 +15,16 @@ import { pemOf } from '../../../src/runtime/security/keys.ts';
 
 import { SERVICE_CAPABILITIES, SERVICE_FAULTS, servicesOf } from './simulated-services.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are what a fault makes of them.
+// biome-ignore lint/suspicious/noExplicitAny: faults produce invalid bodies.
 type Json = any;
 
-/** The faults, each with the check that finds it. */
+/** The faults, each with the check that detects it. */
 export const FAULTS = {
-  'pays a repeated transfer again': 'transfers.repeat',
-  'decides after a pause': 'transfers.concurrent',
-  'forgets a call whose connection ended': 'transfers.hang-up',
+  'executes a repeated transfer again': 'transfers.repeat',
+  'executes concurrent calls separately': 'transfers.concurrent',
+  'does not store a call whose connection ended': 'transfers.disconnect',
   'rejects unknown fields': 'transfers.unknown-fields',
-  'knows every transfer': 'transfers.unknown',
+  'returns a state of unknown transfers': 'transfers.unknown',
   'accepts unsigned calls': 'signatures.missing',
   'accepts a wrong signature': 'signatures.altered',
   'accepts an old signature': 'signatures.expired',
@@ -33,16 +33,16 @@ export const FAULTS = {
   'settles after a failure': 'outcomes.final',
   'omits the reason of a failure': 'outcomes.failed',
   'reports no return': 'outcomes.returned',
-  'pays a canceled transfer': 'cancel.sent-again',
-  'sends a message once': 'messages.repeated',
+  'executes a canceled transfer': 'cancel.resend',
+  'does not repeat messages': 'messages.repeated',
   'uses a new ID for each attempt': 'messages.same-id',
-  'sends after a final response': 'messages.final-answers',
+  'repeats messages after a final response': 'messages.final-responses',
   'sends unsigned messages': 'messages.signed',
   'reports decimal amounts': 'messages.valid',
   'reports another currency': 'messages.amounts',
   'uses an ID for several messages': 'messages.unique-ids',
-  'forgets everything when it ends': 'restart.transfers',
-  'forgets its messages when it ends': 'restart.messages',
+  'loses its transfers in a crash': 'restart.transfers',
+  'loses its messages in a crash': 'restart.messages',
   'accepts one key only': 'rotation.next-key',
   'retires a key early': 'rotation.current-key',
   'ignores the ID of the key': 'rotation.key-of-id',
@@ -67,12 +67,12 @@ interface Options {
 }
 
 const STEP_MS = 40;
-/** Longer than the pause before the conformance kit ends a connection, also on a busy machine. */
+/** Longer than the time after which the conformance kit aborts a call, also on a busy machine. */
 const LONG_MS = 300;
 
 const SETTLED = 'settled';
 
-/** The states after the acceptance of a transfer. */
+/** Returns the states of a transfer after its acceptance. */
 function resultsOf(text: string, reference: string, fault?: Fault): Json[] {
   const settled = { state: SETTLED, reference };
   const reason = 'ACCOUNT_INVALID';
@@ -86,13 +86,13 @@ function resultsOf(text: string, reference: string, fault?: Fault): Json[] {
   return fault === 'reports no return' ? [settled] : [settled, { state: 'returned', reason }];
 }
 
-/** The payments of the provider. */
+/** The transfers of the provider and their executions. */
 function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
   let number = 0;
-  /** Every execution, of which there should be one for each transfer. */
+  /** All executions; a correct adapter has one per transfer. */
   const executions: Payment[] = [];
-  /** Transfers that a fault executes again. */
-  const forgotten = new Set<string>();
+  /** Transfers whose calls a fault does not store. */
+  const unstored = new Set<string>();
   function pay(transfer: Json): Payment {
     const reference = `BANK-${++number}`;
     const next = resultsOf(transfer.remittanceInformation, reference, fault);
@@ -104,16 +104,18 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
   async function send(transfer: Json): Promise<Json> {
     if (fault === 'rejects unknown fields' && 'newField' in transfer) return { status: 400 };
     const known = payments.get(transfer.transferId);
-    if (fault === 'decides after a pause') await sleep(LONG_MS);
-    const paysAgain =
-      fault === 'pays a repeated transfer again' ||
-      forgotten.delete(transfer.transferId) ||
-      (fault === 'pays a canceled transfer' && known?.state.state === 'canceled');
-    return (known && !paysAgain ? known : pay(transfer)).state;
+    if (fault === 'executes concurrent calls separately') await sleep(LONG_MS);
+    const isExecutedAgain =
+      fault === 'executes a repeated transfer again' ||
+      unstored.delete(transfer.transferId) ||
+      (fault === 'executes a canceled transfer' && known?.state.state === 'canceled');
+    return (known && !isExecutedAgain ? known : pay(transfer)).state;
   }
   function state({ transferId }: Json): Json {
     const known = payments.get(transferId)?.state;
-    return known ?? (fault === 'knows every transfer' ? { state: 'unknown' } : undefined);
+    return (
+      known ?? (fault === 'returns a state of unknown transfers' ? { state: 'unknown' } : undefined)
+    );
   }
   function cancel({ transferId }: Json): Json {
     const payment = payments.get(transferId);
@@ -124,10 +126,10 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
     payment.state = { state: 'canceled' };
     return { result: 'canceled' };
   }
-  return { executions, forgotten, send, state, cancel };
+  return { executions, unstored, send, state, cancel };
 }
 
-/** Verifies a call; a fault accepts what it should reject. */
+/** Verifies the signature of a call. A fault accepts invalid ones. */
 async function isAccepted(request: Json, keys: Map<string, KeyObject>, fault?: Fault) {
   try {
     const { keyId } = await verifyRequest(request, keys, Date.now());
@@ -148,7 +150,7 @@ async function isAccepted(request: Json, keys: Map<string, KeyObject>, fault?: F
   }
 }
 
-/** The messages of the provider, each sent until its response is final. */
+/** The messages of the provider, each repeated until its response is final. */
 function messagesTo({ inbox, key, fault }: Options) {
   const outbox: Json[] = [];
   const callbacks = new Map<string, (reply: Json) => void>();
@@ -182,9 +184,9 @@ function messagesTo({ inbox, key, fault }: Options) {
     );
     const isFinal = [200, 400, 409].includes(reply?.status ?? 0);
     const isDone =
-      fault === 'sends after a final response'
+      fault === 'repeats messages after a final response'
         ? false
-        : isFinal || fault === 'sends a message once';
+        : isFinal || fault === 'does not repeat messages';
     const answered = callbacks.get(message.id);
     if (isDone || answered) outbox.splice(outbox.indexOf(message), 1);
     callbacks.delete(message.id);
@@ -193,11 +195,11 @@ function messagesTo({ inbox, key, fault }: Options) {
   return { outbox, add, report, deliverAll: () => Promise.all([...outbox].map(deliver)) };
 }
 
-/** Creates the adapter; `start` serves it at the address that it returns. */
+/** Creates the adapter. `start` returns its address. */
 export function simulatedProvider(options: Options) {
   const { fault } = options;
   const payments = new Map<string, Payment>();
-  const { executions, forgotten, send, state, cancel } = paymentsOf(payments, fault);
+  const { executions, unstored, send, state, cancel } = paymentsOf(payments, fault);
   const messages = messagesTo(options);
   const accepted = [options.railhead, ...(options.next ? [options.next] : [])];
   const keys = new Map(
@@ -228,7 +230,7 @@ export function simulatedProvider(options: Options) {
   let timer: NodeJS.Timeout | undefined;
   let port = 0;
 
-  async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
+  async function respond(request: http.IncomingMessage, response: http.ServerResponse) {
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     const { method = '', url: path = '', headers } = request;
@@ -238,9 +240,9 @@ export function simulatedProvider(options: Options) {
     const input = parsed(body);
     if (input === undefined) return void response.writeHead(400).end();
     const output = await calls[path]?.(input);
-    if (fault === 'forgets a call whose connection ended' && path === '/transfers/send') {
+    if (fault === 'does not store a call whose connection ended' && path === '/transfers/send') {
       response.once('close', () => {
-        if (!response.writableFinished) forgotten.add(input.transferId);
+        if (!response.writableFinished) unstored.add(input.transferId);
       });
       await sleep(LONG_MS);
     }
@@ -258,15 +260,15 @@ export function simulatedProvider(options: Options) {
 
   return {
     async start(): Promise<string> {
-      server = http.createServer((request, response) => void answer(request, response));
+      server = http.createServer((request, response) => void respond(request, response));
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
       port = (server.address() as AddressInfo).port;
-      const again = async () => {
+      const repeat = async () => {
         await step();
-        if (timer) timer = setTimeout(again, STEP_MS);
+        if (timer) timer = setTimeout(repeat, STEP_MS);
       };
-      timer = setTimeout(again, STEP_MS);
+      timer = setTimeout(repeat, STEP_MS);
       return `http://127.0.0.1:${port}`;
     },
     async kill(): Promise<void> {
@@ -274,8 +276,8 @@ export function simulatedProvider(options: Options) {
       timer = undefined;
       server?.closeAllConnections();
       await new Promise((resolve) => server?.close(resolve));
-      if (fault === 'forgets everything when it ends') payments.clear();
-      if (fault === 'forgets its messages when it ends') messages.outbox.length = 0;
+      if (fault === 'loses its transfers in a crash') payments.clear();
+      if (fault === 'loses its messages in a crash') messages.outbox.length = 0;
     },
   };
 }

@@ -1,4 +1,4 @@
-// Why this provider: the routes that a transfer would be tried with, each with its verdict.
+// Explains the routing of a transfer: the routes that match it, each with its verdict.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Fields } from '../../action/fields.tsx';
@@ -22,7 +22,7 @@ const choice = (name: string, description: string): FieldSchema => ({
   ...(choices[name] && { enum: choices[name] }),
 });
 
-const PLACE: FieldSchema = {
+const ROUTING_FIELDS: FieldSchema = {
   required: ['platformId', 'environment', 'kind'],
   properties: {
     platformId: { type: 'string', description: T.platformField },
@@ -32,26 +32,26 @@ const PLACE: FieldSchema = {
     country: { type: 'string', maxLength: 2, description: T.countryField },
   },
 };
-const MONEY: FieldSchema = {
+const AMOUNT_FIELDS: FieldSchema = {
   required: ['currency', 'amount'],
   properties: {
     currency: { type: 'string', maxLength: 10, description: T.currencyField },
     amount: { type: 'integer', description: T.amountField },
   },
 };
-const REQUIRED = [...(PLACE.required ?? []), ...(MONEY.required ?? [])];
+const REQUIRED = [...(ROUTING_FIELDS.required ?? []), ...(AMOUNT_FIELDS.required ?? [])];
 
 type Search = Readonly<Partial<Record<keyof Transfer, string>>>;
 
 const isSet = (value: unknown) => value !== undefined && value !== '';
 
-/** The transfer of the address; undefined while a required value is missing. */
+/** The transfer in the query of the URL; undefined while a required value is missing. */
 function transferIn(search: Search): Transfer | undefined {
   if (!REQUIRED.every((name) => isSet(search[name as keyof Transfer]))) return undefined;
   return { ...(search as unknown as Transfer), amount: Number(search.amount) };
 }
 
-/** The environment follows from a known platform. */
+/** The selected platform determines the initial platform and environment. */
 function useInitialValues(search: Search): Values {
   const { platform } = usePlatform();
   const ofPlatform = platform && {
@@ -67,7 +67,7 @@ function useInitialValues(search: Search): Values {
   };
 }
 
-/** Codes are upper-case; the currency decides how the amount is read. */
+/** Converts a code to upper case, as the currency decides the decimals of the amount. */
 const upperCase = (values: Values, name: string): Values => {
   const code = values[name];
   return typeof code === 'string' ? { [name]: code.trim().toUpperCase() } : {};
@@ -112,8 +112,8 @@ function Form({ search, error }: FormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <div className="field-grid">
-        <Fields schema={PLACE} values={values} errors={errors} set={set} />
-        <Fields schema={MONEY} values={values} errors={errors} set={set} />
+        <Fields schema={ROUTING_FIELDS} values={values} errors={errors} set={set} />
+        <Fields schema={AMOUNT_FIELDS} values={values} errors={errors} set={set} />
       </div>
       <button type="submit" className="button primary">
         {T.explain}

@@ -1,7 +1,7 @@
-// Names of the providers that routes and messages can have.
+// Names of the providers for filters and select lists.
 import { useReply } from '../../api/queries.ts';
 
-/** Names of the providers that speak the protocol, of one environment or of both. */
+/** Names of the providers that use the protocol, in one environment or in both. */
 export function useProviderNames(environment?: unknown): string[] {
   const { data } = useReply('listProviders');
   return (data?.data ?? [])

@@ -1,4 +1,4 @@
-// One provider: its state, what it offers, its routes, its keys, and its recent messages.
+// One provider: its state, offers, terms, routes, keys and recent messages.
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
@@ -104,7 +104,7 @@ const KeyView = ({ entry: { keyId, publicKeyPem, ...times }, state, tone }: KeyV
   </section>
 );
 
-/** The newest active key of Railhead signs. */
+/** Calls are signed with the newest active key. */
 function OwnKeys({ ownKeys }: Value) {
   const now = Date.now();
   const isActive = ({ activeFrom }: Key) => Date.parse(activeFrom) <= now;

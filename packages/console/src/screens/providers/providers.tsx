@@ -1,4 +1,4 @@
-// The list of providers, and the messages that they sent.
+// Lists of providers and of the messages that they sent.
 import { useNavigate } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import type { Item } from '../../api/client.ts';
@@ -54,7 +54,7 @@ const PROVIDER_COLUMNS = [
   ...columns.fields('problem', 'pauseReason', 'description'),
 ];
 
-/** Only providers that speak the protocol have a page. */
+/** Only providers that use the protocol have a page. */
 const pathOfProvider = (row: Row): string | undefined =>
   row.kind === 'GATEWAY' ? `/providers/${encodeURIComponent(row.providerId)}` : undefined;
 
@@ -71,7 +71,7 @@ export function Providers() {
   const navigate = useNavigate();
   const open = (reply: unknown) => {
     const { providerId } = (reply ?? {}) as { providerId?: string };
-    // Not if the provider waits for an approval.
+    // Without an ID, the provider waits for an approval.
     if (providerId) void navigate({ to: `/providers/${encodeURIComponent(providerId)}` });
   };
   return (

@@ -125,7 +125,7 @@ export function Differences() {
   );
 }
 
-/** The balances that one provider reported, beside the ledger. */
+/** The balances that one provider reported last, and those of the ledger. */
 export function BalancesOfProvider({ providerId }: { providerId: string }) {
   const permits = usePermits();
   const query = useReply(
@@ -162,7 +162,7 @@ export function BalancesOfProvider({ providerId }: { providerId: string }) {
 type Value = Reply<'getDifference'>;
 type Decision = Value['decisions'][number];
 
-/** Fields of the form that each decision needs, besides the reason. */
+/** Fields of the form of each decision, in addition to the reason. */
 const FIELDS: Readonly<Partial<Record<Decision, readonly string[]>>> = {
   MATCH: ['transactionId'],
   RECORD_DEPOSIT: ['accountId', 'paymentReference'],
@@ -210,7 +210,7 @@ function Owner({ difference }: { difference: Value }) {
   );
 }
 
-/** Fields that the head of the screen shows. */
+/** Fields that the header of the screen shows. */
 const HIDDEN = ['differenceId', 'status', 'readable', 'ageHours'];
 
 function Content({ difference }: { difference: Value }) {

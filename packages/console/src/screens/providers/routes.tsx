@@ -1,4 +1,4 @@
-// Routes in the order in which they are tried: all of them, and those of one provider.
+// Routes in the order of evaluation: all routes, and those of one provider.
 import { Link } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import type { Column } from '../../parts/column.ts';
@@ -21,7 +21,7 @@ import {
 
 const columns = columnsOf<'listProviderRoutes'>();
 
-/** Names of the platforms that the operator sees; otherwise the ID. */
+/** Names of the platforms that the operator may read; for others the ID. */
 export function usePlatformNames(): PlatformNames {
   const { platforms } = usePlatform();
   return (platformId) => platforms.find(({ id }) => id === platformId)?.name ?? platformId;

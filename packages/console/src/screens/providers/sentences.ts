@@ -1,4 +1,5 @@
-// Providers and routes in words: what a provider offers, what a route applies to, and why it is selected.
+// Sentences about providers and routes: the offers and terms of a provider, the conditions of a
+// route, and the reason why a route is selected.
 import type { Item, Reply } from '../../api/client.ts';
 import { moneyText } from '../../parts/money.tsx';
 import { statusText } from '../../parts/status.tsx';
@@ -34,10 +35,10 @@ function limitText(
   return most === undefined ? undefined : T.upTo(most);
 }
 
-/** Currencies whose limits are written out. */
+/** Maximum number of currencies whose limits are listed. */
 const MAX_LIMITS = 3;
 
-/** Limits apply to each currency alone. */
+/** Limits apply to each currency separately. */
 function limitsText({ currencies, minAmount, maxAmount }: Offer): string | undefined {
   const limits = currencies
     .slice(0, MAX_LIMITS)
@@ -61,7 +62,7 @@ function serviceText(service: string, currencies: readonly string[] | undefined)
   return T.services[service] ?? `${statusText(service)}.`;
 }
 
-/** What a provider offers, one sentence for each offer. */
+/** The offers of a provider, one sentence each. */
 export function offersOf({
   transfers = [],
   services = [],
@@ -92,7 +93,7 @@ export function availabilityOf({
   return capabilities === null ? 'unchecked' : 'available';
 }
 
-/** Whether a provider gets transfers, as a sentence. */
+/** States whether a provider receives transfers. */
 export function stateText(provider: Provider): string {
   if (provider.status === 'PAUSED') return T.states.paused;
   if (!provider.available) return T.states.unavailable;
@@ -111,7 +112,7 @@ export type PlatformNames = (platformId: string) => string;
 const amountsText = ({ minAmount, maxAmount, currency = '' }: Route) =>
   limitText(minAmount, maxAmount, currency);
 
-/** What a route applies to: `Payouts in EUR over SEPA, up to 5,000.00 EUR, of Shop`. */
+/** The conditions of a route: `Payouts in EUR over SEPA, up to 5,000.00 EUR, of Shop`. */
 export function conditionsText(route: Route, nameOf: PlatformNames): string {
   const { kind, currency, rail, country, platformId } = route;
   if (kind !== undefined && isService(route)) return kindText(kind);
@@ -159,7 +160,10 @@ function mismatchOf(route: Route, transfer: Transfer, nameOf: PlatformNames): st
   return isInLimits ? undefined : M.amount(amountsText(route) ?? '');
 }
 
-/** Why a route is selected or not, with its cost and date. Without a transfer, of a choice in the past. */
+/**
+ * States why a route is selected or not, with its cost and date. `transfer` is absent for an earlier choice,
+ * which was stored without the transfer.
+ */
 export function verdictText(
   route: Explained,
   currency: string | undefined,

@@ -1,4 +1,4 @@
-// Routes with their verdicts: of a transfer that is simulated, and of a payment.
+// Routes with their verdicts, for a hypothetical transfer and for a payment.
 import { useReply } from '../../api/queries.ts';
 import { usePermits, useSession } from '../../api/session.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -50,11 +50,11 @@ export function Verdicts({ routes, currency, transfer }: VerdictsProps) {
   );
 }
 
-/** The providers that got the transfers of a payment, and why. Nothing if no choice was made. */
+/** The providers of the transfers of a payment, with the reasons. Renders nothing before a choice. */
 export function ProvidersOfPayment({ transactionId }: { transactionId: string }) {
   const permits = usePermits();
   const { user } = useSession();
-  // Providers belong to the installation, which an operator of single platforms does not see.
+  // Providers belong to the installation: operators who are limited to platforms may not read them.
   const isWhole = (user?.platformIds ?? null) === null;
   const { data } = useReply(
     'explainProviderOfTransaction',

@@ -1,7 +1,7 @@
-// Cards in the protocol for providers: the calls that a card issuer serves, and the messages of its
-// network. Amounts are integers in minor units of the currency of the card. An authorization is
-// identified by the ID that the provider assigns to it, and every later entry by its own, so that
-// another message about the same entry has no further effect.
+// Cards in the provider protocol: the calls that a card issuer implements, and the messages of its
+// card network. Amounts are integers in minor units of the currency of the card. The provider
+// assigns an ID to each authorization and to each later entry, so that a repeated message has no
+// further effect.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Amount, named, oneOf, PositiveAmount, variant } from '../../../kernel/schema.ts';
@@ -19,27 +19,28 @@ const expiry = {
   expYear: Type.Integer({ minimum: 2000, maximum: 2200, description: 'Expiry year, four digits.' }),
 };
 
-/** What the provider may decide by itself. */
+/** Rules for decisions of the provider. */
 export const StandIn = named(
   'StandIn',
   Type.Object(
     {
       state: oneOf(PROVIDER_CARD_STATES, {
-        description: 'State of the card. Only an ACTIVE card may be approved.',
+        description: 'State of the card. Only authorizations of an ACTIVE card may be approved.',
       }),
       maxPerPayment: optional({
         ...PositiveAmount,
-        description: 'Limit of one payment that the platform has set. Absent: none.',
+        description: 'Limit of one payment that the platform has set. Absent: no limit.',
       }),
       maxAmount: {
         ...Amount,
         description:
-          'Largest amount that the provider may approve if Railhead does not answer; 0: none.',
+          'Largest amount that the provider may approve if Railhead does not respond. 0: it must decline.',
       },
     },
     {
       description:
-        'Rules for authorizations that Railhead does not answer. The latest ones received apply.',
+        'Stand-in rules: they apply to authorizations to which Railhead does not respond in time. The ' +
+        'latest rules that the provider has received apply.',
     },
   ),
 );
@@ -53,9 +54,12 @@ export const IssueCard = named(
     {
       ...CARD,
       cardholderId: shortText('ID of the cardholder at Railhead.'),
-      platformCardId: optional(shortText('ID of the card that the platform chose.')),
+      platformCardId: optional(shortText('ID of the card that the platform assigned.')),
     },
-    { description: 'An order of a card. A repeated order of a `cardId` issues no second card.' },
+    {
+      description:
+        'An order of a card. A repeated order with the same `cardId` must not issue another card.',
+    },
   ),
 );
 
@@ -72,15 +76,19 @@ export const CardIssuing = named(
           last4: Type.String({ pattern: '^[0-9]{4}$', description: 'Last four digits.' }),
           ...expiry,
         },
-        { description: 'The card exists and is active.' },
+        { description: 'The card was issued and is active.' },
       ),
       pending: Type.Object(
-        { checkAfterSeconds: optional(seconds('Seconds until the next request. Default: 60.')) },
-        { description: 'The provider issues the card; Railhead requests the result.' },
+        {
+          checkAfterSeconds: optional(
+            seconds('Seconds until Railhead requests the state again. Default: 60.'),
+          ),
+        },
+        { description: 'The order is in progress. Railhead requests its state again.' },
       ),
-      rejected: Type.Object({}, { description: 'The card is not issued and never will be.' }),
+      rejected: Type.Object({}, { description: 'Final: the card is not issued.' }),
     },
-    { description: 'State of an order.' },
+    { description: 'State of the order of a card.' },
   ),
 );
 export type CardIssuing = Static<typeof CardIssuing>;
@@ -91,13 +99,13 @@ export const ChangeCard = named(
   'ChangeCard',
   Type.Object(
     { ...CARD, reference: CardReference },
-    { description: 'The state and limits of a card. A closed card is never opened again.' },
+    { description: 'Sets the state and limits of a card. A closed card cannot be reopened.' },
   ),
 );
 
 export const CardChanged = Type.Object(
   { reference: CardReference },
-  { description: 'The card has the state and limits of the call.' },
+  { description: 'The state and limits of the call were applied.' },
 );
 
 export const CardDetailsInput = Type.Object({ cardId: CardId, reference: CardReference });
@@ -110,13 +118,13 @@ export const CardNumber = named(
       code: Type.String({ pattern: '^[0-9]{3,4}$', description: 'Security code.' }),
       ...expiry,
     },
-    { description: 'Shown once to the cardholder and never stored.' },
+    { description: 'Card data. Railhead shows them to the cardholder and does not store them.' },
   ),
 );
 
 const Merchant = Type.Object(
   {
-    descriptor: shortText('Name of the merchant, as on the statement.'),
+    descriptor: shortText('Name of the merchant, as shown on the statement.'),
     mcc: optional(Type.String({ pattern: '^[0-9]{4}$', description: 'Merchant category code.' })),
     country: optional(
       Type.String({ pattern: '^[A-Z]{2}$', description: 'Country, ISO 3166-1 alpha-2.' }),
@@ -126,14 +134,14 @@ const Merchant = Type.Object(
 );
 
 const authorizationId = shortText(
-  'ID of the authorization at the provider, the same in all messages about this payment.',
+  'ID of the authorization at the provider, identical in all messages about the payment.',
 );
 
-/** Fields of every message about an authorization. */
+/** Common fields of all messages about an authorization. */
 const ENTRY = {
   cardId: CardId,
   authorizationId,
-  entryId: shortText('ID of this entry at the network: an entry is posted once.'),
+  entryId: shortText('ID of this entry at the card network. Each entry is posted only once.'),
   currency: CurrencyText,
 };
 
@@ -145,11 +153,14 @@ export const CARD_MESSAGES = {
       kind: optional(
         oneOf(CARD_REQUESTS, {
           description:
-            'Default: AUTHORIZATION. FINANCIAL_AUTHORIZATION is cleared at once, a CREDIT kind ' +
-            'credits the card, and BALANCE_INQUIRY asks whether the card is valid.',
+            'Kind of request; the default is AUTHORIZATION. FINANCIAL_AUTHORIZATION is also cleared. ' +
+            'The CREDIT kinds credit the card. BALANCE_INQUIRY checks whether the card is valid.',
         }),
       ),
-      amount: { ...Amount, description: 'Amount in minor units; zero asks about the card.' },
+      amount: {
+        ...Amount,
+        description: 'Amount in minor units. 0 checks whether the card is valid.',
+      },
       currency: CurrencyText,
       merchant: Merchant,
       answerWithinMs: optional(
@@ -157,14 +168,15 @@ export const CARD_MESSAGES = {
           minimum: 50,
           maximum: 10_000,
           description:
-            'Time in which the provider needs the answer, in milliseconds. Default: 2000. A later ' +
-            'approval is undone and answered with TOO_LATE.',
+            'Time in which the provider needs the decision, in milliseconds. Default: 2000. An approval ' +
+            'that takes longer is reversed, and the response is a decline with TOO_LATE.',
         }),
       ),
       stoodIn: optional(
         Type.Boolean({
           description:
-            'Whether the provider has approved it already. It is posted, even without funds.',
+            'Whether the provider has already approved the authorization by its stand-in rules. It is ' +
+            'then posted even if the account has insufficient funds.',
         }),
       ),
     },
@@ -174,8 +186,8 @@ export const CARD_MESSAGES = {
     { ...ENTRY, amount: PositiveAmount, merchant: optional(Merchant) },
     {
       description:
-        'An amount was cleared, of a part or of everything. An unknown `authorizationId` is a ' +
-        'clearing without an authorization: it is posted, even without funds.',
+        'A part or all of the authorized amount was cleared. A clearing with an unknown ' +
+        '`authorizationId` has no authorization; it is posted even if the account has insufficient funds.',
     },
   ),
   'card.reversal': Type.Object(
@@ -183,41 +195,41 @@ export const CARD_MESSAGES = {
       ...ENTRY,
       amount: optional({
         ...PositiveAmount,
-        description: 'Released part of the authorized amount. Absent: everything not cleared.',
+        description: 'Released part of the authorized amount. Absent: all that is not cleared.',
       }),
     },
     { description: 'An authorization was reversed.' },
   ),
   'card.adjustment': Type.Object(
     { ...ENTRY, amount: { ...Amount, description: 'New total of the authorization.' } },
-    { description: 'The total of an authorization has changed, up or down.' },
+    { description: 'The total of an authorization was increased or decreased.' },
   ),
   'card.refund': Type.Object(
     { ...ENTRY, amount: PositiveAmount, merchant: optional(Merchant) },
     {
       description:
-        'A merchant has refunded a cleared amount. With an unknown `authorizationId` it is a ' +
-        'credit to the card.',
+        'A merchant refunded a cleared amount. A refund with an unknown `authorizationId` is credited to ' +
+        'the card.',
     },
   ),
   'card.refund_reversal': Type.Object(
     { ...ENTRY, amount: PositiveAmount },
-    { description: 'The last refund was reversed. `amount` is that of the refund.' },
+    { description: 'The latest refund was reversed. `amount` must be the amount of the refund.' },
   ),
 };
 
-/** The answer to an authorization. */
+/** The decision about an authorization. */
 export const CardAnswer = named(
   'CardAnswer',
   Type.Object(
     {
       decision: oneOf(['APPROVED', 'DECLINED'], { description: 'The decision.' }),
-      approvedAmount: { ...Amount, description: 'Approved amount; 0 if it is declined.' },
+      approvedAmount: { ...Amount, description: 'Approved amount; 0 for a decline.' },
       currency: CurrencyText,
-      reason: optional(oneOf(DECLINE_REASONS, { description: 'Why it is declined.' })),
-      transactionId: optional(shortText('The payment at Railhead.')),
+      reason: optional(oneOf(DECLINE_REASONS, { description: 'Reason of a decline.' })),
+      transactionId: optional(shortText('ID of the payment at Railhead.')),
     },
-    { description: 'The decision about an authorization, the same at each repetition.' },
+    { description: 'The decision about an authorization. Repeated messages receive the same one.' },
   ),
 );
 export type CardAnswer = Static<typeof CardAnswer>;

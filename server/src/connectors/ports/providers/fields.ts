@@ -1,4 +1,4 @@
-// Schemas of fields that several parts of the protocol for providers share, and the form of its calls.
+// Schemas of fields that are common to several parts of the provider protocol, and the form of its calls.
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { text } from '../../../kernel/schema.ts';

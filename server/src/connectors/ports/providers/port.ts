@@ -1,4 +1,4 @@
-// Port of a provider: the calls of the provider protocol, and how a provider is connected.
+// Port of a provider: the calls of the provider protocol, and the parameters of a connection.
 
 import type { SignatureKey } from '../../../kernel/crypto/http-signatures.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -23,7 +23,7 @@ export interface ProviderPort {
   balances(): Promise<Balances['balances']>;
   /** The calls about transfers. Routing decides which transfers a provider receives. */
   transfers: Pick<RailPort, 'send' | 'check'> & Required<Pick<RailPort, 'cancel' | 'recall'>>;
-  /** The services; which of them the provider offers is part of its capabilities. */
+  /** The services. The capabilities state which of them the provider offers. */
   names: BeneficiaryVerificationPort;
   rates: RatePort;
   identity: Pick<IdentityPort, 'submit' | 'check'>;
@@ -49,24 +49,24 @@ export interface ProviderPort {
 interface ProviderAddress {
   /** Base URL without a trailing slash. */
   url: string;
-  /** Whether the operator has allowed an address that is not public, or plain HTTP. */
+  /** Whether the operator allowed plain HTTP and private addresses. */
   isPrivateAllowed: boolean;
 }
 
 /** A call that was sent to a provider. */
 export interface ProviderCall {
-  /** Whether its response was valid. A rejection of the subject is valid too. */
+  /** Whether the response was valid. A rejection, such as a failed transfer, is a valid response. */
   isSuccess: boolean;
   durationMs: number;
 }
 
 export interface ConnectedProvider {
-  /** Appears in error messages. */
+  /** Name in error messages. */
   name: string;
   address: ProviderAddress;
   /** The current signing key. */
   keyOf(): SignatureKey;
-  /** The rates of its latest message; null if there was none. */
+  /** The rates of the latest message; null if there was none. */
   reportedRates: ReportedRates | null;
   /** Called after each call that was sent. */
   observe(call: ProviderCall): void;
@@ -77,12 +77,12 @@ export interface ProviderProtocol {
   connect(effects: Effects, provider: ConnectedProvider): ProviderPort;
   /** Converts a reported state to the progress of an instruction. */
   progressOf(reported: TransferState): Progress;
-  /** A reported state of a recall as its progress. */
+  /** Converts a reported state of a recall to its progress. */
   recallProgressOf(reported: RecallState): RecallProgress;
-  /** A reported decision as the verdict of a case. */
+  /** Converts a reported decision to the verdict of a case. */
   verdictOf(reported: IdentityDecision): IdentityVerdict;
-  /** A reported state of a mint or burn as its progress; `amount` is that of the order. */
+  /** Converts a reported state of a mint or burn to its progress; `amount` is that of the order. */
   orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress;
-  /** Why reported rates cannot be used; undefined if they can. */
+  /** Returns the problem of reported rates; undefined if they are usable. */
   rateProblem(reported: ReportedRates, now: Time): string | undefined;
 }

@@ -68,7 +68,9 @@ export const Capabilities = named(
         }),
       ),
       balances: Type.Optional(
-        Type.Boolean({ description: 'Whether `/balances` is served. Absent: false.' }),
+        Type.Boolean({
+          description: 'Whether the provider implements `/balances`. Absent: false.',
+        }),
       ),
       cancel: Type.Optional(
         Type.Boolean({ description: 'Whether transfers can be canceled. Absent: false.' }),
@@ -80,7 +82,7 @@ export const Capabilities = named(
       ),
       services: Type.Optional(
         Type.Array(oneOf(SERVICES), {
-          description: 'Services besides transfers. Absent: none.',
+          description: 'Services that the provider offers. Absent: none.',
           maxItems: SERVICES.length,
         }),
       ),
@@ -94,7 +96,8 @@ export const Capabilities = named(
       ),
       cards: Type.Optional(
         Type.Boolean({
-          description: 'Whether it issues cards and serves the calls for cards. Absent: false.',
+          description:
+            'Whether the provider issues cards and implements the calls for cards. Absent: false.',
         }),
       ),
     },
@@ -192,11 +195,13 @@ export const Balances = named(
               maximum: 9_000_000_000_000_000,
               description: 'Amount that is available for transfers, in minor units.',
             }),
-            asOf: time('Time of the amount: it includes every transfer that was sent before.'),
+            asOf: time(
+              'Time of the amount. It must include all transfers that were sent before this time.',
+            ),
           },
           { description: 'The prefunded balance in one currency.' },
         ),
-        { maxItems: 200, description: 'At most one for each currency.' },
+        { maxItems: 200, description: 'Balances, at most one per currency.' },
       ),
     },
     { description: 'Prefunded balances of this installation at the provider.' },
@@ -214,14 +219,15 @@ export const CancelResult = named(
     {
       result: oneOf(['canceled', 'accepted', 'rejected'], {
         description:
-          'canceled: final. accepted: the result follows as a state. rejected: the transfer continues.',
+          'canceled: final. accepted: the provider reports the result later as the state of the ' +
+          'transfer. rejected: the transfer continues.',
       }),
     },
     { description: 'Result of a cancellation request.' },
   ),
 );
 
-/** Lines of one page of a statement. */
+/** Maximum number of lines on one page of a statement. */
 const MAX_STATEMENT_LINES = 500;
 const LINE_KINDS = [
   'transfer',
@@ -245,21 +251,26 @@ const StatementLine = named(
   'StatementLine',
   Type.Object(
     {
-      id: shortText('Unique within the day, and the same in a corrected statement.'),
+      id: shortText(
+        'ID of the line, unique within the day. It is identical in corrected statements.',
+      ),
       direction: oneOf(['in', 'out'], {
-        description: 'in: it increased the balance. out: it decreased the balance.',
+        description: 'in: the entry increased the balance. out: the entry decreased the balance.',
       }),
       amount: PositiveAmount,
       fee: Type.Optional({
         ...Amount,
-        description: 'Fee that decreased the balance in addition. Absent: none.',
+        description:
+          'Fee in minor units, by which the balance decreased in addition to `amount`. Absent: no fee.',
       }),
       kind: oneOf(LINE_KINDS, {
-        description: 'return: of an earlier transfer or deposit. funding: by the owner.',
+        description:
+          'Kind of entry. return: return of an earlier transfer or deposit. funding: own funds of the ' +
+          'operator, sent or withdrawn.',
       }),
       at: time('Time of the entry.'),
       transferId: Type.Optional(shortText('ID of the transfer, if it was sent by Railhead.')),
-      reference: Type.Optional(shortText('Reference of the transfer, as it was sent.')),
+      reference: Type.Optional(shortText('`reference` of the transfer, as Railhead sent it.')),
       bankReference: Type.Optional(shortText('Reference of the provider or its bank.')),
     },
     { description: 'An entry of the account at the provider.' },
@@ -271,8 +282,8 @@ export const StatementPage = named(
   Type.Object(
     {
       statementId: shortText(
-        'Identifies the statement, the same on all of its pages. A corrected statement of the same ' +
-          'day has another ID.',
+        'ID of the statement, identical on all its pages. A corrected statement of the same day must ' +
+          'have another ID.',
       ),
       day: DateOnly,
       currency: CurrencyText,
@@ -281,13 +292,13 @@ export const StatementPage = named(
       lineCount: Type.Integer({
         minimum: 0,
         maximum: 1_000_000,
-        description: 'Lines on all pages together.',
+        description: 'Number of lines on all pages.',
       }),
       page: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of this page.' }),
       pageCount: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of pages.' }),
       lines: Type.Array(StatementLine, {
         maxItems: MAX_STATEMENT_LINES,
-        description: 'Lines of this page.',
+        description: 'Lines on this page.',
       }),
     },
     { description: 'A page of the statement of one day and currency.' },
@@ -301,7 +312,7 @@ export const StatementDay = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of the page.' }),
 });
 
-const Facts = {
+const EXPECTED_AMOUNT = {
   amount: Type.Optional(PositiveAmount),
   currency: Type.Optional(CurrencyText),
 };
@@ -339,7 +350,7 @@ export const Message = named(
         {
           transferId: shortText('ID of the transfer.'),
           transfer: TransferState,
-          ...Facts,
+          ...EXPECTED_AMOUNT,
         },
         {
           description:
@@ -362,7 +373,7 @@ export const Message = named(
       ),
       'rates.updated': Type.Object(
         { rates: ReportedRates },
-        { description: 'New rates, which are used from now on.' },
+        { description: 'New rates. Railhead uses them at once.' },
       ),
       'statement.day': Type.Object(
         { statement: StatementPage },

@@ -1,5 +1,6 @@
-// Services of a provider besides transfers: checks of accounts, rates, identity, account details for
-// payments in, and messages to people. One provider serves each of them in an environment.
+// Services of providers in the provider protocol: account checks, exchange rates, identity
+// verification, account details for deposits, e-mails and text messages. Each service has one
+// provider per environment.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { FINDING_TYPES } from '../../../catalog/identity/verification-errors.ts';
@@ -13,7 +14,7 @@ import {
   time,
   variant,
 } from '../../../kernel/schema.ts';
-import type { ProviderCall } from './fields.ts';
+import { CurrencyText, type ProviderCall } from './fields.ts';
 
 /** Kinds of routes that select the provider of a service. */
 export const SERVICES = [
@@ -27,9 +28,8 @@ const id = (description: string) => text(description, { minLength: 1, maxLength:
 const checkAfterSeconds = Type.Integer({
   minimum: 1,
   maximum: 604_800,
-  description: 'Seconds until the next request.',
+  description: 'Seconds until Railhead repeats the request.',
 });
-const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 });
 const fields = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 const Owner = oneOf(['customer', 'platform'], { description: 'Owner of the account.' });
 
@@ -38,9 +38,12 @@ const AccountCheck = named(
   Type.Object(
     {
       account: fields('The account, with `accountType` and the fields of that type as in the API.'),
-      elapsedSeconds: Type.Integer({ minimum: 0, description: 'Seconds since the first request.' }),
+      elapsedSeconds: Type.Integer({
+        minimum: 0,
+        description: 'Seconds since the first request for this account.',
+      }),
     },
-    { description: 'Requests whether an account exists and belongs to the beneficiary.' },
+    { description: 'Checks whether an account exists and belongs to the beneficiary.' },
   ),
 );
 
@@ -50,18 +53,25 @@ export const AccountCheckResult = named(
   variant(
     'result',
     {
-      matched: Type.Object(registeredName, { description: 'The name is that of the owner.' }),
-      partly_matched: Type.Object(registeredName, { description: 'The name is similar.' }),
-      not_matched: Type.Object({}, { description: 'The name is another one.' }),
+      matched: Type.Object(registeredName, {
+        description: 'The name matches the registered name.',
+      }),
+      partly_matched: Type.Object(registeredName, {
+        description: 'The name is similar to the registered name.',
+      }),
+      not_matched: Type.Object({}, { description: 'The name does not match the registered name.' }),
       unsupported: Type.Object({}, { description: 'The institution does not compare names.' }),
       checked_at_execution: Type.Object(
         {},
-        { description: 'The receiving institution checks the name when it gets the payment.' },
+        { description: 'The receiving institution checks the name when it receives the payment.' },
       ),
-      pending: Type.Object({ checkAfterSeconds }, { description: 'The result follows.' }),
+      pending: Type.Object(
+        { checkAfterSeconds },
+        { description: 'The check is in progress. Railhead requests the result again.' },
+      ),
       invalid_account: Type.Object({}, { description: 'The account does not exist.' }),
     },
-    { description: 'Result of a check.' },
+    { description: 'Result of an account check.' },
   ),
 );
 
@@ -79,11 +89,13 @@ export const ReportedRates = named(
           description: 'Seconds after `at` for which the rates are used. Default: 3600.',
         }),
       ),
-      rates: Type.Record(Type.String(), text('Units for one unit of the base, such as `0.9154`.'), {
-        description: 'Mid rates by currency, as decimal texts.',
-      }),
+      rates: Type.Record(
+        Type.String(),
+        text('Units of the currency for one unit of `base`, such as `0.9154`.'),
+        { description: 'Mid rates by currency code, as decimal numbers in strings.' },
+      ),
     },
-    { description: 'Mid rates of one base currency.' },
+    { description: 'Mid-market rates for one base currency.' },
   ),
 );
 export type ReportedRates = Static<typeof ReportedRates>;
@@ -109,7 +121,7 @@ const IdentityCaseInput = named(
   'IdentityCase',
   Type.Object(
     {
-      caseId: id('Unique for this submission, and the same at each attempt.'),
+      caseId: id('ID of the verification, identical in every attempt.'),
       customerId: id('ID of the customer.'),
       platformId: id('ID of the platform of the customer.'),
       type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
@@ -120,19 +132,28 @@ const IdentityCaseInput = named(
       owners: Type.Array(IdentityOwner, { description: 'Owners of a business.' }),
       documents: Type.Array(IdentityDocument, { description: 'Documents, without their files.' }),
     },
-    { description: 'A customer who is to be verified. Submit and state have the same body.' },
+    {
+      description:
+        'A customer to verify. The submission and the requests of the state have the same body.',
+    },
   ),
 );
 
 const Finding = Type.Object({
   type: oneOf(FINDING_TYPES, { description: 'What is missing or wrong.' }),
-  resourceId: optional(id('Customer, owner or document; absent: the customer.')),
-  field: optional(text('The field.')),
-  reason: optional(text('Why, for the customer.')),
+  resourceId: optional(
+    id('ID of the customer, owner or document. Absent: the finding is about the customer.'),
+  ),
+  field: optional(text('Name of the field.')),
+  reason: optional(text('Explanation for the customer.')),
 });
-const findings = Type.Array(Finding, { description: 'What prevents the decision.', minItems: 1 });
+const findings = Type.Array(Finding, {
+  description: 'Missing or incorrect data.',
+  minItems: 1,
+});
 const owners = Type.Record(Type.String(), oneOf(['APPROVED', 'REJECTED', 'PENDING']), {
-  description: 'Results by owner; owners that are not listed get the result of the customer.',
+  description:
+    'Results by ID of the owner. Owners that are not listed have the result of the customer.',
 });
 
 const decided = {
@@ -144,7 +165,7 @@ const decided = {
   unresolved: Type.Object({ findings }, { description: 'The customer must correct the findings.' }),
 };
 
-/** A decision, as a message reports it. */
+/** A decision that a message reports. */
 export const IdentityDecision = named(
   'IdentityDecision',
   variant('state', decided, { description: 'Decision about a customer.' }),
@@ -159,7 +180,11 @@ export const IdentityState = named(
       ...decided,
       review: Type.Object(
         { checkAfterSeconds: optional(checkAfterSeconds) },
-        { description: 'The decision follows. Without a time it is only reported by a message.' },
+        {
+          description:
+            'The verification is in review. Without `checkAfterSeconds`, the provider must report the ' +
+            'decision by a message.',
+        },
       ),
     },
     { description: 'State of the verification of a customer.' },
@@ -179,10 +204,10 @@ const PaymentFundingInput = named(
   Type.Object(
     {
       transactionId: id('ID of the payment.'),
-      reference: id('Text that the payer repeats.'),
+      reference: id('Payment reference that the payer must enter.'),
       amount: PositiveAmount,
       currency: CurrencyText,
-      network: optional(text('Requested chain of a digital asset.')),
+      network: optional(text('Requested blockchain of a digital asset.')),
       owner: Owner,
       expiresAt: time('Time until which the payment can be funded.'),
     },
@@ -196,10 +221,10 @@ export const Instructions = named(
     {
       instructions: Type.Array(PaymentInstructions, {
         maxItems: 20,
-        description: 'Alternatives. Empty if the currency is not supported.',
+        description: 'Alternative instructions. Empty if the currency is not supported.',
       }),
     },
-    { description: 'Account details as in the API.' },
+    { description: 'Account details for a deposit, as in the API.' },
   ),
 );
 
@@ -207,8 +232,8 @@ const PersonMessage = named(
   'PersonMessage',
   Type.Object(
     {
-      messageId: id('Unique for this message, and the same at each attempt.'),
-      channel: oneOf(['email', 'sms'], { description: 'How it is sent.' }),
+      messageId: id('ID of the message, identical in every attempt.'),
+      channel: oneOf(['email', 'sms'], { description: 'Channel of the message.' }),
       to: text('E-mail address, or telephone number in E.164 format.'),
       subject: optional(text('Subject of an e-mail.')),
       text: Type.String({ description: 'Text of the message.' }),
@@ -224,10 +249,11 @@ export const PersonMessageResult = named(
   Type.Object(
     {
       result: oneOf(['sent', 'rejected'], {
-        description: 'rejected: this message will never be accepted.',
+        description:
+          'sent: the provider accepted the message. rejected: final; it is not repeated.',
       }),
     },
-    { description: 'Result of a message.' },
+    { description: 'Result of sending a message.' },
   ),
 );
 
@@ -241,12 +267,12 @@ export const SERVICE_CALLS: Readonly<Record<string, ProviderCall>> = {
   '/rates': {
     operationId: 'getRates',
     summary: 'Return the current mid rates',
-    input: Type.Object({}, { description: 'Nothing.' }),
+    input: Type.Object({}, { description: 'An empty object.' }),
     output: ReportedRates,
   },
   '/identity/submit': {
     operationId: 'submitIdentityCase',
-    summary: 'Verify a customer once, however often the case is sent',
+    summary: 'Submit a customer for verification; repeated calls start only one verification',
     input: IdentityCaseInput,
     output: IdentityState,
   },
@@ -258,19 +284,20 @@ export const SERVICE_CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/funding/account': {
     operationId: 'getAccountFunding',
-    summary: 'Return account details for deposits, the same for each request',
+    summary: 'Return account details for deposits; repeated calls return the same details',
     input: AccountFunding,
     output: Instructions,
   },
   '/funding/payment': {
     operationId: 'getPaymentFunding',
-    summary: 'Return instructions for the funding of a payment, the same for each request',
+    summary:
+      'Return funding instructions of a payment; repeated calls return the same instructions',
     input: PaymentFundingInput,
     output: Instructions,
   },
   '/messages/send': {
     operationId: 'sendMessage',
-    summary: 'Send a message to a person once, however often it is requested',
+    summary: 'Send a message to a person; repeated calls send it only once',
     input: PersonMessage,
     output: PersonMessageResult,
   },

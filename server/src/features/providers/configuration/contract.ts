@@ -19,7 +19,7 @@ const amount = (description: string) => ({ ...PositiveAmount, description });
 export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
 
 export const ProviderId = ruled(
-  text('Name of the provider, a part of the address of its messages.', {
+  text('Name of the provider. The address for its messages ends with it.', {
     pattern: PROVIDER_CHOICES.name,
   }),
   PROVIDER_CHOICES.nameRule,
@@ -29,39 +29,40 @@ const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLe
 
 export const TRANSFER_FIELDS = {
   kind: oneOf(PROVIDER_CHOICES.kinds, { description: 'Kind of transfer, or card.' }),
-  rail: oneOf(PAYMENT_RAILS, { description: 'Rail.' }),
+  rail: oneOf(PAYMENT_RAILS, { description: 'Payment rail.' }),
   currency: CurrencyText,
-  country: { ...CountryCode, description: 'Country of the account outside, ISO 3166-1 alpha-2.' },
+  country: { ...CountryCode, description: 'Country of the external account, ISO 3166-1 alpha-2.' },
 };
 
 /** The fields of a new route. */
 export const NEW_ROUTE = {
   environment: Environment,
-  providerId: nullable(text('The selected provider; null for the built-in rail.')),
+  providerId: nullable(text('Name of the selected provider; null for the built-in rail.')),
   priority: Type.Integer({
     minimum: 1,
     maximum: 10_000,
     description:
-      'Order of the routes: the lowest matching one is selected. Of several with the same number, the ' +
-      'one with the lowest cost.',
+      'Order of the routes: the matching route with the lowest number is selected. Among equal numbers, ' +
+      'the route with the lowest cost is selected.',
   }),
   platformId: optional(text('Only transfers of this platform.')),
   kind: optional(
     oneOf(PROVIDER_CHOICES.routeKinds, {
-      description: 'Only this kind of transfer, or cards; or the service that the provider serves.',
+      description:
+        'Only transfers of this kind, or cards; or the service that the provider provides.',
     }),
   ),
   rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
   currency: optional({ ...CurrencyText, description: 'Only transfers in this currency.' }),
   country: optional({
     ...CountryCode,
-    description: 'Only transfers whose account outside is in this country, ISO 3166-1 alpha-2.',
+    description: 'Only transfers whose external account is in this country, ISO 3166-1 alpha-2.',
   }),
-  minAmount: optional(amount('Smallest amount, in minor units.')),
+  minAmount: optional(amount('Smallest amount, in minor units. Requires `currency`.')),
   maxAmount: optional(
     amount(
-      'Largest amount, in minor units. For cards: what the provider may approve by itself if ' +
-        'Railhead does not answer; absent: nothing.',
+      'Largest amount, in minor units. Requires `currency`. For cards: the largest authorization that ' +
+        'the provider may approve if Railhead does not respond; if absent, it must decline.',
     ),
   ),
   costFixed: optional(
@@ -86,7 +87,7 @@ const Limit = Type.Object(
     perTransfer: optional(amount('Largest amount of one transfer, in minor units.')),
     perDay: optional(amount('Largest sum of the transfers of a day (UTC), in minor units.')),
   },
-  { additionalProperties: false, description: 'Limits in one currency.' },
+  { additionalProperties: false, description: 'Limits of a provider in one currency.' },
 );
 
 const CutOffOfRail = Type.Object(
@@ -106,9 +107,11 @@ const CutOffOfRail = Type.Object(
 const Prefunding = Type.Object(
   {
     currency: CurrencyText,
-    alertBelow: optional(amount('Alerts while less than this is available, in minor units.')),
+    alertBelow: optional(
+      amount('Threshold of the available balance for alerts, in minor units. Absent: no alerts.'),
+    ),
   },
-  { additionalProperties: false, description: 'A prefunded balance.' },
+  { additionalProperties: false, description: 'A currency in which the provider is prefunded.' },
 );
 
 const percent = (description: string) => Type.Integer({ minimum: 1, maximum: 100, description });
@@ -120,44 +123,61 @@ const AutoPause = Type.Object(
     windowMinutes: Type.Unsafe<(typeof HEALTH_WINDOWS)[number]>({
       type: 'integer',
       enum: [...HEALTH_WINDOWS],
-      description: 'Minutes of calls and results that count.',
+      description: 'Period over which the rates are computed, in minutes.',
     }),
     minimum: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: 'Smallest number of calls, or of results, for which a rate counts.',
+      description: 'Minimum number of calls, or of settled transfers, for a pause.',
     }),
-    errorPercent: optional(percent('Paused if more percent of the calls fail.')),
-    returnPercent: optional(percent('Paused if more percent of the settled transfers return.')),
+    errorPercent: optional(
+      percent('The provider is paused if a higher percentage of the calls fails.'),
+    ),
+    returnPercent: optional(
+      percent(
+        'The provider is paused if a higher percentage of the settled transfers is returned.',
+      ),
+    ),
     resumeAfterProbe: optional(
       Type.Boolean({
         default: false,
         description:
-          'After a pause for failed calls, the provider is requested once a minute and resumed when it ' +
-          'responds. Absent: an operator resumes it.',
+          'After a pause for failed calls, the capabilities of the provider are requested once a minute, ' +
+          'and it is resumed when it responds. Otherwise an operator must resume it.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'Automatic pause. Absent: none.' },
+  {
+    additionalProperties: false,
+    description: 'Conditions of an automatic pause. At least one percentage is required.',
+  },
 );
 
 export const ProviderTerms = Type.Object(
   {
     limits: optional(
-      Type.Array(Limit, { maxItems: 200, description: 'At most one for each currency.' }),
+      Type.Array(Limit, { maxItems: 200, description: 'Limits, at most one per currency.' }),
     ),
     cutOffs: optional(
-      Type.Array(CutOffOfRail, { maxItems: 100, description: 'At most one for each rail.' }),
+      Type.Array(CutOffOfRail, {
+        maxItems: 100,
+        description: 'Cut-off times, at most one per rail.',
+      }),
     ),
     prefunding: optional(
       Type.Array(Prefunding, {
         maxItems: 200,
-        description: 'At most one for each currency. Payouts need an available balance.',
+        description:
+          'Prefunded currencies, at most one entry per currency. Payouts in them require an available ' +
+          'balance.',
       }),
     ),
     autoPause: optional(AutoPause),
   },
-  { additionalProperties: false, description: 'Limits and times of a provider.' },
+  {
+    additionalProperties: false,
+    description: 'Limits, cut-off times, prefunding and automatic pause of a provider.',
+  },
 );
 export type ProviderTerms = Static<typeof ProviderTerms>;
 
@@ -172,7 +192,7 @@ export const ProviderUrl = Type.String({
 
 export const PrivateAddressAllowed = Type.Boolean({
   default: false,
-  description: 'Allows plain HTTP and an address that is not public.',
+  description: 'Whether plain HTTP and private addresses are allowed.',
 });
 
 const FileProvider = Type.Object(
@@ -184,7 +204,9 @@ const FileProvider = Type.Object(
     publicKeys: Type.Array(PublicKeyPem, {
       minItems: 1,
       maxItems: 4,
-      description: 'The keys that verify its messages. Others are accepted for 24 more hours.',
+      description:
+        'Public keys that verify the messages of the provider. Stored keys that are not listed are ' +
+        'accepted for another 24 hours.',
     }),
     terms: optional(ProviderTerms),
   },
@@ -198,13 +220,14 @@ export const ProviderFile = Type.Object(
     providers: optional(
       Type.Array(FileProvider, {
         maxItems: 200,
-        description: 'Added or changed by name. Providers that are not in the file are unchanged.',
+        description: 'Providers to add or change, identified by name. Others remain unchanged.',
       }),
     ),
     routes: optional(
       Type.Array(Type.Object(NEW_ROUTE, { additionalProperties: false, description: 'A route.' }), {
         maxItems: 500,
-        description: 'All routes. Others are removed. Absent: the routes are unchanged.',
+        description:
+          'All routes: stored routes that are not listed are removed. Absent: the routes are unchanged.',
       }),
     ),
   },

@@ -1,6 +1,6 @@
-// Providers and routes from one file: validated as a whole, compared with what is stored, and applied in one
-// commit. A second import of the same file changes nothing. The file never contains a secret: the keys of
-// this installation are generated here.
+// Imports providers and routes from one file: the file is validated as a whole, compared with the
+// stored rows, and applied in one commit. A second import of the same file changes nothing. The
+// file contains no secrets: signing keys of the installation are generated at the import.
 import { type FieldError, invalid } from '../../../kernel/fault.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
 import { type Ctx, createContext } from '../../../runtime/operation/context.ts';
@@ -23,7 +23,7 @@ import { type ProviderRow, providerKeys, providerRoutes, providers } from '../st
 import type { FileProvider, FileRoute, ProviderFile } from './contract.ts';
 import { termsErrors, termsOf } from './terms.ts';
 
-/** One difference between the file and what is stored. */
+/** One difference between the file and the stored providers, keys and routes. */
 export interface FileChange {
   action: 'ADD' | 'CHANGE' | 'REMOVE';
   subject: 'PROVIDER' | 'KEY' | 'ROUTE';
@@ -44,10 +44,13 @@ interface Stored {
 const readKeys = ({ db }: Pick<Ctx, 'db'>) => db.find(providerKeys, { side: 'PROVIDER' });
 const readRoutes = ({ db }: Pick<Ctx, 'db'>) => db.find(providerRoutes, {});
 
-const at = (path: string, errors: readonly FieldError[]): FieldError[] =>
-  errors.map((each) => ({ ...each, field: `${path}.${each.field}` }));
+const prefixed = (path: string, errors: readonly FieldError[]): FieldError[] =>
+  errors.map((error) => ({ ...error, field: `${path}.${error.field}` }));
 
-const repeatedError = (field: string): FieldError => ({ field, message: 'is repeated' });
+const repeatedError = (field: string): FieldError => ({
+  field,
+  message: 'repeats an earlier entry of the file',
+});
 
 function keyErrors({ publicKeys }: FileProvider): FieldError[] {
   const keys = publicKeys.map(ed25519Key);
@@ -65,13 +68,20 @@ function providerErrors(provider: FileProvider, stored: ProviderRow | undefined)
   const isMoved = stored !== undefined && stored.environment !== environment;
   return [
     ...(problem === null ? [] : [{ field: 'url', message: problem }]),
-    ...(isMoved ? [{ field: 'environment', message: `must be ${stored.environment}` }] : []),
+    ...(isMoved
+      ? [
+          {
+            field: 'environment',
+            message: `must be ${stored.environment}: the environment of a provider cannot change`,
+          },
+        ]
+      : []),
     ...keyErrors(provider),
-    ...at('terms', termsErrors(terms)),
+    ...prefixed('terms', termsErrors(terms)),
   ];
 }
 
-/** A key belongs to one provider, as long as its row exists. */
+/** A key can belong to one provider only, as long as its row exists. */
 function usedKeyErrors(file: ProviderFile, { keys }: Stored): FieldError[] {
   const owners = new Map(keys.map((each) => [each.id, each.provider_id]));
   const errors: FieldError[] = [];
@@ -82,7 +92,12 @@ function usedKeyErrors(file: ProviderFile, { keys }: Stored): FieldError[] {
       const id = keyIdOf(key.pem);
       const owner = owners.get(id) ?? providerId;
       const field = `providers.${index}.publicKeys.${position}`;
-      if (owner !== providerId) errors.push({ field, message: `is in use by ${owner}` });
+      if (owner !== providerId) {
+        errors.push({
+          field,
+          message: `is a key of the provider ${owner}: use another key`,
+        });
+      }
       owners.set(id, owner);
     }
   }
@@ -97,13 +112,19 @@ function routeFileErrors(
   if (route.providerId === null) return errors;
   const environment = environments.get(route.providerId);
   if (environment === undefined) {
-    return [...errors, { field: 'providerId', message: 'is neither in the file nor stored' }];
+    return [
+      ...errors,
+      { field: 'providerId', message: 'must be a provider of the file or an existing one' },
+    ];
   }
   if (environment === route.environment) return errors;
-  return [...errors, { field: 'environment', message: `must be ${environment}` }];
+  return [
+    ...errors,
+    { field: 'environment', message: `must be the environment of the provider: ${environment}` },
+  ];
 }
 
-/** The fields in one order, as the identity of a route. */
+/** The identity of a route: its fields in a fixed order. */
 const routeText = (route: Record<string, unknown>): string =>
   JSON.stringify(
     Object.entries(route)
@@ -132,12 +153,15 @@ function fileErrors(file: ProviderFile, stored: Stored): FieldError[] {
       ...(names.indexOf(each.providerId) < index
         ? [repeatedError(`providers.${index}.providerId`)]
         : []),
-      ...at(`providers.${index}`, providerErrors(each, stored.providers.get(each.providerId))),
+      ...prefixed(
+        `providers.${index}`,
+        providerErrors(each, stored.providers.get(each.providerId)),
+      ),
     ]),
     ...usedKeyErrors(file, stored),
     ...routes.flatMap((each, index) => [
       ...(texts.indexOf(texts[index] ?? '') < index ? [repeatedError(`routes.${index}`)] : []),
-      ...at(`routes.${index}`, routeFileErrors(each, environments)),
+      ...prefixed(`routes.${index}`, routeFileErrors(each, environments)),
     ]),
   ];
 }
@@ -199,23 +223,23 @@ function stageProviders(ctx: Ctx, file: ProviderFile, stored: Stored): FileChang
 
 function stageRoutes(ctx: Ctx, { routes }: ProviderFile, stored: Stored): FileChange[] {
   if (!routes) return [];
-  const wanted = new Map(routes.map((each) => [routeText(each), each]));
+  const newRoutes = new Map(routes.map((each) => [routeText(each), each]));
   const changes: FileChange[] = [];
   for (const row of stored.routes) {
     const fields = routeFields(row);
-    // A repeated route of an earlier version is removed, because the first one is kept.
-    if (wanted.delete(routeText(fields))) continue;
+    // Earlier versions allowed repeated routes: the first one is kept, the others are removed.
+    if (newRoutes.delete(routeText(fields))) continue;
     ctx.remove(providerRoutes, row);
     changes.push({ action: 'REMOVE', subject: 'ROUTE', id: routeName(fields) });
   }
-  for (const route of wanted.values()) {
+  for (const route of newRoutes.values()) {
     ctx.insert(providerRoutes, routeRow(ctx, route));
     changes.push({ action: 'ADD', subject: 'ROUTE', id: routeName({ ...route }) });
   }
   return changes;
 }
 
-/** Stages what differs. Throws INVALID_INPUT. */
+/** Stages the differences. Throws INVALID_INPUT. */
 async function stageFile(ctx: Ctx, file: ProviderFile): Promise<FileChange[]> {
   const [rows, keys, routes] = await Promise.all([
     ctx.db.find(providers, {}),
@@ -229,8 +253,8 @@ async function stageFile(ctx: Ctx, file: ProviderFile): Promise<FileChange[]> {
 }
 
 /**
- * Applies a file that matches the schema, or only compares it. Throws INVALID_INPUT with every error by its
- * path.
+ * Applies a file that matches the schema. A dry run only returns the changes. Throws INVALID_INPUT with the
+ * path of every error.
  */
 export async function importProviders(
   { runtime, directory }: ManagerParts,

@@ -1,15 +1,15 @@
-// Terms of a provider: their rules, and their stored form.
+// Validation of the terms of a provider, and their stored form.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { isTimeZone } from '../../../catalog/rails/settlement-dates.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import type { ProviderRow } from '../store.ts';
 import type { ProviderTerms } from './contract.ts';
 
-/** Items whose value of `name` occurred before. */
+/** Errors of items whose value of `name` occurred before. */
 const repeated = <T>(list: string, items: readonly T[], name: keyof T & string): FieldError[] =>
   items.flatMap((each, index) =>
     items.findIndex((other) => other[name] === each[name]) < index
-      ? [{ field: `${list}.${index}.${name}`, message: 'is repeated' }]
+      ? [{ field: `${list}.${index}.${name}`, message: 'repeats an earlier entry' }]
       : [],
   );
 
@@ -17,7 +17,7 @@ const currencyErrors = (list: string, items: readonly { currency: string }[]): F
   ...items.flatMap(({ currency }, index) =>
     findCurrency(currency)
       ? []
-      : [{ field: `${list}.${index}.currency`, message: 'is not a known currency' }],
+      : [{ field: `${list}.${index}.currency`, message: 'must be a supported currency' }],
   ),
   ...repeated(list, items, 'currency'),
 ];
@@ -33,7 +33,7 @@ export function termsErrors(terms: ProviderTerms): FieldError[] {
   const zones = cutOffs.flatMap(({ timeZone }, index) =>
     isTimeZone(timeZone)
       ? []
-      : [{ field: `cutOffs.${index}.timeZone`, message: 'is not a known time zone' }],
+      : [{ field: `cutOffs.${index}.timeZone`, message: 'must be an IANA time zone' }],
   );
   const hasRate = autoPause?.errorPercent !== undefined || autoPause?.returnPercent !== undefined;
   return [
@@ -43,7 +43,7 @@ export function termsErrors(terms: ProviderTerms): FieldError[] {
     ...zones,
     ...currencyErrors('prefunding', prefunding),
     ...(autoPause && !hasRate
-      ? [{ field: 'autoPause.errorPercent', message: 'or returnPercent is required' }]
+      ? [{ field: 'autoPause.errorPercent', message: 'is required if returnPercent is absent' }]
       : []),
   ];
 }

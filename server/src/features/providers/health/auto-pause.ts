@@ -1,5 +1,6 @@
-// Pauses providers whose calls fail or whose transfers return too often, by the settings of each, and resumes
-// them after a successful call if they are configured so. The changes are audit records of the system.
+// Pauses providers whose rate of failed calls or returned transfers exceeds the limit in their
+// terms, and resumes them after a successful call if the terms say so. Each change is an audit
+// record of the system.
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
@@ -23,36 +24,36 @@ export interface HealthParts {
 
 const CHECK_EVERY_MS = 5_000;
 const PROBE_EVERY_MS = 60_000;
-/** Start of the reason of a pause that a successful call ends. */
+/** Prefix of the reason of a pause that a successful call can end. */
 const FAILED_CALLS = 'Failed calls';
 
 type AutoPause = NonNullable<ProviderTerms['autoPause']>;
 
 const percentOf = (value: number | null) => `${Math.round((value ?? 0) * 1_000) / 10} %`;
 
-/** Why a provider must be paused; undefined: it need not be. */
+/** Returns the reason to pause a provider; undefined if there is none. */
 function pauseReason(
   { minimum, errorPercent, returnPercent, windowMinutes }: AutoPause,
   { calls, errorRate, settled, returned, returnRate }: HealthWindow,
 ): string | undefined {
   const isOver = (value: number | null, limit: number | undefined) =>
     limit !== undefined && value !== null && value * 100 > limit;
-  const span = `in ${windowMinutes} minutes`;
+  const period = `in ${windowMinutes} minutes`;
   if (calls >= minimum && isOver(errorRate, errorPercent)) {
-    return `${FAILED_CALLS}: ${percentOf(errorRate)} of ${calls} ${span}, allowed ${errorPercent} %.`;
+    return `${FAILED_CALLS}: ${percentOf(errorRate)} of ${calls} ${period}, allowed ${errorPercent} %.`;
   }
   const settledCount = settled + returned;
   if (settledCount >= minimum && isOver(returnRate, returnPercent)) {
     return (
-      `Returned transfers: ${percentOf(returnRate)} of ${settledCount} ${span}, ` +
+      `Returned transfers: ${percentOf(returnRate)} of ${settledCount} ${period}, ` +
       `allowed ${returnPercent} %.`
     );
   }
   return undefined;
 }
 
-/** Changes the state if it is still the same; returns whether it did. */
-async function changeState(
+/** Changes the status unless it has changed since `row` was read. Returns whether it did. */
+async function changeStatus(
   { directory, asSystem, log }: HealthParts,
   runtime: Runtime,
   { row }: Provider,
@@ -90,7 +91,7 @@ async function pauseIfNeeded(
   const reason = window && pauseReason(autoPause, window);
   if (!reason) return false;
   const patch = { status: 'PAUSED', paused_by: 'SYSTEM', pause_reason: reason } as const;
-  return changeState(parts, runtime, provider, { operationId: 'pauseProvider', reason, patch });
+  return changeStatus(parts, runtime, provider, { operationId: 'pauseProvider', reason, patch });
 }
 
 async function resumeIfProbed(
@@ -105,7 +106,7 @@ async function resumeIfProbed(
   if (!isAlive) return false;
   const reason = 'The provider responds again.';
   const patch = { status: 'ACTIVE', paused_by: null, pause_reason: null } as const;
-  return changeState(parts, runtime, provider, { operationId: 'resumeProvider', reason, patch });
+  return changeStatus(parts, runtime, provider, { operationId: 'resumeProvider', reason, patch });
 }
 
 const isProbed = ({ row, terms }: Provider): boolean =>
@@ -113,8 +114,8 @@ const isProbed = ({ row, terms }: Provider): boolean =>
   terms.autoPause?.resumeAfterProbe === true &&
   (row.pause_reason ?? '').startsWith(FAILED_CALLS);
 
-/** When the probes of a provider are due. */
-function createProbes({ now }: Pick<Effects, 'now'>) {
+/** Creates a function that returns whether a probe of the provider is due. */
+function createProbeSchedule({ now }: Pick<Effects, 'now'>) {
   const last = new Map<string, Time>();
   return (provider: Provider): boolean => {
     const { id, status_since } = provider.row;
@@ -125,24 +126,25 @@ function createProbes({ now }: Pick<Effects, 'now'>) {
   };
 }
 
-/** Checks the providers of a process that runs jobs. */
+/** Pauses and resumes providers. It runs in the process that runs jobs. */
 export function healthSweep(parts: HealthParts): Sweep {
   let next: Time = 0;
-  let isProbeDue: ReturnType<typeof createProbes> | undefined;
+  let isProbeDue: ReturnType<typeof createProbeSchedule> | undefined;
   return {
     name: 'providers.health',
     async run(runtime) {
       const now = runtime.effects.now();
       if (now < next) return 0;
       next = now + CHECK_EVERY_MS;
-      isProbeDue ??= createProbes(runtime.effects);
+      isProbeDue ??= createProbeSchedule(runtime.effects);
       const directory = parts.directory;
-      const all = [...directory.current().providers.values()];
-      const watched = all.filter(({ terms }) => terms.autoPause !== undefined);
-      if (watched.length === 0) return 0;
+      const monitored = [...directory.current().providers.values()].filter(
+        ({ terms }) => terms.autoPause !== undefined,
+      );
+      if (monitored.length === 0) return 0;
       await directory.calls.flush();
       let changes = 0;
-      for (const provider of watched) {
+      for (const provider of monitored) {
         const isActive = provider.row.status === 'ACTIVE';
         if (!isActive && !isProbeDue(provider)) continue;
         const work = isActive ? pauseIfNeeded : resumeIfProbed;

@@ -1,5 +1,5 @@
-// Requests the prefunded balances of providers that report them, so that transfers go elsewhere before one is
-// used up.
+// Requests the prefunded balances of providers every five minutes, so that transfers are routed to another
+// provider before a balance is exhausted.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Log } from '../../../runtime/observability/log.ts';

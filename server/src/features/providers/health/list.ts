@@ -1,14 +1,14 @@
-// The health of providers for operators.
+// Lists the health of providers for operators.
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { ProviderDirectory } from '../directory.ts';
 import { readHealth } from './windows.ts';
 
-/** The health of one provider, or of all of them by name. */
+/** Returns the health of one provider or of all. */
 export async function listHealth(
   { runtime, directory }: { runtime: Runtime; directory: ProviderDirectory },
   providerId?: string | undefined,
 ) {
-  // What this process has counted is part of the reply.
+  // Includes the latest calls of this process in the result.
   await directory.calls.flush();
   const all = [...directory.current().providers.values()].filter(
     ({ row }) => providerId === undefined || row.id === providerId,

@@ -16,12 +16,12 @@ interface WatchParts {
   effects: Pick<Effects, 'now'>;
 }
 
-/** A scrape reads several metrics from one query. */
+/** One scrape reads several metrics: they share one query. */
 const CACHED_MS = 5_000;
 
 const STATUS = { ACTIVE: 0, OPERATOR: 1, SYSTEM: 2 } as const;
 
-/** The health of all providers, read at most once for each scrape. */
+/** Reads the health of all providers at most once per scrape. */
 function cachedHealth({ directory, db, effects }: WatchParts): () => Promise<HealthByProvider> {
   let cached: Promise<HealthByProvider> | undefined;
   let readAt: Time = 0;
@@ -39,7 +39,7 @@ function cachedHealth({ directory, db, effects }: WatchParts): () => Promise<Hea
 }
 
 function watchStatus({ metrics, directory }: WatchParts): void {
-  const help = 'Provider: 0 active, 1 paused by an operator, 2 paused automatically.';
+  const help = 'Status of a provider: 0 active, 1 paused by an operator, 2 paused automatically.';
   metrics.watchEach('railhead_provider_status', help, 'provider', () => {
     const rows = [...directory.current().providers.values()].map(({ row }) => row);
     return new Map(rows.map((row) => [row.id, STATUS[row.paused_by ?? 'ACTIVE']]));
@@ -63,7 +63,7 @@ function watchBalances({ metrics, directory, db }: WatchParts): void {
   });
 }
 
-/** The rates of one window; a provider without results has no sample. */
+/** Registers the rates. A provider without calls or results in the window has no sample. */
 function watchRates(parts: WatchParts): void {
   const health = cachedHealth(parts);
   const watch = (
@@ -80,7 +80,7 @@ function watchRates(parts: WatchParts): void {
       });
       return new Map(samples);
     });
-  const calls = 'over 5 minutes, of all processes.';
+  const calls = 'over 5 minutes, for all server processes.';
   watch('railhead_provider_calls', `Calls to a provider ${calls}`, 5, (each) => each.calls);
   watch(
     'railhead_provider_error_rate',
@@ -96,20 +96,20 @@ function watchRates(parts: WatchParts): void {
   );
   watch(
     'railhead_provider_success_rate',
-    'Rate of transfers that settled, over an hour.',
+    'Rate of settled transfers among all results, over an hour.',
     60,
     (each) => each.successRate,
   );
   watch(
     'railhead_provider_return_rate',
-    'Rate of settled transfers that returned, over a day.',
+    'Rate of returned transfers among all settled ones, over a day.',
     1_440,
     (each) => each.returnRate,
   );
 }
 
 function watchCalendars({ metrics, effects }: WatchParts): void {
-  const help = 'Whether a business-day calendar lacks a year that is needed now or next month.';
+  const help = '1 if a business-day calendar lacks the year of the current or the next month.';
   metrics.watchEach('railhead_calendar_incomplete', help, 'calendar', () => {
     const incomplete = incompleteCalendars(effects.now(), CALENDAR_IDS);
     return new Map(CALENDAR_IDS.map((id) => [id, Number(incomplete.includes(id))]));

@@ -1,5 +1,5 @@
-// Results of transfers at their providers, for the rates of each provider. They are recorded with the
-// result that a message or an operator reports, or after it was polled, and each counts once.
+// Records the results of transfers, from which the rates of each provider are computed. A result is
+// reported by a message, by an operator or by polling, and is counted once.
 import type { Progress } from '../../../connectors/ports/index.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { providerTransfers, type TransferOutcome } from '../store.ts';
@@ -13,7 +13,7 @@ const OUTCOMES: Partial<Record<Progress['state'], TransferOutcome>> = {
 
 export const outcomeOf = ({ state }: Progress): TransferOutcome | undefined => OUTCOMES[state];
 
-/** Stages the result of a transfer; one that a provider did not get has none. */
+/** Stages the result of a transfer. Transfers of the built-in rail are not counted. */
 export async function recordOutcome(
   ctx: Ctx,
   transferId: string,

@@ -1,12 +1,12 @@
-// Counts the calls to providers of this process per minute, and adds them to the rows that all processes
-// share. At most the counts of a few seconds are lost if the process is killed.
+// Counts the calls of this process to providers per minute, and adds the counts to rows that all processes
+// share. If the process is killed, the counts of at most a few seconds are lost.
 import type { ProviderCall } from '../../../connectors/ports/providers/port.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 
 export interface CallRecorder {
   observe(providerId: string, call: ProviderCall): void;
-  /** Adds the counts to the rows. They are kept and added later if that fails. */
+  /** Adds the counts to the rows. If that fails, the counts are retained for the next flush. */
   flush(): Promise<void>;
 }
 
@@ -58,15 +58,15 @@ function add(counts: Counts, { isSuccess, durationMs }: ProviderCall): void {
 }
 
 const columnsOf = (entries: readonly (readonly [string, Counts])[]) => {
-  const each = <V>(value: (counts: Counts) => V) => entries.map(([, counts]) => value(counts));
+  const column = <V>(value: (counts: Counts) => V) => entries.map(([, counts]) => value(counts));
   return [
     entries.map(([id]) => id),
-    each(({ providerId }) => providerId),
-    each(({ minute }) => new Date(minute)),
-    ...[each(({ calls }) => calls), each(({ errors }) => errors)],
-    ...[each(({ totalMs }) => totalMs), each(({ maxMs }) => maxMs)],
-    ...[each(({ within100 }) => within100), each(({ within500 }) => within500)],
-    each(({ within2000 }) => within2000),
+    column(({ providerId }) => providerId),
+    column(({ minute }) => new Date(minute)),
+    ...[column(({ calls }) => calls), column(({ errors }) => errors)],
+    ...[column(({ totalMs }) => totalMs), column(({ maxMs }) => maxMs)],
+    ...[column(({ within100 }) => within100), column(({ within500 }) => within500)],
+    column(({ within2000 }) => within2000),
   ];
 };
 
@@ -96,12 +96,12 @@ export function createCallRecorder(
 
   async function write(): Promise<void> {
     if (pending.size === 0) return;
-    const taken = pending;
+    const flushed = pending;
     pending = new Map();
     try {
-      await db.query(ADD, columnsOf([...taken]));
+      await db.query(ADD, columnsOf([...flushed]));
     } catch (error) {
-      for (const counts of taken.values())
+      for (const counts of flushed.values())
         merge(countsOf(counts.providerId, counts.minute), counts);
       throw error;
     }

@@ -1,4 +1,5 @@
-// Retention of counts: the windows of the health end after a day, and a limit counts one day.
+// Retention of counts. The longest health window is a day, and daily limits need the current day only; older
+// rows are retained for investigations.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,4 +1,5 @@
-// Calls and results of providers over windows of time, from the rows that all processes share.
+// Health of providers: calls and results over several windows of time, computed from the rows that
+// all processes share.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { HEALTH_WINDOWS } from '../configuration/contract.ts';
@@ -40,7 +41,7 @@ interface ResultCount {
   count: number;
 }
 
-/** Rates are between 0 and 1, with four decimals; null if nothing counts. */
+/** Rates are between 0 and 1, with four decimals; null without calls or results in the window. */
 export interface HealthWindow {
   minutes: number;
   calls: number;
@@ -54,9 +55,9 @@ export interface HealthWindow {
   settled: number;
   failed: number;
   returned: number;
-  /** Settled ones among all results. */
+  /** Settled transfers as a part of all results. */
   successRate: number | null;
-  /** Returned ones among those that had settled. */
+  /** Returned transfers as a part of all that had been settled. */
   returnRate: number | null;
 }
 
@@ -87,8 +88,8 @@ function windowOf(
 export type HealthByProvider = ReadonlyMap<string, readonly HealthWindow[]>;
 
 /**
- * The windows of providers, the shortest first. A window contains whole minutes; `since` excludes what was
- * earlier.
+ * Returns the windows of each provider, shortest first. A window contains whole minutes; calls and
+ * results before `since` are excluded.
  */
 export async function readHealth(
   db: Pick<Database, 'query'>,
@@ -100,9 +101,9 @@ export async function readHealth(
   const minutes = [...HEALTH_WINDOWS];
   const startOf = (length: number) => Math.max(now - length * MINUTE_MS, since);
   const starts = minutes.map((each) => new Date(startOf(each)));
-  const only = providerIds.length === 1 ? providerIds[0] : null;
+  const singleId = providerIds.length === 1 ? providerIds[0] : null;
   const [calls, results] = await Promise.all([
-    db.query<CallSums>(CALLS, [minutes, starts, only]),
+    db.query<CallSums>(CALLS, [minutes, starts, singleId]),
     db.query<ResultCount>(RESULTS, [minutes, starts, [...providerIds]]),
   ]);
   const windowsOf = (id: string) =>

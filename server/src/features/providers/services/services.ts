@@ -1,5 +1,5 @@
-// Services of providers besides transfers. In each environment the first route of a service selects its
-// provider; without a route the built-in connector serves it.
+// Services of providers, such as e-mail and exchange rates. In each environment the first route of a service
+// selects its provider; without a route the built-in connector provides the service.
 
 import type { Connectors, FundingPort, IdentityPort } from '../../../connectors/ports/index.ts';
 import type { Service } from '../../../connectors/ports/providers/services.ts';
@@ -10,19 +10,19 @@ import { routedFirmQuotes } from './firm-quotes.ts';
 import { routedMint } from './mint.ts';
 import { providerOfService } from './select.ts';
 
-/** Pending cases of a paused provider continue; it gets no new ones. */
-function identityOf(of: (isPausedToo?: boolean) => Provider | undefined) {
-  const port = of(true)?.port.identity;
+/** A paused provider receives no new verifications; pending ones continue. */
+function identityOf(providerOf: (includesPaused?: boolean) => Provider | undefined) {
+  const port = providerOf(true)?.port.identity;
   if (!port) return undefined;
   const submit: IdentityPort['submit'] = async (submitted) => {
-    const active = of();
-    if (!active) throw new Error('the provider of identity checks is paused');
+    const active = providerOf();
+    if (!active) throw new Error('the provider of identity verifications is paused');
     return active.port.identity.submit(submitted);
   };
   return { check: port.check, submit };
 }
 
-/** Account details in the currencies of the provider, and the built-in ones in others. */
+/** Requests account details from the provider in its currencies; others have the built-in ones. */
 function fundingOf(
   provider: Provider | undefined,
   builtIn: FundingPort | undefined,
@@ -43,26 +43,26 @@ function fundingOf(
   };
 }
 
-/** The connectors of an environment, with the services that its providers serve now. */
+/** Returns the connectors of an environment, with the services that its providers currently provide. */
 export function withServices(
   directory: ProviderDirectory,
   environment: Mode,
   builtIn: Connectors,
 ): Connectors {
-  const of = (service: Service) => providerOfService(directory, environment, service)?.port;
-  const identity = identityOf((isPausedToo) =>
-    providerOfService(directory, environment, 'identity', isPausedToo),
+  const portOf = (service: Service) => providerOfService(directory, environment, service)?.port;
+  const identity = identityOf((includesPaused) =>
+    providerOfService(directory, environment, 'identity', includesPaused),
   );
   return {
     ...builtIn,
-    names: of('account_check')?.names ?? builtIn.names,
-    rates: of('rates')?.rates ?? builtIn.rates,
+    names: portOf('account_check')?.names ?? builtIn.names,
+    rates: portOf('rates')?.rates ?? builtIn.rates,
     custody: routedCustody(directory, environment, builtIn.custody),
     firmQuotes: routedFirmQuotes(directory, environment),
     identity: identity ?? builtIn.identity,
     funding: fundingOf(providerOfService(directory, environment, 'funding'), builtIn.funding),
-    mail: of('email')?.mail ?? builtIn.mail,
-    sms: of('sms')?.sms ?? builtIn.sms,
+    mail: portOf('email')?.mail ?? builtIn.mail,
+    sms: portOf('sms')?.sms ?? builtIn.sms,
     mint: routedMint({ directory, environment, builtIn: builtIn.mint }),
   };
 }

@@ -1,5 +1,5 @@
-// The trial of one adapter: sends transfers, validates replies, and records every state that the
-// adapter reports, in replies and in messages.
+// A session with one adapter: sends transfers, validates replies, and records every state that the adapter
+// reports in replies and messages.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static, TSchema } from '@sinclair/typebox';
@@ -14,23 +14,23 @@ import type { Effects } from '../kernel/effects.ts';
 import type { Alteration, Calls, Reply } from './calls.ts';
 import { type Attempt, type Inbox, stateOf } from './inbox.ts';
 import { type Outcome, type Transfer, type TransferSettings, transferMaker } from './transfers.ts';
-import { problem, skipped } from './verdict.ts';
+import { failure, skipped } from './verdict.ts';
 
 const POLL_MS = 100;
 
-/** A state as the adapter reported it. */
+/** A state that the adapter reported. */
 interface Observation {
   readonly source: 'reply' | 'message';
-  /** `not found` for the status 404. */
+  /** `not found` for a response with the status 404. */
   readonly state: string;
   readonly reference?: string | undefined;
 }
 
-export interface TrialParts {
+export interface SessionParts {
   readonly effects: Effects;
   readonly calls: Calls;
   readonly inbox: Inbox;
-  /** A key that the adapter does not know. */
+  /** A key that the adapter must not accept. */
   readonly otherKey: SignatureKey;
   /** The next key of Railhead, which the adapter accepts beside the current one. */
   readonly nextKey: SignatureKey;
@@ -38,30 +38,30 @@ export interface TrialParts {
   readonly settings: TransferSettings;
   /** Maximum time for an outcome or a message. */
   readonly waitMs: number;
-  /** Time in which nothing more is expected. */
+  /** Time during which further messages are failures. */
   readonly quietMs: number;
-  /** Ends the adapter without notice, and starts it again. */
+  /** Kill and start the process of the adapter; absent if the session did not start it. */
   readonly kill?: () => Promise<void>;
   readonly start?: () => Promise<void>;
 }
 
-/** A reply with the body of its schema. Throws a problem that names every invalid field. */
+/** Returns the body of a reply. Throws a failure with all invalid fields. */
 function parsed<S extends TSchema>(path: string, { body, status }: Reply, schema: S): Static<S> {
   let value: unknown;
-  if (status !== 200) throw problem(`${path}: status ${status}`);
+  if (status !== 200) throw failure(`${path}: status ${status}`);
   try {
     value = JSON.parse(body);
   } catch {
-    throw problem(`${path}: the body is not JSON: ${body.slice(0, 60)}`);
+    throw failure(`${path}: the body is not JSON: ${body.slice(0, 60)}`);
   }
   const errors = fieldErrors(schema, value, 'body');
   if (errors.length === 0) return value as Static<S>;
   const fields = errors.map(({ field, message }) => `${field || 'the body'} ${message}`);
-  throw problem(`${path}: ${fields.join('; ')}`);
+  throw failure(`${path}: ${fields.join('; ')}`);
 }
 
-/** Calls of a trial, with the duration of each and the states that they return. */
-function recordedCalls({ calls }: TrialParts) {
+/** Calls that record their durations and the reported states. */
+function recordedCalls({ calls }: SessionParts) {
   const observations = new Map<string, Observation[]>();
   const durations: { path: string; durationMs: number }[] = [];
   const observe = (transferId: string, observation: Observation) => {
@@ -82,13 +82,13 @@ function recordedCalls({ calls }: TrialParts) {
   }
   return {
     ...{ observations, durations, call, read },
-    /** Sends a transfer, with further fields. */
-    send: async (transfer: Transfer, more: object = {}): Promise<TransferState> =>
+    /** Sends a transfer. `extra` are fields that the protocol does not have. */
+    send: async (transfer: Transfer, extra: object = {}): Promise<TransferState> =>
       observeState(
         transfer.transferId,
-        await read('/transfers/send', { ...transfer, ...more }, TransferState),
+        await read('/transfers/send', { ...transfer, ...extra }, TransferState),
       ),
-    /** The state of a transfer; undefined for 404. */
+    /** Requests the state of a transfer; undefined for the status 404. */
     async state(transferId: string): Promise<TransferState | undefined> {
       const reply = await call('/transfers/state', { transferId });
       if (reply.status !== 404) {
@@ -105,33 +105,33 @@ function recordedCalls({ calls }: TrialParts) {
   };
 }
 
-export type Trial = ReturnType<typeof openTrial>;
+export type Session = ReturnType<typeof openSession>;
 
-export function openTrial(parts: TrialParts, capabilities: Capabilities) {
+export function openSession(parts: SessionParts, capabilities: Capabilities) {
   const { effects, inbox, waitMs } = parts;
   const recorded = recordedCalls(parts);
-  const make = transferMaker(effects, capabilities.transfers ?? [], parts.settings);
+  const createTransfer = transferMaker(effects, capabilities.transfers ?? [], parts.settings);
   const transfers = new Map<string, Transfer>();
 
   const attemptsOf = (transferId: string, state?: string): Attempt[] =>
     inbox.attempts.filter(
-      (each) =>
-        each.fields.type === 'transfer.updated' &&
-        each.fields.transferId === transferId &&
-        (state === undefined || stateOf(each) === state),
+      (attempt) =>
+        attempt.fields.type === 'transfer.updated' &&
+        attempt.fields.transferId === transferId &&
+        (state === undefined || stateOf(attempt) === state),
     );
 
   /** Messages with these fields, each with its first attempt only. */
   function messagesOf(fields: Readonly<Record<string, unknown>>): Attempt[] {
-    const matching = inbox.attempts.filter((each) =>
-      Object.entries(fields).every(([name, value]) => each.fields[name] === value),
+    const matching = inbox.attempts.filter((attempt) =>
+      Object.entries(fields).every(([name, value]) => attempt.fields[name] === value),
     );
-    const ids = matching.map((each) => each.fields.id);
-    return matching.filter((each, index) => ids.indexOf(each.fields.id) === index);
+    const ids = matching.map((attempt) => attempt.fields.id);
+    return matching.filter((each, index) => ids.indexOf(attempt.fields.id) === index);
   }
 
-  /** Waits until `find` returns a value. */
-  async function until<T>(
+  /** Calls `find` until it returns a value or the maximum time has passed. */
+  async function poll<T>(
     find: () => Promise<T | undefined> | T | undefined,
   ): Promise<T | undefined> {
     const end = effects.now() + waitMs;
@@ -142,58 +142,60 @@ export function openTrial(parts: TrialParts, capabilities: Capabilities) {
     }
   }
 
-  /** A transfer that will have this outcome. */
+  /** Creates a transfer that will have this outcome. */
   function transfer(outcome: Outcome): Transfer {
-    const made = make(outcome);
-    if (!made) throw skipped(`--transfers states that no transfer can be ${outcome}`);
-    transfers.set(made.transferId, made);
-    return made;
+    const created = createTransfer(outcome);
+    if (!created) throw skipped(`the outcome "${outcome}" is null in the file of --transfers`);
+    transfers.set(created.transferId, created);
+    return created;
   }
 
-  /** Everything that was reported about a transfer: replies, then messages. */
+  /** All reported states of a transfer: those of replies, then those of messages. */
   function historyOf(transferId: string): Observation[] {
-    const messages = attemptsOf(transferId).map((each): Observation => {
-      const { reference } = each.fields.transfer as { reference?: string };
-      return { source: 'message', state: stateOf(each), reference };
+    const messages = attemptsOf(transferId).map((attempt): Observation => {
+      const { reference } = attempt.fields.transfer as { reference?: string };
+      return { source: 'message', state: stateOf(attempt), reference };
     });
     return [...(recorded.observations.get(transferId) ?? []), ...messages];
   }
 
   return {
-    ...{ parts, capabilities, transfers, transfer, attemptsOf, messagesOf, until, historyOf },
+    ...{ parts, capabilities, transfers, transfer, attemptsOf, messagesOf, poll, historyOf },
     ...recorded,
-    /** Waits for one of these states, in a reply or in a message. */
-    async reaches(transferId: string, ...states: string[]): Promise<string> {
-      const found = await until(async () => {
+    /** Waits until one of these states is reported in a reply or message. */
+    async waitForState(transferId: string, ...states: string[]): Promise<string> {
+      const found = await poll(async () => {
         await recorded.state(transferId);
         return historyOf(transferId).find(({ state }) => states.includes(state))?.state;
       });
       if (found !== undefined) return found;
-      const last = recorded.observations.get(transferId)?.at(-1)?.state ?? 'nothing';
-      throw problem(`${last} after ${waitMs / 1_000} s`);
+      const last = recorded.observations.get(transferId)?.at(-1)?.state ?? 'no state';
+      throw failure(`${last} after ${waitMs / 1_000} s`);
     },
-    /** Waits for attempts to deliver a message with this state. */
-    async receives(transferId: string, state: string, count = 1): Promise<Attempt[]> {
-      const enough = () => {
-        const attempts = attemptsOf(transferId, state);
-        return attempts.length >= count ? attempts : undefined;
-      };
-      const attempts = await until(enough);
+    /** Waits for `count` attempts to deliver a message with this state. */
+    async waitForAttempts(transferId: string, state: string, count = 1): Promise<Attempt[]> {
+      const attempts = await poll(() => {
+        const received = attemptsOf(transferId, state);
+        return received.length >= count ? received : undefined;
+      });
       if (attempts) return attempts;
-      const seen = attemptsOf(transferId, state).length;
-      throw problem(`${seen} of ${count} attempts of "${state}" in ${waitMs / 1_000} s`);
+      const actual = attemptsOf(transferId, state).length;
+      throw failure(
+        `${actual} of ${count} attempts of a message with the state "${state}" in ` +
+          `${waitMs / 1_000} s`,
+      );
     },
     /** Waits for a message with these fields. */
     async receivesMessage(fields: Readonly<Record<string, unknown>>): Promise<Attempt> {
-      const found = await until(() => messagesOf(fields)[0]);
+      const found = await poll(() => messagesOf(fields)[0]);
       if (found) return found;
       throw problem(`no message "${fields.type}" in ${waitMs / 1_000} s`);
     },
-    quiet: () => sleep(parts.quietMs),
+    waitQuietPeriod: () => sleep(parts.quietMs),
   };
 }
 
-/** The references that were reported for a transfer. */
-export const referencesOf = (trial: Trial, transferId: string): string[] => [
-  ...new Set(trial.historyOf(transferId).flatMap(({ reference }) => reference ?? [])),
+/** Returns the different references that were reported for a transfer. */
+export const referencesOf = (session: Session, transferId: string): string[] => [
+  ...new Set(session.historyOf(transferId).flatMap(({ reference }) => reference ?? [])),
 ];

@@ -1,5 +1,6 @@
-// `npm run cluster`: a cluster for trial. The first call starts it and keeps running; calls with words,
-// such as `status` or `kill node1`, are carried out by that process, which knows all others by their ids.
+// `npm run cluster` starts a local cluster and runs until it is interrupted. Further calls with a
+// command, such as `status` or `kill node1`, are sent to this process, because it has the IDs of
+// all others.
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -12,31 +13,31 @@ import { ensurePackages } from './packages.ts';
 import { createServers, SERVER_ENV, type ServerProcess } from './servers.ts';
 
 const USAGE = `npm run cluster                      start the cluster; Ctrl-C stops it
-npm run cluster -- status            what runs where
+npm run cluster -- status            show the processes with their ports and roles
 npm run cluster -- switchover        make the synchronous replica the primary
-npm run cluster -- kill NAME         kill -9 of a node, etcd, a server, or the PostgreSQL of the \`primary\`
-npm run cluster -- freeze NAME       stop all processes of a node in the middle of their work
-npm run cluster -- start NAME        start what was killed, or let a frozen node continue`;
+npm run cluster -- kill NAME         kill -9 of a node, etcd, a server, or PostgreSQL of the \`primary\`
+npm run cluster -- freeze NAME       suspend all processes of a node (SIGSTOP)
+npm run cluster -- start NAME        start a killed process, or resume a frozen node`;
 
 const print = (line: string) => void process.stderr.write(`${line}\n`);
 
 const stateFile = () => path.join(os.tmpdir(), `railhead-cluster-${process.getuid?.() ?? 0}.json`);
 
-interface Trial {
+interface LocalCluster {
   cluster: Cluster;
   servers: readonly ServerProcess[];
 }
 
-type Line = readonly string[];
+type Row = readonly string[];
 
-/** Columns that are as wide as their longest cell. */
-function table(lines: readonly Line[]): string {
-  const widths = (lines[0] ?? []).map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+/** Formats rows as a table with aligned columns. */
+function table(rows: readonly Row[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
-  return lines
-    .map((line) =>
-      line
+  return rows
+    .map((row) =>
+      row
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join('  ')
         .trimEnd(),
@@ -52,7 +53,7 @@ const ROLES: Readonly<Record<string, string>> = {
 
 function roleOf(node: Node, members: readonly Member[]): string {
   const member = members.find(({ name }) => name === node.name);
-  if (!node.isRunning() || !member) return 'does not run';
+  if (!node.isRunning() || !member) return 'stopped';
   return `${ROLES[member.role] ?? member.role}, ${member.state}`;
 }
 
@@ -65,24 +66,24 @@ async function readiness(server: ServerProcess): Promise<string> {
     });
     return (await reply.text()).replaceAll(/[{}"]|status:/g, '');
   } catch {
-    return 'does not run';
+    return 'no response';
   }
 }
 
-async function statusText({ cluster, servers }: Trial): Promise<string> {
+async function statusText({ cluster, servers }: LocalCluster): Promise<string> {
   const members = await cluster.members();
   const states = await Promise.all(servers.map(readiness));
   const { etcd, etcdPort, apiPort, port } = cluster;
-  const login = '-u cluster:known-to-the-trial';
+  const login = '-u cluster:local-cluster-secret';
   return table([
-    ['PROCESS', 'PID', 'PORT', 'ROLE', 'HOW TO OPEN'],
+    ['PROCESS', 'PID', 'PORT', 'ROLE', 'ADDRESS'],
     ...cluster.nodes.map((node) => [
       ...[node.name, pidText(node.patroniPid()), String(node.port), roleOf(node, members)],
       `http://${node.host}:${node.apiPort}/cluster`,
     ]),
-    ['etcd', pidText(etcd.pid()), String(etcdPort), 'decides who is the primary', ''],
-    ['haproxy', pidText(cluster.proxyPid()), String(port), 'to the primary', cluster.url],
-    ['', '', String(apiPort), 'to the ready servers', `curl ${login} ${apiUrl(cluster)}`],
+    ['etcd', pidText(etcd.pid()), String(etcdPort), 'elects the primary', ''],
+    ['haproxy', pidText(cluster.proxyPid()), String(port), 'routes to the primary', cluster.url],
+    ['', '', String(apiPort), 'routes to ready servers', `curl ${login} ${apiUrl(cluster)}`],
     ...servers.map((server, index) => [
       ...[server.name, pidText(server.pid()), String(server.port), states[index] ?? ''],
       `http://127.0.0.1:${server.port}/docs`,
@@ -92,12 +93,12 @@ async function statusText({ cluster, servers }: Trial): Promise<string> {
 
 const apiUrl = ({ apiPort }: Cluster) => `http://127.0.0.1:${apiPort}/2025-10-13/config`;
 
-/** A process by the name that `status` shows. */
-function named({ cluster, servers }: Trial, name: string) {
+/** Returns the actions of a process by the name that `status` shows. */
+function actionsOf({ cluster, servers }: LocalCluster, name: string) {
   const node = cluster.nodes.find((each) => each.name === name);
   if (node) {
     const start = () => {
-      node.thaw();
+      node.unfreeze();
       node.start();
     };
     return { kill: () => node.kill(), start, freeze: () => node.freeze() };
@@ -109,29 +110,29 @@ function named({ cluster, servers }: Trial, name: string) {
   return name === 'primary' ? { kill, start: () => undefined } : undefined;
 }
 
-async function perform(trial: Trial, [verb, name]: readonly string[]): Promise<string> {
-  if (verb === 'status' && name === undefined) return statusText(trial);
+async function perform(local: LocalCluster, [verb, name]: readonly string[]): Promise<string> {
+  if (verb === 'status' && name === undefined) return statusText(local);
   if (verb === 'switchover' && name === undefined) {
-    const { from, to } = await trial.cluster.switchover();
+    const { from, to } = await local.cluster.switchover();
     return `The primary was ${from} and is ${to}.`;
   }
   const target: { kill?: unknown; start?: unknown; freeze?: unknown } =
-    (name !== undefined && named(trial, name)) || {};
+    (name !== undefined && actionsOf(local, name)) || {};
   const action =
     verb === 'kill' || verb === 'start' || verb === 'freeze' ? target[verb] : undefined;
   if (typeof action !== 'function') return USAGE;
   await action();
-  return `${verb} ${name}: done. npm run cluster -- status shows the result.`;
+  return `${verb} ${name}: done. Show the result with npm run cluster -- status.`;
 }
 
-/** Carries out the words of other calls. */
-async function listen(trial: Trial): Promise<() => void> {
+/** Performs the commands of other calls. Returns a function that stops listening. */
+async function listen(local: LocalCluster): Promise<() => void> {
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     try {
-      const words = JSON.parse(Buffer.concat(chunks).toString()) as string[];
-      response.end(await perform(trial, words));
+      const command = JSON.parse(Buffer.concat(chunks).toString()) as string[];
+      response.end(await perform(local, command));
     } catch (error) {
       response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     }
@@ -147,18 +148,18 @@ async function listen(trial: Trial): Promise<() => void> {
   };
 }
 
-/** Sends words to the running cluster. */
-async function ask(words: readonly string[]): Promise<number> {
+/** Sends a command to the running cluster. Returns the exit code. */
+async function sendCommand(command: readonly string[]): Promise<number> {
   try {
     const { port } = JSON.parse(fs.readFileSync(stateFile(), 'utf8')) as { port: number };
     const reply = await fetch(`http://127.0.0.1:${port}`, {
       method: 'POST',
-      body: JSON.stringify(words),
+      body: JSON.stringify(command),
     });
     process.stdout.write(`${await reply.text()}\n`);
     return reply.ok ? 0 : 1;
   } catch {
-    print('No cluster runs. `npm run cluster` starts one.');
+    print('No cluster is running. Start one with `npm run cluster`.');
     return 1;
   }
 }
@@ -198,15 +199,15 @@ async function run(): Promise<number> {
     await cluster?.stop();
     fs.rmSync(folder, { recursive: true, force: true });
   }
-  print('Stopped. Nothing is left.');
+  print('Stopped. All data was deleted.');
   return 0;
 }
 
-export async function main(words: readonly string[]): Promise<number> {
-  if (words.length === 0) return run();
-  if (words[0] === '--help') {
+export async function main(args: readonly string[]): Promise<number> {
+  if (args.length === 0) return run();
+  if (args[0] === '--help') {
     print(USAGE);
     return 0;
   }
-  return ask(words);
+  return sendCommand(args);
 }

@@ -1,5 +1,6 @@
-// Our transfers, returns and deposits that the lines of a day can be about: those that a line names by ID or
-// reference, those of the provider that no statement has had so far, and what was recorded in the period.
+// Reads the transfers, returns and deposits of the ledger that the lines of a day can match: those
+// that a line names by ID or reference, transfers of the provider that are on no statement, and
+// deposits and returns of the period.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { SystemAccount } from '../../ledger/chart.ts';
@@ -21,18 +22,18 @@ import {
   type TransactionRow,
 } from '../payments/transactions/index.ts';
 import { reportedTransfers, type TransferOfProvider } from '../providers/index.ts';
-import type { Direction, Ours } from './matching.ts';
+import type { Candidate, Direction } from './matching.ts';
 import type { Source } from './sources.ts';
 import type { LineRow } from './store.ts';
 
-/** One of our transfers or deposits in one direction. */
-export interface OurItem extends Ours {
+/** A transfer, return or deposit of the ledger in one direction. */
+export interface BookItem extends Candidate {
   transactionId: string;
-  /** The account that has its amount until the provider reports it. */
+  /** The system account that has the amount until the provider reports it. */
   account: Exclude<SystemAccount, 'provider'>;
-  /** The transfer itself, and not its return. */
+  /** False for the return of a transfer or deposit. */
   isMain: boolean;
-  /** It must be on this statement, or on an earlier one. */
+  /** Whether this or an earlier statement must have it. */
   isExpected: boolean;
   /** The kind of the transfer; null for a deposit. */
   transfer: WaitKind | null;
@@ -50,11 +51,11 @@ export function* chunksOf<T>(items: readonly T[], size: number = CHUNK): Generat
 const keyOf = (transferId: string, direction: Direction) => `${transferId}#${direction}`;
 
 interface Settlement {
-  state: Ours['state'];
+  state: Candidate['state'];
   at: Time;
 }
 
-/** Whether the transfer has left or arrived by our books. */
+/** State of a transfer in the ledger. */
 function settlementOf(row: PaymentRow, kind: WaitKind, isReturned: boolean): Settlement {
   const at = row.settled_at ?? row.updated_at;
   if (kind === 'refund') {
@@ -63,23 +64,23 @@ function settlementOf(row: PaymentRow, kind: WaitKind, isReturned: boolean): Set
     return { state, at: settledAt === undefined ? row.updated_at : Date.parse(settledAt) };
   }
   if (isReturned || providerReports.hasSettled(row, kind)) return { state: 'settled', at };
-  const isOver = row.status === 'FAILED' || row.status === 'COMPLETED' || row.status === 'EXPIRED';
-  return { state: isOver ? 'failed' : 'pending', at };
+  const isFinal = row.status === 'FAILED' || row.status === 'COMPLETED' || row.status === 'EXPIRED';
+  return { state: isFinal ? 'failed' : 'pending', at };
 }
 
-/** A payment that failed after it was settled was returned. */
+/** Whether the provider returned the transfer. A payment that failed after its settlement was returned. */
 async function wasReturned({ db }: Db, row: PaymentRow, kind: WaitKind): Promise<boolean> {
   if (kind === 'refund') return false;
   if (row.status === 'FAILED' && row.settled_at !== null) return true;
   return reportedResults.isReturned(db, row.id, kind);
 }
 
-/** A transfer and its return. */
-async function legsOf(
+/** Returns the items of a transfer and of its return. */
+async function itemsOfTransfer(
   runtime: Db,
   transfer: TransferOfProvider,
   { references, isReturnExpected }: { references: readonly string[]; isReturnExpected: boolean },
-): Promise<OurItem[]> {
+): Promise<BookItem[]> {
   const { transactionId, kind } = subjectOf(transfer.id);
   const transaction = await readTransaction(runtime.db, transactionId);
   if (!transaction || transaction.type === 'CARD') return [];
@@ -95,7 +96,7 @@ async function legsOf(
     account: kind === 'payout' ? ('external_settlement' as const) : ('rail_in_transit' as const),
   };
   const direction = kind === 'debit' ? 'in' : 'out';
-  const back = direction === 'in' ? 'out' : 'in';
+  const returnDirection = direction === 'in' ? 'out' : 'in';
   return [
     {
       ...common,
@@ -104,7 +105,7 @@ async function legsOf(
     },
     {
       ...common,
-      ...{ key: keyOf(transfer.id, back), direction: back, isMain: false },
+      ...{ key: keyOf(transfer.id, returnDirection), direction: returnDirection, isMain: false },
       state: isReturned ? 'settled' : 'pending',
       at: row.updated_at,
       isExpected: isReturned && isReturnExpected,
@@ -118,12 +119,12 @@ type DepositRow = Awaited<ReturnType<typeof providerReports.depositsById>>[numbe
 const isReversed = (row: TransactionRow) =>
   row.type === 'INCOMING' && row.status === 'FAILED' && row.funds === 'RETURNED' && !row.refund;
 
-/** A deposit and its return by the bank. */
-async function depositLegs(
+/** Returns the items of a deposit and of its return by the bank. */
+async function itemsOfDeposit(
   { db }: Db,
   { environment }: Source,
   deposit: DepositRow,
-): Promise<OurItem[]> {
+): Promise<BookItem[]> {
   const row = await readTransaction(db, deposit.transaction_id);
   if (!row) return [];
   const { currency, amount, provider_id, created_at: at } = deposit;
@@ -147,7 +148,7 @@ async function depositLegs(
   ];
 }
 
-/** IDs that the lines name, with the references under which each was found. */
+/** IDs of transfers that the lines name, each with the references that led to it. */
 async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
   const named = new Map<string, Set<string>>();
   const add = (id: string, reference?: string) => {
@@ -179,27 +180,27 @@ async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
 interface Scope {
   currency: string;
   period: readonly [Time, Time];
-  /** Keys of ours that an earlier statement did not have. */
+  /** Keys of items that an earlier statement did not have. */
   missing: readonly string[];
-  /** Whether transfers that no statement has had are included. */
-  isComplete: boolean;
+  /** Whether transfers that are on no statement are included. */
+  includesUnreported: boolean;
   /** Includes the deposits of this transaction. */
   transactionId?: string | undefined;
 }
 
 const idOf = (key: string) => key.slice(0, key.lastIndexOf('#'));
 const isTransfer = (key: string) => key.startsWith('Transaction:');
-/** Whether the key is that of the return of a transfer. */
+/** Whether the key belongs to the return of a transfer. */
 const isReturn = (key: string) =>
   isTransfer(key) && key.endsWith(idOf(key).endsWith('/pull') ? '#out' : '#in');
 
-/** Everything of ours that the lines can match, each once. */
-export async function oursFor(
+/** Returns the items that the lines can match, without duplicates. */
+export async function bookItemsFor(
   runtime: Db,
   source: Source,
   lines: readonly LineRow[],
-  { currency, period, missing, isComplete, transactionId: ofTransaction }: Scope,
-): Promise<OurItem[]> {
+  { currency, period, missing, includesUnreported, transactionId }: Scope,
+): Promise<BookItem[]> {
   const { db } = runtime;
   const { providerId, environment } = source;
   const { named, references } = await namedTransfers(runtime, lines);
@@ -212,46 +213,46 @@ export async function oursFor(
   const ids = new Set([...named.keys(), ...returnIds, ...missingIds]);
   const transfers = new Map<string, TransferOfProvider>();
   for (const chunk of chunksOf([...ids])) {
-    for (const each of await reportedTransfers.byIds(db, providerId, chunk)) {
-      transfers.set(each.id, each);
+    for (const transfer of await reportedTransfers.byIds(db, providerId, chunk)) {
+      transfers.set(transfer.id, transfer);
     }
   }
-  if (isComplete) {
+  if (includesUnreported) {
     for await (const page of reportedTransfers.unreported(db, providerId)) {
-      for (const each of page) transfers.set(each.id, each);
+      for (const transfer of page) transfers.set(transfer.id, transfer);
     }
   }
-  const items: OurItem[] = [];
+  const items: BookItem[] = [];
   for (const chunk of chunksOf([...transfers.values()], 500)) {
-    const legs = chunk.map((each) =>
-      legsOf(runtime, each, {
-        references: [...(named.get(each.id) ?? [])],
-        isReturnExpected: returnIds.has(each.id),
+    const chunkItems = chunk.map((transfer) =>
+      itemsOfTransfer(runtime, transfer, {
+        references: [...(named.get(transfer.id) ?? [])],
+        isReturnExpected: returnIds.has(transfer.id),
       }),
     );
-    items.push(...(await Promise.all(legs)).flat());
+    items.push(...(await Promise.all(chunkItems)).flat());
   }
   const missingDeposits = missing.filter((key) => !isTransfer(key)).map(idOf);
-  const ofReferences = references.flatMap((bankReference) => [
+  const namedDeposits = references.flatMap((bankReference) => [
     providerReports.depositIdOf(environment, {
       ...{ currency, bankReference, reportedBy: { providerId, environment } },
     }),
     providerReports.depositIdOf(environment, { currency, bankReference }),
   ]);
   const deposits = new Map<string, DepositRow>();
-  for (const chunk of chunksOf([...ofReferences, ...missingDeposits])) {
-    for (const each of await providerReports.depositsById(runtime, chunk)) {
-      deposits.set(each.id, each);
+  for (const chunk of chunksOf([...namedDeposits, ...missingDeposits])) {
+    for (const deposit of await providerReports.depositsById(runtime, chunk)) {
+      deposits.set(deposit.id, deposit);
     }
   }
-  const others = [
+  const otherDeposits = [
     ...(await providerReports.depositsReportedIn(runtime, providerId, currency, period)),
-    ...(ofTransaction ? await providerReports.depositsOf(runtime, ofTransaction) : []),
+    ...(transactionId ? await providerReports.depositsOf(runtime, transactionId) : []),
   ];
-  for (const each of others) deposits.set(each.id, each);
+  for (const deposit of otherDeposits) deposits.set(deposit.id, deposit);
   for (const chunk of chunksOf([...deposits.values()], 500)) {
-    const legs = chunk.map((each) => depositLegs(runtime, source, each));
-    items.push(...(await Promise.all(legs)).flat());
+    const chunkItems = chunk.map((deposit) => itemsOfDeposit(runtime, source, deposit));
+    items.push(...(await Promise.all(chunkItems)).flat());
   }
   return items;
 }
