@@ -24,7 +24,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     isolate: false,
-    // .ci/run runs it beside the tests of whole processes; slow is not wrong, hanging is.
+    // .ci/run runs it concurrently with other tests, so the limit only detects tests that never end.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,

@@ -13,18 +13,20 @@ export const fact = (name, text) => line(`  ${name.padEnd(NAME_WIDTH)}${text}`);
 export const tick = (name, text = '') =>
   line(`  ${green('✓')} ${`${name.padEnd(TYPE_WIDTH)}${text}`.trimEnd()}`);
 
-/** `100000` and USD: `1,000.00 USD`. Exact, because the decimal point is placed in the text. */
+/** Formats 100000 and USD as `1,000.00 USD`. The amount is passed as text, so that no digit is lost. */
 export function money(amount, { code, decimals }) {
   const format = new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals });
   return `${format.format(`${amount}e-${decimals}`)} ${code}`;
 }
 
-/** A table; `right` names the numeric columns. */
-export function table(heads, rows, rightAligned = []) {
-  const widths = heads.map((head, index) =>
-    Math.max(head.length, ...rows.map((row) => row[index].length)),
+/** Prints a table. `rightAligned` contains the headers of numeric columns. */
+export function table(headers, rows, rightAligned = []) {
+  const widths = headers.map((header, index) =>
+    Math.max(header.length, ...rows.map((row) => row[index].length)),
   );
-  const pad = (text, at) =>
-    rightAligned.includes(heads[at]) ? text.padStart(widths[at]) : text.padEnd(widths[at]);
-  for (const row of [heads, ...rows]) line(`  ${row.map(pad).join('  ').trimEnd()}`);
+  const pad = (text, index) =>
+    rightAligned.includes(headers[index])
+      ? text.padStart(widths[index])
+      : text.padEnd(widths[index]);
+  for (const row of [headers, ...rows]) line(`  ${row.map(pad).join('  ').trimEnd()}`);
 }

@@ -147,7 +147,7 @@ const DAY_MS = 86_400_000;
 interface ProcessSettings {
   number: number;
   /**
-   * Publishes the metrics of this process, `own`, and returns a function that reads those of all
+   * Publishes the metrics of this process, `ofProcess`, and returns a function that reads those of all
    * processes.
    */
   shareMetrics(ofProcess: () => Promise<string>): () => Promise<string>;

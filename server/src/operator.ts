@@ -117,7 +117,7 @@ const COMMANDS = [
   ['migrate', 'Migrate the database without a start (migrate --help)'],
 ] as const;
 
-/** The command needs no token, so it is for emergencies; the operator API knows its users. */
+/** The command needs no token, so it is for emergencies. The operator API authenticates its users. */
 const RECORDED =
   'This command worked on the database itself, and its use was recorded. The operator API is the ' +
   'regular way.\n';

@@ -49,7 +49,7 @@ const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 /** Guides for operators, listed with the other pages for them. */
 const OPERATING = ['/guides/operating', '/guides/operators', '/guides/console'];
 
-/** Written beside the pages by `npm run docs`, so a link to it is a complete load. */
+/** Written next to the pages by `npm run docs`, so a link to it is a complete load. */
 const OPERATOR_REFERENCE = {
   text: 'Operator API',
   link: '/operator-reference',
@@ -117,7 +117,7 @@ export default defineConfig({
   description: 'A payments platform that you run yourself.',
   lang: 'en',
   // `pages` is a link to ../docs, so that what the pages are compiled to finds the packages of this
-  // folder; `operations` is generated beside it.
+  // folder; `operations` is generated next to it.
   srcDir: '.',
   rewrites: { 'pages/:page*': ':page*' },
   outDir: './dist',

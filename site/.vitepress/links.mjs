@@ -1,5 +1,6 @@
-// Links to what stands beside the pages. In the Markdown they name a server on this machine, where a reader of
-// the repository finds them; in the site they lead to the same host, below its base.
+// Links to parts that are served next to the pages. In the Markdown they lead to a local server,
+// where a reader of the repository finds them; in the site they lead to the same host, below its
+// base.
 const SERVER = 'http://localhost:4000/docs/';
 
 /** Adds the links to a markdown-it instance. */

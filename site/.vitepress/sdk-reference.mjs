@@ -40,7 +40,7 @@ const OPTIONS = {
   hideBreadcrumbs: true,
   useCodeBlocks: true,
   parametersFormat: 'list',
-  // Generated types have tags that it does not know.
+  // Generated types have tags that the parser does not support.
   logLevel: 'Error',
 };
 
@@ -91,7 +91,10 @@ export async function writeSdkReference() {
   writeStart();
 }
 
-/** Puts the README of the package before the list of its entries; links that leave the package become text. */
+/**
+ * Puts the README of the package before the list of its entries; links that leave the package
+ * become text.
+ */
 function writeStart() {
   const file = path.join(OPTIONS.out, 'index.md');
   const [, list] = readFileSync(file, 'utf8').split('## Modules');

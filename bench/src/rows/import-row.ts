@@ -157,9 +157,9 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     measure('peer', (run) =>
       registerIndividually(api.port, (index) => bodyOf(run, umaDomain, index), count, connections),
     );
-  const tries = Math.min(individualCount, 1_000);
+  const requestCount = Math.min(individualCount, 1_000);
   const fastest = await bestOf('POST /customers, connections', quick ? [64] : [16, 64], (n) =>
-    peer(n, tries),
+    peer(n, requestCount),
   );
   peaks.peer = [];
   const sides = { 'import, a file': importRows, 'import, one by one': () => peer(fastest) };

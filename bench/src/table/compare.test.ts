@@ -14,7 +14,7 @@ function rowsOf(id: string, unit: Row['unit'], value: number): unknown[] {
 }
 
 describe('comparison', () => {
-  it('divides rates, and times the other way round', () => {
+  it('divides rates, and inverts the ratio of times', () => {
     const rates = linesOf(
       [rowsOf('2a', '/s', 1000), rowsOf('2a', '/s', 800)],
       [rowsOf('2a', '/s', 1100), rowsOf('2a', '/s', 800)],

@@ -24,7 +24,7 @@ export interface Row {
   maxP99Ms?: number | undefined;
   /** Maximum value of Railhead, in the unit of the row. */
   maxValue?: number | undefined;
-  /** The ratio is Railhead's time divided by the peer's, at most `most`. */
+  /** The ratio is Railhead's time divided by the peer's, at most `maximum`. */
   slowdown?: { maximum?: number | undefined } | undefined;
   /** Shown under the table. */
   remark?: string | undefined;
@@ -97,7 +97,7 @@ export async function alternate<S extends Sides>(
   return runs as Record<keyof S, Run[]>;
 }
 
-const TRIES = 2;
+const PASSES = 2;
 
 /**
  * Runs a side with each setting, all settings twice in turn, and returns the fastest over both
@@ -110,7 +110,7 @@ export async function bestOf<T extends string | number>(
 ): Promise<T> {
   if (choices.length === 1) return choices[0] as T;
   const sums = new Map<T, number>();
-  for (let pass = 0; pass < TRIES; pass++) {
+  for (let pass = 0; pass < PASSES; pass++) {
     for (const choice of choices) {
       const { perSecond, errors, firstError } = await run(choice);
       printProgress(`${name} ${choice}: ${perSecond.toFixed(0)}/s`);

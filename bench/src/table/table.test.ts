@@ -15,13 +15,13 @@ const row = (railhead: number[], overrides: Partial<Row> = {}): Row => ({
   id: '8a',
   label: 'a payment',
   unit: 'ms',
-  railhead: side('beside', railhead),
-  peer: side('alone', [10, 10, 10]),
+  railhead: side('under load', railhead),
+  peer: side('without load', [10, 10, 10]),
   ...overrides,
 });
 
 describe('slowdown', () => {
-  it('is the time under load divided by the time alone, and meets targets up to its limit', () => {
+  it('is the time under load divided by the time without load, and meets targets up to its limit', () => {
     const met = row([20, 30, 90], { slowdown: { maximum: 3 } });
     expect(ratiosOf(met)).toEqual({ median: 3, min: 2, max: 9 });
     expect(tableOf([met])).toMatch(/3\.00 \(2\.00–9\.00\) +≤ 3 +met$/);
@@ -32,7 +32,7 @@ describe('slowdown', () => {
     const missed = row([20, 31, 90], { slowdown: { maximum: 3 } });
     expect(tableOf([missed])).toMatch(/≤ 3 +MISSED$/);
     expect(shortfalls([missed])).toEqual([
-      '8a a payment: 3.10 times as long beside as alone, target at most 3.',
+      '8a a payment: 3.10 times as long under load as without load, target at most 3.',
     ]);
   });
 

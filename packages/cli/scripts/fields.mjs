@@ -1,19 +1,22 @@
-// Flags of an operation: parameters of its query and the fields of its body, with those of nested objects
-// as `--source.account-id`.
+// Flags of an operation: the parameters of its query and the fields of its body. A field of a
+// nested object has a flag with a dot: `--source.account-id`.
 import { kebab } from './names.mjs';
 
-const DEPTH = 3;
+const MAX_DEPTH = 3;
 
-const at = (document, ref) =>
+/** Returns the value to which a local JSON pointer refers. */
+const resolvePointer = (document, ref) =>
   ref
     .slice(2)
     .split('/')
     .reduce((value, key) => value[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 
-/** A schema with its reference resolved and its `allOf` merged. */
+/** Resolves the reference of a schema and merges its `allOf`. */
 function resolveSchema(document, schema) {
   const { $ref, ...own } = schema;
-  const resolved = $ref ? { ...resolveSchema(document, at(document, $ref)), ...own } : schema;
+  const resolved = $ref
+    ? { ...resolveSchema(document, resolvePointer(document, $ref)), ...own }
+    : schema;
   if (!resolved.allOf) return resolved;
   const parts = resolved.allOf.map((each) => resolveSchema(document, each));
   return {
@@ -29,7 +32,7 @@ function resolveSchema(document, schema) {
 
 const firstSentence = (text = '') => /^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
 
-/** Properties of all variants together; a field is required if each variant requires it. */
+/** Combines the properties of all variants. A field is required if every variant requires it. */
 function propertiesOf(document, schema) {
   const variants = schema.oneOf ?? schema.anyOf;
   if (!variants) return { properties: schema.properties ?? {}, required: schema.required ?? [] };
@@ -45,7 +48,7 @@ function propertiesOf(document, schema) {
   return { properties, required: [...common, ...(schema.required ?? [])] };
 }
 
-/** Merges a property of two variants: the values of both. */
+/** Merges a property of two variants: the result allows the values of both. */
 function mergeSchemas(document, one, other) {
   if (!one) return other;
   const [first, second] = [resolveSchema(document, one), resolveSchema(document, other)];
@@ -90,7 +93,7 @@ function fieldOf(document, path, schema, isRequired) {
   };
 }
 
-/** Fields of a body, outer ones first. */
+/** Returns the fields of a body: those of the outer object before those of nested objects. */
 export function bodyFields(document, schema, path = []) {
   const { properties, required } = propertiesOf(document, resolveSchema(document, schema));
   const outer = [];
@@ -102,7 +105,7 @@ export function bodyFields(document, schema, path = []) {
     const isObject =
       resolved.type === 'object' || resolved.properties || (resolved.oneOf ?? resolved.anyOf);
     const nested =
-      isObject && fieldPath.length < DEPTH ? bodyFields(document, resolved, fieldPath) : [];
+      isObject && fieldPath.length < MAX_DEPTH ? bodyFields(document, resolved, fieldPath) : [];
     const isRequired = path.length === 0 && required.includes(name);
     outer.push({
       ...fieldOf(document, fieldPath, resolved, isRequired),

@@ -105,7 +105,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationInfo>> = table;
 `;
 }
 
-/** Texts and input fields of the operations that change or reveal something. */
+/** Texts and input fields of the operations that change data or reveal secrets. */
 function formsText(document) {
   const forms = Object.fromEntries(
     operationsOf(document)

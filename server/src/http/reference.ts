@@ -149,7 +149,7 @@ const OPERATOR_START = { authentication: { preferredSecurityScheme: 'OperatorAut
 
 /**
  * The reference of the operator API as files of a site at `base`. A static site contains the viewer, as
- * a file of `referenceFiles`; a server has it beside its own reference.
+ * a file of `referenceFiles`; a server also serves its own reference.
  */
 export const operatorReferenceFiles = (
   base: string,

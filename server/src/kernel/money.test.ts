@@ -35,7 +35,7 @@ describe('Money', () => {
     expect(sum('USD', [])).toEqual(usd(0n));
   });
 
-  it('converts with a named rounding', () => {
+  it('converts with the specified rounding', () => {
     expect(convert(usd(101n), EUR_PER_USD, 'floor')).toEqual(eur(92n));
     expect(convert(usd(101n), EUR_PER_USD, 'ceil')).toEqual(eur(93n));
     expect(convert(usd(101n), EUR_PER_USD, 'halfUp')).toEqual(eur(93n));
@@ -45,7 +45,7 @@ describe('Money', () => {
     ['a sum of two', () => add(usd(1n), eur(1n))],
     ['a difference', () => subtract(usd(1n), eur(1n))],
     ['a comparison', () => isLess(usd(1n), eur(1n))],
-    ['the lesser of two', () => smallerOf(eur(1n), usd(1n))],
+    ['the smaller of two', () => smallerOf(eur(1n), usd(1n))],
     ['a sum of many', () => sum('USD', [usd(1n), eur(1n)])],
     ['a sum in another currency', () => sum('USD', [eur(1n)])],
     ['a conversion at the rate of another currency', () => convert(eur(1n), EUR_PER_USD, 'ceil')],
@@ -67,7 +67,7 @@ describe('Money', () => {
     den: positive,
   });
 
-  it('reverses an addition by a subtraction, in any order', () => {
+  it('subtracts what was added, and adds in any order', () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
         expect(subtract(add(a, b), b)).toEqual(a);
@@ -77,7 +77,7 @@ describe('Money', () => {
     );
   });
 
-  it('orders amounts, with exactly one of less, equal and more', () => {
+  it('finds two amounts either equal or one of them smaller', () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
         const equal = a.amount === b.amount;
@@ -87,7 +87,7 @@ describe('Money', () => {
     );
   });
 
-  it('converts like `scale`, with one unit between floor and ceil', () => {
+  it('converts like `scale`; floor and ceil differ by at most one unit', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), rate, (units, appliedRate) => {
         const [down, up] = (['floor', 'ceil'] as const).map((each) =>

@@ -9,7 +9,10 @@ import { CLIENT, startIdentityProvider } from '../kit/operator/identity-provider
 import { browserPath, launch, type Visit, visit } from './browser.ts';
 import { press, TIMEOUT_MS } from './office.ts';
 
-/** A free port: the provider must know the address to which it returns the browser. */
+/**
+ * The port is selected in advance, because the address for redirects must be registered with the
+ * provider.
+ */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

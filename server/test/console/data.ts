@@ -1,4 +1,4 @@
-// Data for the console: identity checks that wait, and an installation in which every screen shows something.
+// Data for the console: pending identity checks, and an installation in which no screen is empty.
 import { ok } from '../kit/app/fixtures.ts';
 import { csvFile, importHarness } from '../kit/customers/imports.ts';
 import { PERSON } from '../kit/customers/onboarding.ts';
@@ -10,7 +10,7 @@ import type { OpenConsole } from './console.ts';
 import { fillProvider } from './provider-data.ts';
 import { SCREENS } from './screens.ts';
 
-/** Without a listener: deliveries fail at once and are tried again. */
+/** No server listens at this address: deliveries fail at once and are repeated. */
 const CLOSED_PORT = 'http://127.0.0.1:9/hook';
 
 type DocumentKind = 'picture' | 'pdf';

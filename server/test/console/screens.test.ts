@@ -172,7 +172,7 @@ describe.runIf(isTestable)('screens', () => {
   );
 
   it(
-    'offer a viewer nothing that changes something, and the server rejects it',
+    'offer no changes to a viewer, and the server rejects them',
     async () => {
       const vera = await opened.operator('Vera Viewer', 'viewer');
       await vera.signIn();

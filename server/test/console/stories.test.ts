@@ -121,7 +121,7 @@ describe.runIf(isTestable)('in the console', () => {
       await shown('Noah Nguyen');
       await page.keyboard.press('p');
       await shown('Mia Meyer');
-      // The document is beside the data.
+      // The document is shown next to the data.
       await button(page, 'Show document').focus();
       await page.keyboard.press('Enter');
       const document = page.getByRole('img', { name: /^Document: Passport/ });
@@ -284,7 +284,7 @@ describe.runIf(isTestable)('in the console', () => {
       await expectRecord('createOperatorUser', ann.name, 'New colleague');
       await expectRecord('endOperatorSession', ann.name, 'Lost laptop');
       await vera.close();
-      // Until then the page tries to continue with the ended session.
+      // Until then the page continues with the ended session.
       vera.expectRejections(401);
       await nils.close();
     },

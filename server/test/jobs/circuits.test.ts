@@ -41,8 +41,8 @@ describe('text messages of a failing service', () => {
       }
     }, app.production);
     await app.settle();
-    const tried = service.requests();
-    expect(tried).toBeLessThanOrEqual(16);
+    const requestCount = service.requests();
+    expect(requestCount).toBeLessThanOrEqual(16);
     const lines = () => app.log.filter((line) => line.includes('circuit is'));
     expect(lines()).toHaveLength(1);
     expect(JSON.parse(lines()[0] as string)).toMatchObject({
@@ -54,7 +54,7 @@ describe('text messages of a failing service', () => {
       pass(1_000);
       await app.settle();
     }
-    expect(service.requests()).toBe(tried);
+    expect(service.requests()).toBe(requestCount);
     expect(await app.runtime.db.query(ATTEMPTS, [])).toEqual([{ least: 0, most: 1, count: 40 }]);
     service.respondWith(200);
     await app.advance(OPEN_MS + 2 * SPREAD_MS);

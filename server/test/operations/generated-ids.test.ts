@@ -168,12 +168,12 @@ describe.each(MAGIC)('generated IDs that end in %s', (scriptedSuffix) => {
 describe('account details that the sandbox generates', () => {
   it('are regenerated until their suffix has no meaning', () => {
     const generated = ['1002', '1105', '2205', '1300'];
-    const tried: string[] = [];
+    const seeds: string[] = [];
     const text = withoutScriptedSuffix('seed', (seed) => {
-      tried.push(seed);
-      return generated[tried.length - 1] as string;
+      seeds.push(seed);
+      return generated[seeds.length - 1] as string;
     });
-    expect([text, tried.length, new Set(tried).size]).toEqual(['1300', 4, 4]);
+    expect([text, seeds.length, new Set(seeds).size]).toEqual(['1300', 4, 4]);
   });
 
   it('exclude every suffix that an account table contains', () => {

@@ -1,6 +1,6 @@
 // A simulator of approvals: operators request, approve and reject changes of money and change the same
 // money by the command, while a requester is disabled, loses its role or its token, in a random order and
-// at the same time. Whatever the order, a change takes effect once, only with the decision of another
+// at the same time. In any order, a change takes effect once, only with the decision of another
 // person where a policy requires one, while its requester may make it, and is what was shown.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';

@@ -1,4 +1,4 @@
-// Rotation of the service's webhook keys under load, with two server processes. A receiver that knows only
+// Rotation of the service's webhook keys under load, with two server processes. A receiver that has only
 // the published keys, and reads them again only for an unknown key id, verifies every delivery and misses
 // none.
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';

@@ -1,5 +1,4 @@
-// Facts of a card network that arrive without a decision of the server, late, doubled, in another
-// order, or in contradiction to what is recorded.
+// Messages of a card network that require no decision: late, repeated, reordered or contradictory ones.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../kit/app/books.ts';
 import { cardIssuer } from '../kit/providers/cards.ts';
@@ -36,7 +35,7 @@ describe('an authorization that the provider has approved', () => {
     expect((await send(cardId, 'card.authorization', other)).status).toBe(409);
   });
 
-  it('takes what the account has, and an operator decides about the rest', async () => {
+  it('debits the available balance, and the rest requires a decision by an operator', async () => {
     const { cardId, account } = await order('30.00');
     const { authorizationId, transactionId } = await authorize(cardId, 45_00, { stoodIn: true });
     expect(await balances(account)).toEqual([0, 0]);
@@ -60,7 +59,7 @@ describe('an authorization that the provider has approved', () => {
     expect(await balances(account)).toEqual([25_00, 25_00]);
   });
 
-  it('of a closed card is borne by the operator', async () => {
+  it('of a closed card is charged to the operator', async () => {
     const { cardId, account } = await order('30.00');
     await issuer.change(cardId, { state: 'CLOSED' });
     const { authorizationId, transactionId } = await authorize(cardId, 5_00, { stoodIn: true });
@@ -72,7 +71,7 @@ describe('an authorization that the provider has approved', () => {
 });
 
 describe('a clearing without an authorization', () => {
-  it('is posted once, and further ones are added to its payment', async () => {
+  it('is posted once, and later clearings are added to its payment', async () => {
     const { cardId, account } = await order('30.00');
     const merchant = { descriptor: 'Toll road' };
     const entry = { entryId: 'toll-1', merchant };
@@ -98,7 +97,7 @@ describe('a clearing without an authorization', () => {
 });
 
 describe('a reversal', () => {
-  it('of an authorization that was not received declines it later', async () => {
+  it('of an unknown authorization declines the authorization when it arrives', async () => {
     const { cardId, account } = await order('30.00');
     const early = { authorizationId: 'early', entryId: 'early-1' };
     const reversal = await send(cardId, 'card.reversal', early);
@@ -152,7 +151,7 @@ describe('a refund', () => {
   });
 });
 
-describe('a message about no payment', () => {
+describe('a message about an unknown payment', () => {
   it('is stored for an operator', async () => {
     const { cardId } = await order('10.00');
     const fields = { authorizationId: 'none', amount: 1_00 };
@@ -161,7 +160,7 @@ describe('a message about no payment', () => {
     expect(await problemsOf()).toContain('No payment has this authorizationId.');
   });
 
-  it('with invalid fields names each of them', async () => {
+  it('is rejected with all invalid fields', async () => {
     const { cardId } = await order('10.00');
     const fields = { amount: -1, merchant: { descriptor: '', mcc: 'x' }, currency: 1 };
     const { status, body } = await send(cardId, 'card.authorization', fields);

@@ -8,7 +8,7 @@ const issuer = cardIssuer();
 const { service, order, send, authorize, balances, payment, read, write } = issuer;
 
 describe('an order', () => {
-  it('goes to the routed provider, which gets limits, state and stand-in rules', async () => {
+  it('is sent to the routed provider, with limits, state and stand-in rules', async () => {
     const { cardId, person } = await order('10.00', { maxSpendPerTransaction: 20_00 });
     expect(issuer.adapter().cards.get(cardId)).toMatchObject({
       ...{ cardId, cardholderId: person.id, currency: 'USD', count: 1 },
@@ -141,7 +141,7 @@ describe('a payment', () => {
     expect(await balances(account)).toEqual([10_00, 10_00]);
   });
 
-  it('of an unknown card, or a card of another issuer, is not answered with a decision', async () => {
+  it('of an unknown card, or a card of another issuer, has no decision', async () => {
     const fields = { authorizationId: 'lost', amount: 1_00 };
     const unknown = 'Card:01a21758-15bf-71ea-aa5b-996c3b49c144';
     const reply = await send(unknown, 'card.authorization', { ...fields, id: 'lost' });
@@ -153,14 +153,14 @@ describe('a payment', () => {
     });
   });
 
-  it('of zero asks whether the card is valid', async () => {
+  it('of zero checks whether the card is valid', async () => {
     const { cardId, account } = await order('10.00');
     const { decision, transactionId } = await authorize(cardId, 0);
     expect({ decision, transactionId }).toEqual({ decision: 'APPROVED', transactionId: undefined });
     expect(await balances(account)).toEqual([10_00, 10_00]);
   });
 
-  it('is decided once, and each repetition gets the same answer', async () => {
+  it('is decided once, and repetitions receive the same decision', async () => {
     const { cardId, account } = await order('30.00');
     const fields = { id: randomUUID(), authorizationId: randomUUID(), amount: 20_00 };
     const sent = { ...fields, occurredAt: '2026-01-05T09:00:00Z' };
@@ -187,7 +187,7 @@ describe('a payment', () => {
     expect(await balances(account)).toEqual([10_00, 10_00]);
   });
 
-  it('never holds more than the balance, however many arrive at once', async () => {
+  it('never holds more than the balance, even if many arrive concurrently', async () => {
     const { cardId, account } = await order('100.00');
     const answers = await Promise.all(
       Array.from({ length: 24 }, () => authorize(cardId, 30_00, { answerWithinMs: 10_000 })),

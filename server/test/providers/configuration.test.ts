@@ -54,7 +54,7 @@ const rejectsFile = (body: object) =>
   rejects(400, 'INVALID_INPUT', 'POST', '/provider-configuration', { body });
 
 describe('importProviders', () => {
-  it('names every error by its path, and applies nothing', async () => {
+  it('reports the paths of all errors, and applies no change', async () => {
     const file = {
       providers: [
         provider('acme-bank', first, { url: 'ftp://x', publicKeys: ['x', second.publicKeyPem] }),
@@ -82,7 +82,7 @@ describe('importProviders', () => {
     expect(data.filter((each: { kind: string }) => each.kind === 'GATEWAY')).toEqual([]);
   });
 
-  it('compares without applying in a dry run', async () => {
+  it('returns the changes of a dry run without applying them', async () => {
     const result = await importFile(completeFile(), true);
     expect(result).toMatchObject({
       applied: false,
@@ -96,7 +96,7 @@ describe('importProviders', () => {
     expect((await read('/provider-routes')).data).toEqual([]);
   });
 
-  it('adds all in one commit, and changes nothing the second time', async () => {
+  it('applies the file in one commit, and changes nothing at the second import', async () => {
     const query = '/audit-records?operationId=importProviders&limit=100';
     const before = (await read(query)).data.filter(
       (each: { hasChanges: boolean }) => each.hasChanges,
@@ -139,7 +139,7 @@ describe('importProviders', () => {
     await third.close();
   });
 
-  it('waits for a second operator if a policy says so', async () => {
+  it('requires the approval of a second operator if a policy exists', async () => {
     const policy = await write('POST', '/approval-policies', {
       ...{ operationId: 'importProviders', hours: 1 },
     });

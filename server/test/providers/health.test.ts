@@ -73,7 +73,7 @@ describe('getProviderHealth', () => {
     expect(await metric('railhead_provider_return_rate')).toBe(0.5);
   });
 
-  it('adds the counts of several processes, and keeps those that could not be written', async () => {
+  it('adds the counts of several processes, and retains counts after a failed write', async () => {
     const { createCallRecorder } = await import('../../src/features/providers/health/recorder.ts');
     const { effects, runtime } = service.app;
     let isBroken = true;
@@ -99,7 +99,7 @@ describe('getProviderHealth', () => {
 });
 
 describe('the automatic pause', () => {
-  it('stops a provider whose calls fail, and resumes it after a successful probe', async () => {
+  it('pauses a provider whose calls fail, and resumes it after a successful probe', async () => {
     await setAutoPause({ windowMinutes: 5, minimum: 3, errorPercent: 40, resumeAfterProbe: true });
     const offer = adapter.replies['/capabilities'];
     if (!offer) throw new Error('no offer');
@@ -129,7 +129,7 @@ describe('the automatic pause', () => {
     expect((await read(`/providers/${BANK}`)).status).toBe('ACTIVE');
   });
 
-  it('stops a provider whose transfers return, until an operator resumes it', async () => {
+  it('pauses a provider whose transfers are returned, until an operator resumes it', async () => {
     await setAutoPause({
       windowMinutes: 60,
       minimum: 2,

@@ -25,7 +25,7 @@ const bodies = () =>
   );
 
 describe('messages of providers', () => {
-  it('lose their bodies in an erasure of the customer, also invalid ones', async () => {
+  it('lose their bodies when the customer is erased, even if they are invalid', async () => {
     const { id, person } = await service.createPayment();
     const settled = { state: 'settled', reference: 'BANK-1' };
     const wrong = { type: 'transfer.updated', transferId: id, amount: 1, currency: 'EUR' };

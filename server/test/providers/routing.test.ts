@@ -54,7 +54,7 @@ async function removeRoutes() {
 }
 
 describe('the order of routes', () => {
-  it('is that of the priority, then of the cost, which depends on the amount', async () => {
+  it('depends on the priority, then on the cost for the amount', async () => {
     await addRoute('alpha-bank', { currency: 'EUR', costFixed: 20 });
     await addRoute('beta-bank', { currency: 'EUR', costBasisPoints: 5 });
     await addRoute(null, { priority: 20 });
@@ -70,7 +70,7 @@ describe('the order of routes', () => {
     await removeRoutes();
   });
 
-  it('is that of the creation for the same cost', async () => {
+  it('depends on the time of creation if priority and cost are equal', async () => {
     await addRoute('beta-bank');
     await addRoute('alpha-bank');
     expect(verdicts(await explain())).toEqual(['beta-bank SELECTED', 'alpha-bank HIGHER_COST']);
@@ -108,7 +108,7 @@ describe('a route by country', () => {
 });
 
 describe('limits of a provider', () => {
-  it('skip it for a larger transfer and for a larger sum of the day', async () => {
+  it('are applied to each transfer and to the sum of the day', async () => {
     await addRoute('alpha-bank');
     await addRoute('beta-bank', { priority: 20 });
     await setTerms('alpha-bank', {
@@ -155,7 +155,7 @@ describe('limits of a provider', () => {
 });
 
 describe('a prefunded balance', () => {
-  it('is needed for a payout, used up by it, and replaced by a report', async () => {
+  it('is required for payouts, reduced by them, and replaced by a report', async () => {
     await addRoute('alpha-bank');
     await addRoute('beta-bank', { priority: 20 });
     await setTerms('alpha-bank', { prefunding: [{ currency: 'EUR', alertBelow: 5_000 }] });
@@ -210,7 +210,7 @@ describe('a prefunded balance', () => {
 });
 
 describe('explainProviderRoute', () => {
-  it('shows cut-off time, start and expected day', async () => {
+  it('returns the cut-off time, the start and the expected day', async () => {
     await addRoute('alpha-bank');
     const cutOffs = [{ rail: 'SEPA', time: '00:00', timeZone: 'Europe/Berlin' }];
     await setTerms('alpha-bank', { cutOffs });

@@ -1,5 +1,4 @@
-// Services of a provider besides transfers, in production: the routes select it, and real signed HTTP
-// reaches it.
+// Services of a provider in production: routes select the provider, and calls use HTTP with signatures.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, findInternalAccount, ok } from '../kit/app/fixtures.ts';
 import { openOnboarding } from '../kit/customers/onboarding.ts';
@@ -152,7 +151,7 @@ describe('rates', () => {
 });
 
 describe('identity', () => {
-  it('is decided by a message, once', async () => {
+  it('is decided once by a message', async () => {
     reply('/identity/submit', { state: 'review' });
     const { id, verification } = await submitCustomer();
     expect(verification.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
@@ -175,7 +174,7 @@ describe('identity', () => {
     expect((await adapter.send('bank', unknown)).status).toBe(409);
   });
 
-  it('is polled while the provider is paused, which gets no new cases', async () => {
+  it('is polled while the provider is paused, and new cases are not submitted', async () => {
     reply('/identity/submit', { state: 'review', checkAfterSeconds: 60 });
     const pending = await submitCustomer();
     await write('POST', '/providers/bank/pause');
@@ -191,7 +190,7 @@ describe('identity', () => {
     expect(await harness.readStatuses(platform, later.id)).toEqual(['APPROVED']);
   });
 
-  it('moves to a provider that does not know the case', async () => {
+  it('is submitted again to a provider for which the case is unknown', async () => {
     reply('/identity/submit', { state: 'review', checkAfterSeconds: 60 });
     const { id } = await submitCustomer();
     adapter.replies['/identity/state'] = () => ({ status: 404, body: {} });

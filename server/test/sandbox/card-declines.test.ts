@@ -59,7 +59,7 @@ const PARENTS: Readonly<Record<string, Parent>> = {
     status: 'EXCEPTION',
     takes: [],
   },
-  'is an exception with something cleared': {
+  'is an exception after a clearing': {
     steps: [requests('financial_authorization', 40, '006')],
     status: 'EXCEPTION',
     takes: ['return'],
@@ -119,7 +119,7 @@ describe('a payment that', () => {
   });
 });
 
-const ASKING = [
+const REQUESTS = [
   ['sandboxSimulateCardAuthorization', 'authorization'],
   ['sandboxSimulateCardFinancialAuthorization', 'financial_authorization'],
   ['sandboxSimulateCardCreditAuthorization', 'credit_authorization'],
@@ -190,7 +190,7 @@ describe('a simulated message', () => {
     expect(payment.merchant).toEqual(merchant);
   });
 
-  describe.each(ASKING)('%s', (_operation, operation) => {
+  describe.each(REQUESTS)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
       const scenario = await fixture.begin();
       const key = { 'idempotency-key': `ask ${operation}` };

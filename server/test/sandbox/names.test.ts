@@ -1,6 +1,5 @@
-// Every name in the sandbox: results of holder name checks by the suffix of the account, and each
-// UMA address as receiver and as sender. The rows are taken from the sandbox's own data, so a row
-// without an expectation here fails.
+// Names in the sandbox: results of name checks by account suffix, and all UMA addresses as receivers and
+// senders. The rows come from the data of the sandbox: a row without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
@@ -34,7 +33,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const code = ({ status, body }: ApiResponse) => [status, body.code];
 
-/** Status, and the name that the bank holds. */
+/** Status, and the name that is registered at the bank. */
 type Verdict = readonly [status: string, fullName?: string];
 
 interface NameRow {
@@ -54,7 +53,7 @@ const NAMES: Readonly<Record<string, NameRow>> = {
   '107': { immediate: ['CHECKED_BY_RECEIVING_FI'] },
 };
 
-describe('the table of names', () => {
+describe('name checks', () => {
   it('has the expected rows', () => {
     expect(Object.keys(NAMES).sort()).toEqual(
       ['000', ...Object.keys(NAME_CHECKS_BY_SUFFIX)].sort(),
@@ -65,7 +64,7 @@ describe('the table of names', () => {
   const rows = ['000', ...Object.keys(NAME_CHECKS_BY_SUFFIX)].flatMap((suffix) =>
     ACCOUNTS.map((method) => [suffix, method] as const),
   );
-  it.each(rows)('…%s, %s', async (suffix, method) => {
+  it.each(rows)('have the result of the suffix %s for %s', async (suffix, method) => {
     const { app } = fixture;
     const { immediate, later } = expectedOf(NAMES, suffix);
     const person = await createCustomer(app);
@@ -100,20 +99,23 @@ describe('the table of names', () => {
     expect(scenario.next()).toEqual([]);
   });
 
-  it.each(Object.keys(NAME_CHECKS_BY_SUFFIX))('does not apply to wallets: …%s', async (suffix) => {
-    const person = await createCustomer(fixture.app);
-    const wallet = ok(await registerAccount(fixture, person.id, 'USDC on Base', suffix), 201);
-    expect(wallet.status).toBe('ACTIVE');
-    expect(wallet).not.toHaveProperty('beneficiaryVerificationStatus');
-  });
+  it.each(Object.keys(NAME_CHECKS_BY_SUFFIX))(
+    'are not applied to wallets with the suffix %s',
+    async (suffix) => {
+      const person = await createCustomer(fixture.app);
+      const wallet = ok(await registerAccount(fixture, person.id, 'USDC on Base', suffix), 201);
+      expect(wallet.status).toBe('ACTIVE');
+      expect(wallet).not.toHaveProperty('beneficiaryVerificationStatus');
+    },
+  );
 });
 
 const HOST = 'sandbox.uma.money';
 const at = (name: string, host = HOST) => `${name}@${host}`;
 const NAMES_OF_UMA = UMA_SCRIPTS.map(({ name }) => name);
 
-/** Rejections: of the discovery, or of the payment request. */
-type UmaRow = Row | { lookup: Rejection } | { quote: Rejection };
+/** A payment, or the rejection of the payee discovery or of the quote. */
+type UmaRow = Row | { discovery: Rejection } | { quote: Rejection };
 type Rejection = readonly [status: number, code: string];
 
 const STARTED_EVENTS = [
@@ -151,19 +153,22 @@ const rejection = (text: string): Rejection => [
   text.toUpperCase().replaceAll('-', '_'),
 ];
 
-const AT_LOOKUP = `unsupported-uma-version no-compatible-uma-version counterparty-pubkey-fetch-error
+const DISCOVERY_ERRORS =
+  `unsupported-uma-version no-compatible-uma-version counterparty-pubkey-fetch-error
   lnurlp-request-failed lookup-request-failed parse-lnurlp-response-error
   missing-required-uma-parameters cert-chain-invalid cert-chain-expired invalid-pubkey-format
   invalid-timestamp invalid-nonce invalid-signature platform-not-found payment-url-not-found
   counterparty-not-allowed`.split(/\s+/);
 
-const AT_PAYMENT = `payreq-request-failed invalid-payreq-response parse-payreq-response-error
+const QUOTE_ERRORS = `payreq-request-failed invalid-payreq-response parse-payreq-response-error
   sender-not-accepted invalid-receiver quote-request-failed invalid-request-format
   request-not-found service-switch-error
   unrecognized-mandatory-payee-data-key`.split(/\s+/);
 
-/** Of these, the ones that depend on keys, certificates and versions, which are checked again. */
-const LATE_CODES = AT_LOOKUP.filter((code) => !/lnurlp|lookup|missing|found/.test(code));
+/** Discovery errors about keys, certificates and versions, which are checked again for the quote. */
+const RECHECKED_ERRORS = DISCOVERY_ERRORS.filter(
+  (code) => !/lnurlp|lookup|missing|found/.test(code),
+);
 
 const RECEIVERS: Readonly<Record<string, UmaRow>> = {
   '$success.usd': PAID_ROW,
@@ -188,19 +193,25 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
       quote: 'FAILED',
     },
   },
-  '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
+  '$non.existent.usd': { discovery: [404, 'UMA_NOT_FOUND'] },
   ...Object.fromEntries(
-    AT_LOOKUP.map((errorName) => [`$error.${errorName}`, { lookup: rejection(errorName) }]),
+    DISCOVERY_ERRORS.map((errorName) => [
+      `$error.${errorName}`,
+      { discovery: rejection(errorName) },
+    ]),
   ),
   ...Object.fromEntries(
-    AT_PAYMENT.map((errorName) => [`$error.${errorName}`, { quote: rejection(errorName) }]),
+    QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, { quote: rejection(errorName) }]),
   ),
   ...Object.fromEntries(
-    LATE_CODES.map((errorName) => [`$error.payment.${errorName}`, { quote: rejection(errorName) }]),
+    RECHECKED_ERRORS.map((errorName) => [
+      `$error.payment.${errorName}`,
+      { quote: rejection(errorName) },
+    ]),
   ),
 };
 
-describe('the table of UMA addresses, as receivers', () => {
+describe('UMA addresses as receivers', () => {
   it('has the expected rows', () => {
     expect(Object.keys(RECEIVERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
@@ -213,7 +224,7 @@ describe('the table of UMA addresses, as receivers', () => {
     const scenario = await observePayment(fixture, () => id, accounts);
     const path = `/receiver/uma/${encodeURIComponent(address)}?customerId=${person.id}`;
     const discovery = await app.call('GET', path);
-    if ('lookup' in row) return expect(code(discovery)).toEqual(row.lookup);
+    if ('discovery' in row) return expect(code(discovery)).toEqual(row.discovery);
     const { lookupId, supportedCurrencies } = ok(discovery, 200);
     const currency = /\.(eur|mxn)@/.exec(address)?.[1]?.toUpperCase() ?? 'USD';
     expect(supportedCurrencies).toMatchObject([{ currency: { code: currency } }]);
@@ -244,7 +255,7 @@ describe('the table of UMA addresses, as receivers', () => {
 
   it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
 
-  it('is the same for the host with an additional label', () =>
+  it('also exist at a host with an additional label', () =>
     pay(at('$success.usd', 'sandbox.label.uma.money'), PAID_ROW));
 });
 
@@ -252,10 +263,10 @@ const ACCEPTED: Row = {
   immediate: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
-/** A payment of a sender that discovery does not find is rejected. */
-const NOT_TAKEN = { lookup: [400, 'SENDER_NOT_ACCEPTED'] } as const;
+/** The error if the payee discovery of the sender fails. */
+const SENDER_REJECTED = { discovery: [400, 'SENDER_NOT_ACCEPTED'] } as const;
 
-const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
+const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
   '$success.usd': ACCEPTED,
   '$success.eur': ACCEPTED,
   '$success.mxn': ACCEPTED,
@@ -269,14 +280,18 @@ const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
     later: { afterMs: 2 * SECOND, status: 'PROCESSING', events: [...REFUND_FAILS, REFUNDED_LATE] },
     end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUNDED },
   },
-  '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
-  ...Object.fromEntries(AT_LOOKUP.map((errorName) => [`$error.${errorName}`, NOT_TAKEN])),
-  // These reject payments as receivers; their own payments are accepted.
-  ...Object.fromEntries(AT_PAYMENT.map((errorName) => [`$error.${errorName}`, ACCEPTED])),
-  ...Object.fromEntries(LATE_CODES.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED])),
+  '$non.existent.usd': { discovery: [404, 'UMA_NOT_FOUND'] },
+  ...Object.fromEntries(
+    DISCOVERY_ERRORS.map((errorName) => [`$error.${errorName}`, SENDER_REJECTED]),
+  ),
+  // These addresses reject payments as receivers, but can be senders.
+  ...Object.fromEntries(QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, ACCEPTED])),
+  ...Object.fromEntries(
+    RECHECKED_ERRORS.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED]),
+  ),
 };
 
-describe('the table of UMA addresses, as senders', () => {
+describe('UMA addresses as senders', () => {
   it('has the expected rows', () => {
     expect(Object.keys(SENDERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
@@ -295,8 +310,8 @@ describe('the table of UMA addresses, as senders', () => {
       receivingCurrencyCode: currency,
       receivingCurrencyAmount: SENT_AMOUNT,
     });
-    if ('lookup' in row) {
-      expect(code(response)).toEqual(row.lookup);
+    if ('discovery' in row) {
+      expect(code(response)).toEqual(row.discovery);
       await app.settle();
       expect(scenario.next()).toEqual([]);
       return;

@@ -24,7 +24,7 @@ const reports: (string | undefined)[] = [];
 
 const PAYOUT_JOBS = "kind like 'payout.%' or kind = 'refund.pay'";
 
-/** Whether each of these statements has changed something. */
+/** Whether each of these statements changed a row. */
 async function applyStatements(statements: readonly string[]): Promise<boolean> {
   for (const text of statements) {
     const { command, rowCount } = await sim.client.query(text);

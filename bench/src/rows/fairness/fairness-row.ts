@@ -1,7 +1,7 @@
-// Row 8: payments of one platform, one at a time, alone and during load from other clients:
-// connections that post large bodies without a credential, with that of another platform, or to an
-// unknown path, and text messages of another platform that wait for an unresponsive service. The
-// rate limits are enabled. Every payment is compared with the database afterwards.
+// Row 8: sequential payments of one platform without other load, and during load from other clients.
+// These post large bodies without a credential, with the credential of another platform, or to an
+// unknown path, or send text messages while the text message service does not respond. Rate limits
+// are enabled. Every payment is compared with the database afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';
@@ -20,13 +20,13 @@ import {
 } from './fairness-payer.ts';
 import { FAIRNESS_DATABASE, type FairnessSetup, prepareFairness } from './fairness-setup.ts';
 
-/** Target: maximum time of a payment during load, as a multiple of its time alone. */
+/** Target: maximum time of a payment during load, as a multiple of its time without load. */
 const MAX_SLOWDOWN = 3;
-/** Number of attacks after each run alone, which takes as long as one of them. */
-const ALONE_EVERY = 2;
+/** Number of attacks after each run without load. */
+const ATTACKS_PER_BASELINE = 2;
 /** 800 kB of JSON. */
 const KEYS = 75_000;
-/** Time for the attack to reach its rate before anything is measured. */
+/** Time for the attack to reach its rate before the measurement. */
 const ONSET_MS = 1_500;
 const DRAIN_MS = 240_000;
 const POLL_MS = 200;
@@ -37,7 +37,7 @@ interface Parts {
   bench: Bench;
   setup: FairnessSetup;
   attacker: Worker;
-  /** Payments that the payer saw as accepted or COMPLETED. */
+  /** Payments that were accepted or COMPLETED. */
   done: { transfers: number; payouts: number };
 }
 
@@ -53,23 +53,27 @@ const casesOf = ({ neighbor }: FairnessSetup): Case[] => {
   return [
     {
       id: '8a',
-      loadLabel: '8 without a credential',
+      loadLabel: '8 connections without a credential',
       attack: { connections: 8, path },
       maximum: MAX_SLOWDOWN,
     },
     {
       id: '8b',
-      loadLabel: '8 of another platform',
+      loadLabel: '8 connections of another platform',
       attack: { connections: 8, path, authorization: neighbor },
       maximum: MAX_SLOWDOWN,
     },
     {
       id: '8c',
-      loadLabel: '8 to an unknown path',
+      loadLabel: '8 connections to an unknown path',
       attack: { connections: 8, path: `${BASE}/no-such-path` },
       maximum: MAX_SLOWDOWN,
     },
-    { id: '8e', loadLabel: '32 without a credential', attack: { connections: 32, path } },
+    {
+      id: '8e',
+      loadLabel: '32 connections without a credential',
+      attack: { connections: 32, path },
+    },
   ];
 };
 
@@ -165,21 +169,22 @@ async function waitUntilEmpty({ bench }: Parts, statement: string): Promise<numb
   }
 }
 
-interface Texts {
+/** Counts of text messages. */
+interface MessageCounts {
   sent: number;
-  /** The maximum number waiting at the service at one time. */
-  mostAtOnce: number;
-  /** The minimum number still waiting at the end of a round. */
-  leastLeft: number;
-  /** Not sent in time after the service recovered. */
-  stuck: number;
+  /** Maximum number of concurrent requests at the service. */
+  maxConcurrent: number;
+  /** Minimum number of queued messages at the end of a round. */
+  minQueued: number;
+  /** Number of messages that were not sent in time after the service recovered. */
+  unsent: number;
 }
 
-/** A run while messages wait for the service; they are sent before this resolves. */
-async function runWhileTextsHang(
+/** A run while text messages wait for the unresponsive service. They are sent before this resolves. */
+async function runDuringServiceOutage(
   parts: Parts,
   customers: readonly string[],
-  total: Texts,
+  total: MessageCounts,
 ): Promise<Run> {
   const { bench, setup } = parts;
   const { production, service } = setup;
@@ -190,18 +195,19 @@ async function runWhileTextsHang(
     return paySequentially(pay, { ...boundsOf(bench), minPayments: 1 });
   });
   const [waitingCount] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
-  const fastest = await service.call<number>('release');
+  const concurrent = await service.call<number>('release');
   const released = performance.now();
-  const stuck = await waitUntilEmpty(parts, WAITING);
+  const unsent = await waitUntilEmpty(parts, WAITING);
   const seconds = ((performance.now() - released) / 1000).toFixed(1);
   printProgress(
-    `${waitingCount?.n} of ${customers.length} messages were waiting at the end, ${fastest} at the service`,
+    `${waitingCount?.n} of ${customers.length} messages were queued at the end, ` +
+      `at most ${concurrent} concurrently at the service`,
   );
-  printProgress(`${seconds} s after the service recovered ${stuck} messages are still waiting`);
+  printProgress(`${seconds} s after the service recovered ${unsent} messages are still waiting`);
   total.sent += customers.length;
-  total.mostAtOnce = Math.max(total.mostAtOnce, fastest);
-  total.leastLeft = Math.min(total.leastLeft, waitingCount?.n ?? 0);
-  total.stuck += stuck;
+  total.maxConcurrent = Math.max(total.maxConcurrent, concurrent);
+  total.minQueued = Math.min(total.minQueued, waitingCount?.n ?? 0);
+  total.unsent += unsent;
   return run;
 }
 
@@ -239,9 +245,10 @@ const latencySide = (name: string, runs: readonly Run[]): Side => {
   return { ...side, values: side.p50 };
 };
 
-/** Name of the run alone that precedes the attack with this number. */
-const aloneLabel = (index: number) => `alone, ${1 + Math.floor(index / ALONE_EVERY)}`;
-const PAYOUT_ALONE = '8d, alone';
+/** Name of the run without load that precedes the attack with this index. */
+const baselineLabel = (index: number) =>
+  `without load, ${1 + Math.floor(index / ATTACKS_PER_BASELINE)}`;
+const PAYOUT_BASELINE = '8d, without load';
 
 export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const { rounds } = bench.settings;
@@ -251,28 +258,37 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const parts: Parts = { bench, setup, attacker, done: { transfers: 0, payouts: 0 } };
   const cases = casesOf(setup);
   const reports = new Map(cases.map(({ id }) => [id, emptyReport()]));
-  const texts: Texts = { sent: 0, mostAtOnce: 0, leastLeft: messages, stuck: 0 };
-  const runAlone = (kind: 'transfer' | 'payout') => () =>
+  const messageCounts: MessageCounts = {
+    sent: 0,
+    maxConcurrent: 0,
+    minQueued: messages,
+    unsent: 0,
+  };
+  const runBaseline = (kind: 'transfer' | 'payout') => () =>
     withPayer(parts, kind, (pay) => paySequentially(pay, boundsOf(bench)));
   const sides: Record<string, () => Promise<Run>> = {};
   for (const [index, { id, attack }] of cases.entries()) {
     const fullAttack = { ...attack, port: setup.port, keys: KEYS };
-    if (index % ALONE_EVERY === 0) sides[aloneLabel(index)] = runAlone('transfer');
-    sides[`${id}, beside`] = () =>
+    if (index % ATTACKS_PER_BASELINE === 0) sides[baselineLabel(index)] = runBaseline('transfer');
+    sides[`${id}, under load`] = () =>
       runDuringAttack(parts, fullAttack, reports.get(id) as AttackReport);
   }
   let round = 0;
-  sides[PAYOUT_ALONE] = runAlone('payout');
-  sides['8d, beside'] = () => {
+  sides[PAYOUT_BASELINE] = runBaseline('payout');
+  sides['8d, under load'] = () => {
     const from = (round++ % ROUNDS_APART) * messages;
-    return runWhileTextsHang(parts, setup.customers.slice(from, from + messages), texts);
+    return runDuringServiceOutage(
+      parts,
+      setup.customers.slice(from, from + messages),
+      messageCounts,
+    );
   };
   const runs = await alternate(sides, rounds);
   const wrongCount = await differences(parts);
   for (const child of [attacker, setup.process, setup.service]) await child.stop();
-  const row = (id: string, subject: string, load: string, aloneName: string): Row => {
-    const serverSide = latencySide(`beside ${load}`, runs[`${id}, beside`] as Run[]);
-    const peer = latencySide('alone', runs[aloneName] as Run[]);
+  const row = (id: string, subject: string, load: string, baselineName: string): Row => {
+    const serverSide = latencySide(`with ${load}`, runs[`${id}, under load`] as Run[]);
+    const peer = latencySide('without load', runs[baselineName] as Run[]);
     return {
       id,
       label: subject,
@@ -285,18 +301,18 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
     const report = reports.get(id) as AttackReport;
     const transferRow = row(
       id,
-      'a transfer out, among 800 kB bodies',
+      'a transfer out, during requests with 800 kB bodies',
       loadLabel,
-      aloneLabel(index),
+      baselineLabel(index),
     );
     const unanswered = sum(report.unanswered);
     return { ...transferRow, slowdown: { maximum }, remark: summaryOf(report), unanswered };
   });
-  const { sent, mostAtOnce, leastLeft, stuck } = texts;
+  const { sent, maxConcurrent, minQueued, unsent } = messageCounts;
   const remark =
-    `${sent} messages, at most ${mostAtOnce} at the service at one time, at least ${leastLeft} ` +
-    `waiting at the end of a round, ${stuck} stuck after it recovered`;
-  const texting = `${messages} hanging messages`;
-  const hanging = row('8d', 'a payout, until it is COMPLETED', texting, PAYOUT_ALONE);
+    `${sent} messages, at most ${maxConcurrent} concurrently at the service, at least ${minQueued} ` +
+    `queued at the end of a round, ${unsent} unsent after it recovered`;
+  const outage = `${messages} messages without a response`;
+  const hanging = row('8d', 'a payout, until it is COMPLETED', outage, PAYOUT_BASELINE);
   return [...posted, { ...hanging, slowdown: { maximum: MAX_SLOWDOWN }, remark }];
 }

@@ -106,7 +106,7 @@ async function growthRows(
   return rows;
 }
 
-/** Pages per second at the large size, beside the bare statement of the same page. */
+/** Pages per second at the large size, compared with the bare statement of the same page. */
 async function pageRow(bench: Bench, server: OperatorServer): Promise<Row> {
   const { rounds, warmupMs } = bench.settings;
   const { cluster } = bench;

@@ -1,12 +1,12 @@
-// Flags of an operation: from its fields to options of the command line, and from their texts to the input
-// of the call.
+// Flags of an operation: creates command-line options from its fields, and converts their values to
+// the input of the call.
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { usageError } from '../exit.ts';
 import { closest } from '../suggest.ts';
 import type { Field, Operation } from './metadata.ts';
 
-/** Above this number the help omits the flags of nested objects. */
+/** If an operation has more flags, the help omits those of nested objects. */
 const MAX_SHOWN = 24;
 
 const PLACEHOLDERS: Record<Field['type'], string> = {
@@ -28,14 +28,14 @@ function fieldsOf({ query, body }: Operation): readonly Field[] {
   return [...query, ...(body?.fields ?? [])];
 }
 
-/** The number of flags that the help leaves out. */
+/** Adds the flags to a command. Returns the number of flags that its help omits. */
 export function addFlags(command: Command, operation: Operation): number {
   const fields = fieldsOf(operation);
   const isLong = fields.length > MAX_SHOWN;
   let hidden = 0;
   for (const field of fields) {
     const option = new Option(`--${field.flag} ${PLACEHOLDERS[field.type]}`, descriptionOf(field));
-    // Only for completion: values are checked below, in either case.
+    // Used for completion only: `checkValue` also accepts lower case.
     if (field.values) option.argChoices = [...field.values];
     if (isLong && field.path.includes('.')) {
       option.hideHelp();
@@ -63,7 +63,7 @@ function checkValue({ flag, values }: Field, text: string): string {
   throw usageError(`--${flag}: ${text} is unknown.`, near ? `Did you mean ${near}?` : list);
 }
 
-/** The value of a flag in the format of the API. */
+/** Converts the value of a flag to the type of the API field. */
 export function flagValue(field: Field, flagInput: string | true): unknown {
   const { type, flag } = field;
   if (flagInput === true) return true;
@@ -104,7 +104,7 @@ export function setAt(target: Json, path: string, value: unknown): void {
   parent[last] = value;
 }
 
-/** The JSON of `--data`: a text, `@file`, or `-` for standard input. */
+/** Reads the JSON of `--data`: a string, `@file`, or `-` for standard input. */
 export function readData(text: string): Json {
   const source = text === '-' ? 0 : text.startsWith('@') ? text.slice(1) : undefined;
   let content = text;
@@ -120,11 +120,11 @@ export function readData(text: string): Json {
   throw usageError('--data must be a JSON object.', 'Example: --data \'{ "name": "Ada" }\'');
 }
 
-/** The name under which the parser stores an option. */
+/** The property name of an option in the parsed options. */
 const attributeOf = (flag: string) =>
   flag.replaceAll(/-([a-zA-Z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The fields of the query and the body that have a flag on the command line. */
+/** Returns the input of a call from `--data` and the flags. Flags replace fields of `--data`. */
 export function inputOf(operation: Operation, options: Readonly<Record<string, unknown>>): Json {
   const input = options.data === undefined ? {} : readData(String(options.data));
   for (const field of fieldsOf(operation)) {
@@ -135,7 +135,7 @@ export function inputOf(operation: Operation, options: Readonly<Record<string, u
   return input;
 }
 
-/** Required fields that are absent, as flags. */
+/** Returns the flags of required fields that are absent. */
 export function missingFlags({ body, query }: Operation, input: Json): string[] {
   return [...query, ...(body?.fields ?? [])]
     .filter(({ required, path }) => required && input[path.split('.')[0] ?? ''] === undefined)

@@ -1,4 +1,5 @@
-// Tables that fit the terminal: texts are shortened, then the least important columns are omitted.
+// Tables that fit the width of the terminal: texts are shortened, then the least important columns
+// are omitted.
 import type { Styles } from './style.ts';
 import { isObject, shortText } from './values.ts';
 
@@ -22,19 +23,22 @@ const naturalWidth = ({ title, texts }: Column) =>
 const total = (widths: readonly number[]) =>
   widths.reduce((sum, each) => sum + each, 0) + GAP * Math.max(0, widths.length - 1);
 
-/** Widths of the columns, the most important first; columns without a width are omitted. */
+/**
+ * Returns the widths of the columns, which are ordered by importance. Columns without a width are
+ * omitted.
+ */
 export function fit(columns: readonly Column[], width: number): number[] {
   for (let count = columns.length; count > 0; count--) {
     const widths = columns.slice(0, count).map(naturalWidth);
     let excess = total(widths) - width;
     while (excess > 0) {
       const candidates = widths
-        .map((each, index) => ({ each, index, minimum: columns[index]?.minWidth ?? 0 }))
-        .filter(({ each, minimum }) => each > minimum);
-      const widest = candidates.sort((one, other) => other.each - one.each)[0];
+        .map((current, index) => ({ current, index, minimum: columns[index]?.minWidth ?? 0 }))
+        .filter(({ current, minimum }) => current > minimum);
+      const widest = candidates.sort((one, other) => other.current - one.current)[0];
       if (!widest) break;
-      const reduced = Math.max(widest.minimum, widest.each - excess);
-      excess -= widest.each - reduced;
+      const reduced = Math.max(widest.minimum, widest.current - excess);
+      excess -= widest.current - reduced;
       widths[widest.index] = reduced;
     }
     if (excess <= 0 || count === 1) return widths;
@@ -42,7 +46,7 @@ export function fit(columns: readonly Column[], width: number): number[] {
   return [];
 }
 
-/** Whether an ID leaves no place for the two columns after it, which say what the row is. */
+/** Whether the ID in the first column leaves too little width for the next two columns. */
 const isNarrow = (columns: readonly Column[], width: number) =>
   !Number.isFinite(columns[0]?.minWidth) &&
   fit(columns, width).length < Math.min(MIN_COLUMNS, columns.length);
@@ -50,7 +54,7 @@ const isNarrow = (columns: readonly Column[], width: number) =>
 const shortened = (text: string, width: number) =>
   widthOf(text) <= width ? text : `${[...text].slice(0, width - 1).join('')}…`;
 
-/** On a narrow terminal each row has two lines: its ID, and below it the other columns. */
+/** Formats each row as two lines, for a narrow terminal: the ID, and below it the other columns. */
 function stack([first, ...others]: readonly Column[], width: number, styles: Styles): string[] {
   const [titles = '', ...rows] = layOut(others, width - INDENT.length, { ...styles, dim: String });
   return [
@@ -60,7 +64,7 @@ function stack([first, ...others]: readonly Column[], width: number, styles: Sty
   ];
 }
 
-/** Lines of a table; without a width nothing is shortened. */
+/** Returns the lines of a table. Without a width, texts are not shortened. */
 export function layOut(
   columns: readonly Column[],
   width: number | undefined,
@@ -83,7 +87,7 @@ export function layOut(
   return [styles.dim(line(visibleColumns.map(({ title }) => title))), ...rows];
 }
 
-/** The most important fields of all resources, in this order; others follow in the order of the reply. */
+/** Fields of all resources in the order of importance. Other fields follow in the order of the reply. */
 const PREFERRED = [
   ...['id', 'number', 'name', 'fullName', 'type', 'eventType', 'operationId'],
   ...['status', 'state', 'kycStatus', 'kybStatus', 'errorCode', 'balance', 'amount'],
@@ -91,7 +95,7 @@ const PREFERRED = [
   ...['timestamp', 'createdAt', 'at', 'url', 'delivery', 'customerType', 'permissions'],
   ...['eventId', 'resourceId', 'customerId', 'platformCustomerId'],
 ];
-/** Rarely of interest in a list. */
+/** Fields that lists omit. */
 const OMITTED = ['updatedAt', 'region', 'isDeleted', 'clientSecret', 'statusChangedAt', 'replayed'];
 
 const rank = (name: string) => {
@@ -105,7 +109,7 @@ const titleOf = (name: string) =>
     .replaceAll('_', ' ')
     .toUpperCase();
 
-/** Shortened IDs and times are useless, shortened types and states nearly so. */
+/** IDs and times are never shortened; types and states keep more characters than other texts. */
 function minWidthOf(name: string): number {
   if (/(^id|(?<!operation)Id|At|timestamp|^at)$/.test(name)) return Number.POSITIVE_INFINITY;
   return /(^type|Type|^status|^operationId)$/.test(name) ? 20 : 12;
@@ -117,7 +121,7 @@ export const columnOf = (name: string, texts: readonly string[]): Column => ({
   minWidth: minWidthOf(name),
 });
 
-/** The columns of a list of resources, chosen by the fields of its items. */
+/** Returns the columns of a list of resources, which depend on the fields of the items. */
 export function columnsOf(items: readonly unknown[]): Column[] {
   const rows = items.filter(isObject);
   const names = [...new Set(rows.flatMap((each) => Object.keys(each)))]

@@ -1,4 +1,4 @@
-// `logs`: the requests of the platform, to find out why one failed.
+// `logs`: lists the requests of the platform with the reasons of failures.
 import { Command } from 'commander';
 import { withExamples } from '../help.ts';
 import { interruption, pause } from '../interrupt.ts';

@@ -5,7 +5,7 @@ export const OVERVIEW_TEXTS = {
   mode: 'Environment',
   availability: {
     closed: 'Available',
-    'half-open': 'Unavailable, tried again',
+    'half-open': 'Unavailable, being retried',
     open: 'Unavailable',
   },
   ranges: { day: '24 h', week: '7 days', month: '30 days', quarter: '90 days', year: '1 year' },

@@ -1,4 +1,4 @@
-// The country of an account outside: by its type, its fields, or its IBAN.
+// The country of an external account: by its type, its fields, or its IBAN.
 import { isCountry } from '../identity/countries.ts';
 import { ACCOUNT_TYPE_ROWS, isAccountType } from './account-types.ts';
 

@@ -20,7 +20,7 @@ export interface CutOff {
 interface DatedTransfer {
   rail: PaymentRail | null;
   currency: string;
-  /** Country of the account outside, if known. */
+  /** Country of the external account, if known. */
   country: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 // WebAuthn verification without a server: the test vectors of the specification, and a simulated
-// device that deviates in one point.
+// device with one deviation per test.
 import { describe, expect, it } from 'vitest';
 import {
   type Algorithm,
@@ -10,10 +10,10 @@ import {
 import official from '../../../test/vectors/webauthn.json' with { type: 'json' };
 import { checkAssertion, checkAttestation, matchesCredential, type Passkey } from './webauthn.ts';
 
-const CHALLENGE = base64url('what a platform drew');
+const CHALLENGE = base64url('challenge of a platform');
 const wire = (hex: string) => base64url(Buffer.from(hex, 'hex'));
 
-/** A device, and the stored part of its registration. */
+/** Registers a passkey. Returns the device and the stored part of the registration. */
 function register(
   options: Parameters<typeof authenticator>[0] = {},
   ceremony: Ceremony & { fmt?: string } = {},
@@ -36,7 +36,7 @@ const cborList = (data: Buffer) =>
     ...[...data].map((byte) => (byte < 24 ? Buffer.of(byte) : Buffer.of(24, byte))),
   ]);
 
-/** The result of verifying an assertion of the device, altered by `ceremony`. */
+/** Verifies an assertion of the device, with the deviations of `ceremony` and `change`. */
 function verify(
   { device, passkey, signCount }: ReturnType<typeof register>,
   ceremony: Ceremony = {},
@@ -97,7 +97,7 @@ describe('registration', () => {
     'android-safetynet',
     'tpm',
     'apple',
-    'of-tomorrow',
+    'future-format',
   ])('is accepted with any attestation statement: %s', (fmt) => {
     expect(register({}, { fmt }).passkey.credentialId).toMatch(/^[\w-]{43}$/);
   });
@@ -139,7 +139,7 @@ describe('registration', () => {
     '',
     'https://',
     `android:${'x'.repeat(501)}`,
-    // Every parent domain of it would be checked: minutes, and all available memory.
+    // Checking all its parent domains would take minutes and all available memory.
     `https://${'a.'.repeat(24_000)}com`,
   ])('from the origin %j is rejected', (origin) => {
     const device = authenticator();
@@ -164,11 +164,11 @@ describe('registration', () => {
 
   it('is rejected with an unusable key', () => {
     const curve = authenticator({ algorithm: 'ES384' }).create(CHALLENGE);
-    const sound = authenticator();
+    const device = authenticator();
     // The last byte of y: the point is off the curve.
-    const cose = Buffer.from(sound.cose);
+    const cose = Buffer.from(device.cose);
     cose[cose.length - 1] = (cose[cose.length - 1] as number) ^ 1;
-    for (const credential of [curve, sound.create(CHALLENGE, { cose })]) {
+    for (const credential of [curve, device.create(CHALLENGE, { cose })]) {
       expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
         {
           field: 'attestationObject',
@@ -178,7 +178,7 @@ describe('registration', () => {
     }
   });
 
-  it('is rejected with an ID that no device may generate', () => {
+  it('is rejected with an ID of invalid length', () => {
     const long = authenticator({ credentialId: Buffer.alloc(1023, 1) });
     expect(errorsOf(checkAttestation(long.create(CHALLENGE), CHALLENGE))).toEqual([]);
     for (const length of [0, 1024]) {
@@ -191,7 +191,7 @@ describe('registration', () => {
     }
   });
 
-  it('names every unreadable field, and an ID of another credential', () => {
+  it('is rejected with all unreadable fields, and with the ID of another credential', () => {
     const unreadable = {
       credentialId: '*',
       clientDataJson: base64url('[]'),
@@ -210,14 +210,14 @@ describe('registration', () => {
 
   it.each([
     ['a list of bytes', (data: Buffer) => cborList(data)],
-    ['a requested length', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
-  ])('whose data is %s is rejected', (_description, spoil) => {
+    ['a length without content', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
+  ])('is rejected if its data is %s', (_description, encode) => {
     const credential = authenticator().create(CHALLENGE);
     const bytes = Buffer.from(credential.attestationObject, 'base64url');
     // The name is followed by the head of a byte string: 0x58 and its length.
     const offset = bytes.indexOf('authData') + 'authData'.length;
     const attestationObject = base64url(
-      Buffer.concat([bytes.subarray(0, offset), spoil(bytes.subarray(offset + 2))]),
+      Buffer.concat([bytes.subarray(0, offset), encode(bytes.subarray(offset + 2))]),
     );
     expect(errorsOf(checkAttestation({ ...credential, attestationObject }, CHALLENGE))).toEqual([
       {
@@ -227,7 +227,7 @@ describe('registration', () => {
     ]);
   });
 
-  it('may name any scheme as the embedding page', () => {
+  it('is accepted with an invalid origin of the embedding page', () => {
     const device = authenticator();
     const credential = device.create(CHALLENGE);
     const reported = JSON.parse(Buffer.from(credential.clientDataJson, 'base64url').toString());
@@ -238,7 +238,7 @@ describe('registration', () => {
     });
   });
 
-  it('with deeply nested brackets only is rejected as invalid JSON', () => {
+  it('is rejected if its CBOR is nested too deeply', () => {
     const nested = base64url(Buffer.alloc(48_000, 0x81));
     const credential = { ...authenticator().create(CHALLENGE), attestationObject: nested };
     expect(errorsOf(checkAttestation(credential, CHALLENGE))).toHaveLength(1);
@@ -273,7 +273,7 @@ describe('assertion', () => {
     expect(verify(registration, { counter: 8, ...ceremony })).toEqual({ failed });
   });
 
-  it('is rejected with the signature of another key, and with none', () => {
+  it('is rejected with the signature of another key, and with an invalid signature', () => {
     const failed = 'The signature of the assertion is invalid.';
     const registration = register();
     const otherAssertion = authenticator().get(CODE);
@@ -284,7 +284,7 @@ describe('assertion', () => {
     });
   });
 
-  it('is rejected if signed data is changed afterwards', () => {
+  it('is rejected if signed data was changed', () => {
     const registration = register();
     const { authenticatorData } = registration.device.get(CODE, { counter: 9 });
     expect(verify(registration, { counter: 1 }, { authenticatorData })).toEqual({
@@ -292,7 +292,7 @@ describe('assertion', () => {
     });
   });
 
-  it('names every unreadable field', () => {
+  it('is rejected with all unreadable fields', () => {
     const unreadable = {
       credentialId: '*',
       clientDataJson: 'e30',
@@ -307,7 +307,7 @@ describe('assertion', () => {
     ]);
   });
 
-  it('in a frame is valid in the frame it was registered in, and on its own page', () => {
+  it('of a passkey from a frame is accepted in the same frame and on its own page', () => {
     const registration = register({}, { topOrigin: 'https://shop.example.com' });
     expect(registration.passkey.framedBy).toBe('https://shop.example.com');
     expect(verify(registration, { topOrigin: 'https://shop.example.com' })).toEqual({
@@ -319,7 +319,7 @@ describe('assertion', () => {
     });
   });
 
-  it('may name its passkey with padding', () => {
+  it('can contain the credential ID with padding', () => {
     const { passkey } = register();
     expect(matchesCredential(passkey, `${passkey.credentialId}=`)).toBe(true);
     expect(matchesCredential(passkey, base64url('another'))).toBe(false);

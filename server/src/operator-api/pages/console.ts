@@ -52,7 +52,7 @@ async function progressIn(folder: string): Promise<Progress | undefined> {
 }
 
 const NOT_BUILT =
-  'The console is not built yet. `npm start` builds it beside the server; otherwise run ' +
+  'The console is not built yet. `npm start` builds it in the background; otherwise run ' +
   '`npm run console`. This page reloads by itself.';
 
 async function sendProgress(reply: FastifyReply, folder: string) {

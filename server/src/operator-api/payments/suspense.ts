@@ -47,8 +47,8 @@ const SuspenseItem = named(
       readable: Readable,
       to: nullable(
         text(
-          'Destination of a return: an internal account, or `outside` for a transfer by the ' +
-            'operator. Null for a shortfall.',
+          'Destination of a return: the ID of an internal account, or `outside` for a transfer by the ' +
+            'operator to an external account. Null for a shortfall.',
         ),
       ),
       outside: nullable(
@@ -112,18 +112,21 @@ const returned = operation({
   tag: TAG,
   summary: 'Return a suspense item',
   description:
-    'Returns the funds to their balance, or records that the operator sent them to an account ' +
-    'outside. The amount follows from the ledger.',
+    'Credits the funds to the internal account that `to` names, or records that the operator sent ' +
+    'them to an external account. The amount is that of the ledger.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['suspense return'],
   params: transactionParams,
   body: Type.Object({
     reference: Type.Optional(
-      text("The bank's own reference of the transfer outside. Required for one.", {
-        minLength: 1,
-        maxLength: 255,
-      }),
+      text(
+        'Bank reference of the transfer to the external account. Required if `to` is `outside`.',
+        {
+          minLength: 1,
+          maxLength: 255,
+        },
+      ),
     ),
     ...OptionalReason,
   }),

@@ -27,7 +27,7 @@ const show = operation({
   operationId: 'showEnrollment',
   path: '/enrollment',
   summary: 'Get an enrollment link',
-  description: 'Returns the purpose and the user of a link. The link is not used.',
+  description: 'Returns the purpose and the user of a link. The link remains valid.',
   body: Type.Object({ secret: Secret }),
   replies: {
     200: Type.Object({

@@ -1,4 +1,4 @@
-// `cards funding-debits|resolve-debit`: funding debits in progress, to find out why a card payment
+// `cards funding-debits|resolve-debit`: funding debits in progress, which show why a card payment
 // does not settle. The amount remains held until the issuer gives a final response, and blocks
 // closing the account and deleting the customer; without a response an operator records the
 // verified result.

@@ -339,7 +339,7 @@ describe('a deposit', () => {
     expect((await service.readQueue(id))[0]).toMatchObject({ kind: 'payout', amount: 91_08 });
     await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_CANNOT_RECEIVE');
     await service.app.settle();
-    // It was paid in from outside, so a bank has to return it.
+    // The payment was funded by a deposit, so the refund is a bank transfer.
     expect((await service.readQueue(id))[0]).toMatchObject({
       kind: 'refund',
       amount: 100_00,

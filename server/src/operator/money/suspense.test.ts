@@ -215,7 +215,7 @@ describe('external funds that could not be returned', () => {
     ]);
     expect((await service.run('suspense', 'list')).out).toContain('accountIdentifier=****8');
     await service.expectRejected(
-      'The funds return to an outside account',
+      'The funds return to an external account',
       'suspense',
       'return',
       id,
@@ -264,7 +264,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const { id, own } = await paymentInSuspense(true);
     expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
     await service.expectRejected(
-      'The funds return to an outside account',
+      'The funds return to an external account',
       'suspense',
       'return',
       id,

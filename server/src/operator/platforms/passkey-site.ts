@@ -18,7 +18,7 @@ export const PASSKEY_FLAGS: Flags = {
 };
 
 /**
- * The site after the flags are applied to `before`; each flag is optional. Throws a usage error for
+ * Applies the flags to the current site; each flag is optional. Throws a usage error for
  * a site that browsers or apps would reject.
  */
 export function passkeySiteIn(

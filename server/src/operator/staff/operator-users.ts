@@ -108,7 +108,7 @@ export const operatorUserVerbs: readonly Verb[] = [
   {
     noun: 'operator-user',
     verb: 'update',
-    summary: 'Change a user of the operator API from the next request on',
+    summary: 'Change the name, roles, platforms or status of a user of the operator API',
     flags: {
       user,
       name: { value: 'NAME', help: 'Name of the person' },

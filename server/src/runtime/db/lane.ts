@@ -155,7 +155,7 @@ function putRun(sink: Sink, { statement, columns }: Bound): void {
   close(sink, start);
 }
 
-/** All messages including Sync. Adds the names that it prepares to `fresh`. */
+/** Encodes all messages including Sync. Adds the names of new prepared statements to `newNames`. */
 function encode(
   sink: Sink,
   statements: readonly Bound[],

@@ -92,8 +92,8 @@ function isBroken(error: unknown): boolean {
 const unavailable = (reason: string, cause?: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1, cause });
 
-/** A later query opens another connection. */
-function forget(slot: Slot, client: Promise<pg.Client>): void {
+/** Removes a client from its slot, so that a later query opens another connection. */
+function removeClient(slot: Slot, client: Promise<pg.Client>): void {
   if (slot.client !== client) return;
   slot.client = undefined;
   slot.connected = undefined;
@@ -101,7 +101,7 @@ function forget(slot: Slot, client: Promise<pg.Client>): void {
 
 /** Replaces a connection: it ends after its queries in flight, or after `deadlineMs`. */
 function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): void {
-  forget(slot, client);
+  removeClient(slot, client);
   client.then(
     (each) => {
       const timer = setTimeout(() => each.connection.stream.destroy(), deadlineMs).unref();
@@ -141,7 +141,7 @@ export function createPool(options: PoolOptions): Pool {
   function clientOf(slot: Slot): Promise<pg.Client> {
     if (slot.client) return slot.client;
     const opening = connect(options);
-    const onEnd = () => forget(slot, opening);
+    const onEnd = () => removeClient(slot, opening);
     slot.client = opening;
     slot.expiresAt = performance.now() + nextLifetime(maxAgeMs);
     opening.then((client) => {

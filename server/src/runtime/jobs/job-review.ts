@@ -189,7 +189,7 @@ export async function readJob({ db, effects }: Runtime, id: string): Promise<Job
 const DEAD_OF = `select id from jobs where state = 'dead' and kind = $1 and failed_at <= $2
   order by failed_at, id limit $3`;
 
-/** Ids of jobs of a kind that died by `before`, earliest first. */
+/** IDs of the jobs of a kind that were dead at `cutoff`, earliest first. */
 export async function deadJobs(
   db: Pick<Database, 'query'>,
   kind: string,

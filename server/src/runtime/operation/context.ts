@@ -181,7 +181,7 @@ const attempting =
     }
   };
 
-/** A fresh context without reads or staged work; `time` is the time of the caller's platform. */
+/** Creates a context without reads and staged changes. `now` is the time of the platform of the caller. */
 export function createContext(
   { effects, db, vault, ids }: Pick<Ctx, 'effects' | 'db' | 'vault'> & { ids?(): Effects },
   caller: Caller,

@@ -226,7 +226,7 @@ async function startServer(
 /** The handle of the running PostgreSQL for its starter. */
 function handleOf(guard: ChildProcess, running: Running, durable: boolean): Embedded {
   const exitCode = new Promise<number | null>((resolve) => guard.once('close', resolve));
-  // A caller that forgets to stop must still be able to exit; the guard then shuts PostgreSQL down.
+  // If the caller exits without stopping PostgreSQL, the guard process stops it.
   guard.unref();
   for (const stream of [guard.stdin, guard.stderr]) (stream as { unref?(): void })?.unref?.();
   const end = async () => {

@@ -5,7 +5,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
-/** A policy that allows everything without approval; `more` replaces parts. */
+/** A policy that allows everything without approval; `overrides` replaces parts. */
 export const policyBody = (overrides: Json = {}) => ({
   permissions: [
     'VIEW_TRANSACTIONS',
@@ -67,7 +67,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
     return ok(await callAsPlatform('POST', '/agents', body), 201);
   }
 
-  /** A connected agent of a customer; `more` replaces parts of its policy. */
+  /** A connected agent of a customer; `overrides` replaces parts of its policy. */
   async function connectAgent(customerId: string, overrides: Json = {}) {
     const { agent, deviceCode } = await createUnconnectedAgent(customerId, overrides);
     const { accessToken } = ok(await redeemCode(deviceCode.code), 200);

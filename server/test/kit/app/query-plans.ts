@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { expect } from 'vitest';
 import type { Sql } from '../../../src/runtime/db/paging.ts';
 
-/** Throws if a statement scans a table, sorts many rows or reads more blocks than `most`. */
+/** Throws if a statement scans a table, sorts many rows or reads more blocks than `max`. */
 export type Planned = (sql: Sql, max: number) => Promise<void>;
 
 export const uuid = (n: number | string) =>

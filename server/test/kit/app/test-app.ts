@@ -35,7 +35,7 @@ export function openForFile<T extends Closable>(open: () => Promise<T>): T {
   return value;
 }
 
-/** Options that depend on something that an earlier hook opens are a function. */
+/** Options are a function if they depend on a resource that an earlier hook opens. */
 type Options = AppOptions | (() => AppOptions);
 const start = (options: Options) => startApp(typeof options === 'function' ? options() : options);
 

@@ -1,8 +1,8 @@
-// The server is killed repeatedly under load. After each restart the database must match the
-// replies that its clients got: every acknowledged payment exists once and completely, the books
-// balance, work continues, and finally every event is delivered. CRASH_KILLS sets the number of
-// kills (30 and more show rare races), CRASH_SEED repeats the random choices of a failed run (the
-// race itself cannot be repeated). The tests of one and of three processes are these.
+// Tests of a server that is killed repeatedly under load, with one or several processes. After each
+// restart the database must match the replies to the clients: every acknowledged payment exists once
+// and completely, the books balance, work continues, and finally every event is delivered.
+// CRASH_KILLS sets the number of kills (30 and more show rare races). CRASH_SEED repeats the random
+// choices of a failed run, but not the race itself.
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
 import os from 'node:os';
@@ -22,19 +22,19 @@ import { createDataFolder, type DataFolder, type Running } from './server.ts';
 const KILLS = Number(process.env.CRASH_KILLS ?? lengthOf(3, 30));
 const SEED = Number(process.env.CRASH_SEED ?? runSeed());
 const CLIENTS = 24;
-const PEOPLE = 6;
+const CUSTOMERS = 6;
 /** Minimum number of replies between two kills. */
 const MIN_REPLIES = 20;
-/** One restart in four is itself killed, in addition to the counted kills. */
+/** Share of restarts that are killed during the start, in addition to the counted kills. */
 const KILLED_ON_START_SHARE = 0.25;
-/** A job claimed by a dead server is due again after a minute. */
+/** A job that a killed server had claimed is due again after a minute. */
 const SETTLE_MS = 120_000;
-/** A dead server's lease of its webhooks has expired when deliveries start. */
+/** Deliveries start when the lease of the killed server has expired. */
 const SILENCE_MS = 30_000;
 const QUIET_ENV = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0' };
 
 const chance = seeded(SEED);
-/** The number of processes of the server. */
+/** Flags that set the number of processes of the server. */
 let flags: string[];
 let dataFolder: DataFolder;
 let server: Running;
@@ -62,7 +62,7 @@ async function startLoad(): Promise<void> {
   };
   const config = { webhookEndpoint: receiver.url, feeConfigs: [fee] };
   await callOrThrow(server, 'PATCH', '/config', config);
-  load = await createLoad(server, { seed: SEED, clients: CLIENTS, people: PEOPLE });
+  load = await createLoad(server, { seed: SEED, clients: CLIENTS, people: CUSTOMERS });
 }
 
 /** Checks a snapshot of the database; fails with the first problems. */
@@ -89,7 +89,7 @@ async function waitUnderLoad(): Promise<void> {
     await sleep(5);
 }
 
-/** Restarts, sometimes with another kill during the start. */
+/** Restarts the server, sometimes with another kill during the start. */
 async function restart(): Promise<void> {
   if (chance() < KILLED_ON_START_SHARE) {
     const early = dataFolder.launch(flags, QUIET_ENV);
@@ -130,7 +130,7 @@ export function testKilledServer(processes: number): void {
     await receiver?.close();
   }, 60_000);
 
-  /** Stops after the first failure: further tests would only repeat it. */
+  /** After a failure the remaining tests are skipped, because they would report the same failure. */
   beforeEach((context) => context.skip(failed, 'skipped after a failure'));
   afterEach((context) => {
     failed ||= context.task.result?.state === 'fail';
@@ -152,7 +152,7 @@ export function testKilledServer(processes: number): void {
         }
         load.open(server);
         await load.finish();
-        // A run without interrupted requests proves nothing.
+        // Without interrupted requests, the run would not test the recovery.
         expect(load.lostCount).toBeGreaterThan(0);
         expect(load.requests.filter((request) => !request.response)).toEqual([]);
       },

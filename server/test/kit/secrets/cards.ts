@@ -48,7 +48,7 @@ async function openPage(
   return { statusCode, body };
 }
 
-/** Reveals the card once and tries a second time; returns the number and the secrets of both links. */
+/** Reveals the card once, and repeats the request. Returns the number and the secrets of both links. */
 async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, cardId: string) {
   const { app, secrets } = lifecycle;
   const links: string[] = [];

@@ -37,10 +37,10 @@ describe('the search for what is short', () => {
     ['1402913', false],
     ['a402913-0000', false],
     ['09:00:00.402913+00', false],
-  ])('in %s', (text, isThere) => {
+  ])('in %s', (text, isFound) => {
     const list = secretList();
     list.recordShortSecret('a code', '402913');
     const { leaks } = list.find([{ name: 'a place', text }]);
-    expect(leaks).toEqual(isThere ? ['a code in a place'] : []);
+    expect(leaks).toEqual(isFound ? ['a code in a place'] : []);
   });
 });

@@ -33,7 +33,7 @@ function pointOf(secret: bigint): Buffer {
   return curve.getPublicKey();
 }
 
-/** ECDSA over a digest with a deterministic nonce; `high` selects the high `s`. */
+/** Signs a digest by ECDSA with a deterministic nonce. `high` selects the higher of the two values of `s`. */
 export function signDigest(secret: bigint, digest: Uint8Array, { high = false } = {}) {
   const seed = createHash('sha256').update(bytes32(secret)).update(digest).digest();
   const nonce = mod(toBigInt(seed));
@@ -44,7 +44,8 @@ export function signDigest(secret: bigint, digest: Uint8Array, { high = false } 
   const parity = point[64]! & 1;
   const flip = isHigh !== high;
   return {
-    pair: Buffer.concat([bytes32(r), bytes32(flip ? ORDER - s : s)]),
+    /** `r` and `s`, 32 bytes each. */
+    signature: Buffer.concat([bytes32(r), bytes32(flip ? ORDER - s : s)]),
     recovery: flip ? parity ^ 1 : parity,
   };
 }
@@ -57,8 +58,8 @@ export function evmWallet(secret: bigint) {
   return {
     address,
     sign(message: string, { v = 27, high = false } = {}): string {
-      const { pair, recovery } = signDigest(secret, evmDigest(message), { high });
-      return `0x${pair.toString('hex')}${(v + recovery).toString(16).padStart(2, '0')}`;
+      const { signature, recovery } = signDigest(secret, evmDigest(message), { high });
+      return `0x${signature.toString('hex')}${(v + recovery).toString(16).padStart(2, '0')}`;
     },
   };
 }
@@ -69,22 +70,22 @@ export function tronWallet(secret: bigint) {
     address: base58check.encode(Buffer.concat([Buffer.of(0x41), hash])),
     sign(message: string): string {
       const head = `\x19TRON Signed Message:\n${Buffer.byteLength(message)}`;
-      const { pair, recovery } = signDigest(secret, keccak_256(Buffer.from(head + message)));
-      return `0x${pair.toString('hex')}${(27 + recovery).toString(16)}`;
+      const { signature, recovery } = signDigest(secret, keccak_256(Buffer.from(head + message)));
+      return `0x${signature.toString('hex')}${(27 + recovery).toString(16)}`;
     },
   };
 }
 
 export function solanaWallet(seed: Uint8Array) {
   const key = ed25519KeyOf(seed);
-  const spki = createPublic(key);
   return {
-    address: base58.encode(spki.subarray(-32)),
+    address: base58.encode(rawPublicKeyOf(key)),
     sign: (message: string) => base58.encode(sign(null, Buffer.from(message), key)),
   };
 }
 
-function createPublic(key: ReturnType<typeof ed25519KeyOf>): Buffer {
+/** Returns the 32 bytes of the public key. */
+function rawPublicKeyOf(key: ReturnType<typeof ed25519KeyOf>): Buffer {
   const jwk = key.export({ format: 'jwk' });
   return Buffer.from(jwk.x as string, 'base64url');
 }
@@ -95,15 +96,15 @@ export function sparkWallet(secret: bigint, prefix: 'spark' | 'sparkrt' = 'spark
   const bech32Words = bech32m.toWords(Buffer.concat([Buffer.from([0x0a, 0x21]), key]));
   return {
     address: bech32m.encode(prefix, bech32Words, 1000),
-    /** The form of 64 bytes. */
+    /** Returns a signature of 64 bytes, in hexadecimal. */
     sign: (message: string, { high = false } = {}): string =>
-      signDigest(secret, sha256(Buffer.from(message)), { high }).pair.toString('hex'),
+      signDigest(secret, sha256(Buffer.from(message)), { high }).signature.toString('hex'),
   };
 }
 
 const FIRST_HEADER = { uncompressed: 27, p2pkh: 31, p2sh: 35, segwit: 39 };
 
-/** A Bitcoin key with its mainnet addresses; `header` sets the address type of the signature. */
+/** A Bitcoin key with its mainnet addresses. `header` is the address type in the signature. */
 export function bitcoinWallet(secret: bigint) {
   const point = pointOf(secret);
   const keyHash = hash160(compressKey(point));
@@ -115,8 +116,10 @@ export function bitcoinWallet(secret: bigint) {
     p2sh: legacy(5, hash160(Buffer.concat([Buffer.from([0, 20]), keyHash]))),
     segwit: bech32.encode('bc', [0, ...bech32.toWords(keyHash)]),
     sign(message: string, header: keyof typeof FIRST_HEADER): string {
-      const { pair, recovery } = signDigest(secret, bitcoinDigest(message));
-      return Buffer.concat([Buffer.of(FIRST_HEADER[header] + recovery), pair]).toString('base64');
+      const { signature, recovery } = signDigest(secret, bitcoinDigest(message));
+      return Buffer.concat([Buffer.of(FIRST_HEADER[header] + recovery), signature]).toString(
+        'base64',
+      );
     },
   };
 }

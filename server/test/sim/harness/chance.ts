@@ -4,7 +4,7 @@
 export interface Chance {
   /** A whole number from 0 to `limit` - 1. */
   integerBelow(limit: number): number;
-  /** A whole number from `least` to `most`, inclusive. */
+  /** An integer from `minimum` to `maximum`, inclusive. */
   integerBetween(minimum: number, maximum: number): number;
   /** True with this probability in percent. */
   percent(share: number): boolean;

@@ -61,7 +61,10 @@ function reaches(
 export const refundOf = (row: RecordedRow): string =>
   row.refund ? (JSON.parse(row.refund) as { status: string }).status : 'NONE';
 
-/** An invalid change of a payment; undefined if valid. `was` is null for a new payment. */
+/**
+ * Returns the problem of an invalid change of a payment; undefined if valid. `before` is null for a
+ * new payment.
+ */
 export function transitionProblem(
   before: RecordedRow | null,
   after: RecordedRow,

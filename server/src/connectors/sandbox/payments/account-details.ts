@@ -28,7 +28,7 @@ export const lettersOf = (seed: string, purpose: string, count: number): string 
 export const SCRIPTED_SUFFIX = /[0-2]0\d$/;
 
 /**
- * The result of `make` for the seed, without a suffix that scripts an outcome: a payment to
+ * Returns the result of `derive` for the seed, without a suffix that scripts an outcome: a payment to
  * generated account details must succeed.
  */
 export function withoutScriptedSuffix(seed: string, derive: (seed: string) => string): string {

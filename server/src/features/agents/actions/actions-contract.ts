@@ -33,7 +33,7 @@ export const agentExecuteQuote = operation({
     'has expired. Requires EXECUTE_QUOTES in the policy.',
   permission: 'TRANSACT',
   signedRetry: true,
-  params: Type.Object({ quoteId: Type.String() }),
+  params: Type.Object({ quoteId: Type.String({ description: 'ID of the quote.' }) }),
   replies: { 200: AgentAction },
   errors: [...executeQuote.errors, 'FORBIDDEN'],
   notFound: 'QUOTE_NOT_FOUND',
@@ -85,7 +85,9 @@ export const agentListActions = operation({
   query: Type.Object({
     limit: PageQuery.limit,
     cursor: PageQuery.cursor,
-    status: Type.Optional(AgentActionStatus),
+    status: Type.Optional(
+      withDescription(AgentActionStatus, 'Return only actions with this status.'),
+    ),
   }),
   replies: { 200: AgentActionListResponse },
   errors: [],
@@ -99,7 +101,7 @@ export const agentGetAction = operation({
   summary: 'Get an action of the agent',
   description: 'Returns an action of the calling agent with its status.',
   permission: 'VIEW',
-  params: Type.Object({ actionId: Type.String() }),
+  params: Type.Object({ actionId: Type.String({ description: 'ID of the action.' }) }),
   replies: { 200: AgentAction },
   errors: [],
   notFound: 'NOT_FOUND',
@@ -116,11 +118,15 @@ export const listAgentApprovals = operation({
   query: Type.Object({
     limit: PageQuery.limit,
     cursor: PageQuery.cursor,
-    agentId: Type.Optional(Type.String()),
-    customerId: Type.Optional(Type.String()),
+    agentId: Type.Optional(Type.String({ description: 'Return only actions of this agent.' })),
+    customerId: Type.Optional(
+      Type.String({ description: 'Return only actions of agents of this customer.' }),
+    ),
     startDate: Type.Optional(withDescription(Timestamp, 'Created at or after this time.')),
     endDate: Type.Optional(withDescription(Timestamp, 'Created at or before this time.')),
-    sortOrder: Type.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+    sortOrder: Type.Optional(
+      oneOf(['asc', 'desc'], { default: 'desc', description: 'Order by time of creation.' }),
+    ),
   }),
   replies: { 200: AgentActionListResponse },
   errors: [],
@@ -130,7 +136,10 @@ const decision = {
   method: 'POST',
   tag: MANAGEMENT_TAG,
   permission: 'TRANSACT',
-  params: Type.Object({ agentId: Type.String(), actionId: Type.String() }),
+  params: Type.Object({
+    agentId: Type.String({ description: 'ID of the agent.' }),
+    actionId: Type.String({ description: 'ID of the action.' }),
+  }),
   replies: { 200: AgentAction },
   notFound: 'NOT_FOUND',
 } as const;

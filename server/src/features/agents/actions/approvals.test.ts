@@ -248,7 +248,7 @@ describe('late approval', () => {
         }),
     ],
     [
-      'the account outside was deleted',
+      'the external account was deleted',
       'ACCOUNT_NOT_FOUND',
       async (agent) =>
         ok(

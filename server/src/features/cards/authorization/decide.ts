@@ -79,7 +79,7 @@ export async function declineLate(
 
 /**
  * Decides, stages the payment with its hold, and records the decision. A decline is a normal
- * result. The caller has checked that the message was not decided before (`earlierDecision`).
+ * result. The caller has checked that the message was not decided before (`findEarlierDecision`).
  */
 export async function decide(
   ctx: Ctx,

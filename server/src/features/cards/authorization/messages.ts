@@ -47,7 +47,7 @@ export async function findEarlierDecision(
   ]);
   const lastRow = lateRow ?? row;
   if (!lastRow) return undefined;
-  // Reversed before it arrived: declined, whatever its amount is.
+  // The reversal arrived first: the authorization is declined regardless of its amount.
   if (lastRow.kind === 'AUTHORIZATION_REVERSAL') return decisionOf(lastRow);
   const isSameMessage =
     lastRow.card_id === cardId && lastRow.token === messageKey(ctx, token) && lastRow.kind === kind;

@@ -42,9 +42,9 @@ import { decide, declineLate } from './decide.ts';
 import { factPoster } from './facts.ts';
 import { applyNotice, findEarlierDecision, findPaymentOfToken, writeTooLate } from './messages.ts';
 
-/** Attempts, and the first delay between them, to find out the recorded decision. */
-const TRIES = 5;
-const PAUSE_MS = 50;
+/** Maximum number of attempts. The delay between them starts at twice `BASE_DELAY_MS` and doubles. */
+const MAX_ATTEMPTS = 5;
+const BASE_DELAY_MS = 50;
 
 /** Limits of the contract and of JSON in the database. */
 const truncateText = (text: string, max: number) =>
@@ -57,13 +57,13 @@ const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant =>
   ...(country === undefined ? {} : { country: truncateText(country, 10) }),
 });
 
-/** A request without an amount asks whether the card is valid. */
+/** A request with the amount 0 checks whether the card is valid. */
 const kindOf = ({ kind, amount }: CardRequest): CardRequest['kind'] =>
   kind === 'AUTHORIZATION' && amount === 0n ? 'BALANCE_INQUIRY' : kind;
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' } as const;
 
-/** Whether a repetition would end in the same way. */
+/** Whether repeating the work would cause the same error. */
 const isFinal = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && !isTransient(error.code));
 
@@ -75,8 +75,8 @@ async function retryUntilFinal<R>(work: () => Promise<R>): Promise<R> {
     try {
       return await work();
     } catch (error) {
-      if (isFinal(error) || attempts === TRIES) throw error;
-      await pause(PAUSE_MS * 2 ** attempts);
+      if (isFinal(error) || attempts === MAX_ATTEMPTS) throw error;
+      await pause(BASE_DELAY_MS * 2 ** attempts);
     }
   }
 }

@@ -20,7 +20,7 @@ const presentError = ({ correlation_id, code, message, details }: Shown) => ({
 export const isFinished = ({ status }: Pick<ImportRow, 'status'>): boolean =>
   status === 'COMPLETED' || status === 'FAILED';
 
-/** API resource of an import. `more` are errors that this change set adds to the stored ones. */
+/** API resource of an import. `stagedErrors` are errors that this change set adds. */
 export async function importView(
   { db }: Pick<Ctx, 'db'>,
   row: ImportRow,

@@ -282,11 +282,11 @@ describe('claimInvitation', () => {
     );
     const params = { invitationCode: invitation.code };
     const input = { params, query: {}, headers: {}, body: { inviteeUma: payee.umaAddress } };
-    let isThere = true;
+    let exists = true;
     const claiming = operate(app.runtime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
       const reply = await claims?.run(ctx, input);
-      if (isThere) ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
-      isThere = false;
+      if (exists) ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
+      exists = false;
       return reply;
     });
     await expect(claiming).rejects.toMatchObject({ code: 'INVALID_UMA_ADDRESS' });

@@ -14,7 +14,7 @@ const INDIVIDUAL_FIELDS = Object.keys(individualFields);
 const BUSINESS_FIELDS = Object.keys({ ...businessCore, ...businessDetails });
 const ADDRESS_FIELDS = Object.keys(Address.properties);
 
-/** Applies the fields of `names` to `was`; null removes a field. */
+/** Applies the changes of the fields `names` to the previous fields. Null removes a field. */
 function withFields(previous: Fields, change: Fields, names: readonly string[]): Fields {
   const fields = { ...previous };
   for (const name of names) {

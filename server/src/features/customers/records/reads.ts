@@ -11,7 +11,7 @@ import { type CustomerRow, customers } from './store.ts';
 
 /**
  * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. Deleted customers
- * are returned, unless `alive` is set: then CUSTOMER_DELETED is thrown.
+ * are returned, unless `rejectDeleted` is set: then CUSTOMER_DELETED is thrown.
  */
 export async function customerOf(
   ctx: Ctx,
@@ -29,7 +29,8 @@ export async function customerOf(
 }
 
 /**
- * Customer of any platform, for operators. Throws CUSTOMER_NOT_FOUND and, with `alive`, CUSTOMER_DELETED.
+ * Customer of any platform, for operators. Throws CUSTOMER_NOT_FOUND and, with `rejectDeleted`,
+ * CUSTOMER_DELETED.
  */
 export async function customerById(
   reader: Reader,

@@ -39,8 +39,8 @@ function fill(lanes: Lanes, platform: string): DueEvent[] {
   return lanes.next();
 }
 
-function finish(lanes: Lanes, flown: DueEvent[], delivered: boolean, ms = 5): void {
-  for (const each of flown) {
+function finish(lanes: Lanes, sent: DueEvent[], delivered: boolean, ms = 5): void {
+  for (const each of sent) {
     lanes.done(each, { delivered, ms });
     lanes.recorded(each);
   }
@@ -49,10 +49,10 @@ function finish(lanes: Lanes, flown: DueEvent[], delivered: boolean, ms = 5): vo
 /** The number of concurrent requests to a platform after some rounds of deliveries. */
 function measureWidthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms = 5): number {
   for (let i = 0; i < rounds; i++) finish(lanes, fill(lanes, 'A'), delivered, ms);
-  const flown = fill(lanes, 'A');
-  for (const each of flown) lanes.done(each, null);
+  const sent = fill(lanes, 'A');
+  for (const each of sent) lanes.done(each, null);
   lanes.clear();
-  return flown.length;
+  return sent.length;
 }
 
 describe('lane', () => {
@@ -82,9 +82,9 @@ describe('lane', () => {
   it('drops its read-ahead when the receiver becomes slow', () => {
     const lanes = createLanes(LIMITS);
     measureWidthAfter(lanes, true, 20);
-    const flown = fill(lanes, 'A');
+    const sent = fill(lanes, 'A');
     expect(lanes.total).toBe(8 * 64);
-    for (const each of flown.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
+    for (const each of sent.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
     expect(lanes.buffered(laneIdOf('A')).size).toBeLessThanOrEqual(8 + 1);
     expect(lanes.total).toBe(lanes.buffered(laneIdOf('A')).size);
   });
@@ -130,49 +130,49 @@ describe('lane', () => {
   });
 });
 
-describe('lanes together', () => {
-  it('reserve half of the requests for healthy receivers, however many fail', () => {
+describe('several lanes', () => {
+  it('reserve half of the requests for healthy receivers, regardless of the number of failing ones', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 10 });
-    const dead = Array.from({ length: 20 }, (_, index) => `dead ${index}`);
-    for (const platform of dead) lanes.add(dueEvent(platform));
-    let flown = lanes.next();
-    expect(flown).toHaveLength(10);
-    for (; flown.length; flown = lanes.next()) finish(lanes, flown, false, 30_000);
-    for (const platform of dead) lanes.add(dueEvent(platform));
+    const failing = Array.from({ length: 20 }, (_, index) => `failing ${index}`);
+    for (const platform of failing) lanes.add(dueEvent(platform));
+    let sent = lanes.next();
+    expect(sent).toHaveLength(10);
+    for (; sent.length; sent = lanes.next()) finish(lanes, sent, false, 30_000);
+    for (const platform of failing) lanes.add(dueEvent(platform));
     expect(lanes.next()).toHaveLength(5);
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(2);
     expect(fill(lanes, 'C')).toHaveLength(1);
   });
 
-  it('share the total limit in turns', () => {
+  it('share the total limit equally', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 2 });
     const order: string[] = [];
     for (let i = 0; i < 3; i++)
       for (const platform of ['A', 'B', 'C']) lanes.add(dueEvent(platform));
-    for (let flown = lanes.next(); flown.length; flown = lanes.next()) {
-      order.push(...flown.map((each) => each.platform_id));
-      finish(lanes, flown, true);
+    for (let sent = lanes.next(); sent.length; sent = lanes.next()) {
+      order.push(...sent.map((each) => each.platform_id));
+      finish(lanes, sent, true);
     }
     expect(order.slice(0, 3).sort()).toEqual(['A', 'B', 'C']);
     expect(order).toHaveLength(9);
   });
 
-  it('of one platform share its limit, and each may use one slot beyond it', () => {
+  it('of one platform share its limit, and each can use one more slot', () => {
     const lanes = createLanes(LIMITS);
     measureWidthAfter(lanes, true, 20);
-    const flown = fill(lanes, 'A');
-    expect(flown).toHaveLength(8);
+    const sent = fill(lanes, 'A');
+    expect(sent).toHaveLength(8);
     const others = [1, 2, 3].flatMap((endpoint) => [
       dueEvent('A', { endpoint }),
       dueEvent('A', { endpoint }),
     ]);
     for (const each of others) lanes.add(each);
     expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);
-    finish(lanes, flown.slice(0, 2), true);
+    finish(lanes, sent.slice(0, 2), true);
     // Eleven were in flight and nine are: no lane gets a second slot yet.
     expect(lanes.next()).toEqual([]);
-    finish(lanes, flown.slice(2, 4), true);
+    finish(lanes, sent.slice(2, 4), true);
     expect(lanes.next().map((each) => each.endpoint)).toHaveLength(1);
     lanes.dropLease('A');
     expect(lanes.next()).toEqual([]);

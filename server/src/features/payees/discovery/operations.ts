@@ -124,7 +124,10 @@ async function serviceFee(
   }
 }
 
-/** The currencies that the platform can send, or `named` if it can. */
+/**
+ * The currencies that the platform can send; with `requested`, only this currency if the platform
+ * can send it.
+ */
 async function sourcesOf(ctx: Ctx, requested: string | undefined): Promise<string[]> {
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
   const codes = requested ? [requested] : platform.currencies.map((each) => each.currencyCode);

@@ -96,7 +96,7 @@ const requireUnchanged = (ctx: Ctx, row: CardPaymentRow): void =>
 const referenceRequired = (): Fault =>
   new Fault(
     'CONFLICT',
-    'The funds return to an outside account. Send them, then pass the bank ' +
+    'The funds return to an external account. Send them, then pass the bank ' +
       'reference as --reference.',
   );
 

@@ -47,7 +47,7 @@ const SourceType = named(
   oneOf(['ACCOUNT', 'UMA_ADDRESS', 'REALTIME_FUNDING'], {
     description:
       'ACCOUNT: an internal or external account. UMA_ADDRESS: a sender at a UMA ' +
-      'provider. REALTIME_FUNDING: funds paid in from outside.',
+      'provider. REALTIME_FUNDING: a deposit for this payment.',
   }),
 );
 const DestinationType = named(
@@ -160,7 +160,7 @@ export const TransactionSource = named(
           },
           {
             description:
-              'Source: funds paid in from outside. Details of the originator are present if ' +
+              'Source: a deposit for this payment. Details of the originator are present if ' +
               'the rail provides them.',
           },
         ),

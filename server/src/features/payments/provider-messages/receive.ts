@@ -55,10 +55,10 @@ type Result = (typeof MESSAGE_RESULTS)[number];
 export type StablecoinMessage = Extract<Message, { type: 'stablecoin.order' }>;
 
 /** Errors caused by the content of a message, so that a retry cannot succeed. */
-const FINAL = ['NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY'];
+const FINAL_ERRORS = ['NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY'];
 
-/** The same of a card message: an impossible entry, or an ID of something else. */
-const CARD_FINAL = ['NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'CONFLICT', 'INVALID_INPUT'];
+/** Rejections of card messages: an impossible entry, or an ID that belongs to another object. */
+const FINAL_CARD_ERRORS = ['NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'CONFLICT', 'INVALID_INPUT'];
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -233,7 +233,7 @@ async function receiveOther(
   body: string,
 ): Promise<Reply> {
   const outcome = await apply(parts, provider, message).catch((error: unknown) => {
-    if (!(error instanceof Fault) || !FINAL.includes(error.code)) throw error;
+    if (!(error instanceof Fault) || !FINAL_ERRORS.includes(error.code)) throw error;
     return { result: 'CONTRADICTORY' as const, problem: error.message };
   });
   if (outcome.result === 'CONTRADICTORY') {
@@ -277,7 +277,7 @@ async function receiveCard(
     );
     return replyOf(before ? repeatedResult(before, body) : 'DUPLICATE', outcome);
   } catch (error) {
-    if (!(error instanceof Fault) || !CARD_FINAL.includes(error.code)) throw error;
+    if (!(error instanceof Fault) || !FINAL_CARD_ERRORS.includes(error.code)) throw error;
     const { message: problem } = error;
     return rejectContradiction(parts, provider, message, body, { problem });
   }

@@ -48,8 +48,7 @@ export const NEW_ROUTE = {
   platformId: optional(text('Only transfers of this platform.')),
   kind: optional(
     oneOf(PROVIDER_CHOICES.routeKinds, {
-      description:
-        'Only transfers of this kind, or cards; or the service that the provider provides.',
+      description: 'Only transfers of this kind, or cards; or a service that the provider offers.',
     }),
   ),
   rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),

@@ -187,10 +187,10 @@ describe('updateSandboxClock', () => {
     receiver.arrivals.length = 0;
     const id = await pay(payingPlatform, '000');
     ok(await change({ advance: 'PT1H' }, payingPlatform.as), 200);
-    const tries = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
+    const attempts = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
     // At once, after 5 seconds, 5 minutes and 30 minutes.
-    expect(tries).toHaveLength(4);
-    const stamps = tries.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
+    expect(attempts).toHaveLength(4);
+    const stamps = attempts.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
     expect(stamps.every((each) => each <= app.effects.now())).toBe(true);
     receiver.behave(200);
     ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);

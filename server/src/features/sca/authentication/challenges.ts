@@ -293,9 +293,9 @@ export function proofErrors(
   const requirement = isSigned ? 'PASSKEY requires an assertion' : `${factor} requires a code`;
   const errors: FieldError[] = [];
   const check = (field: keyof Proof, value: unknown, isExpected: boolean) => {
-    const isThere = value !== undefined && value !== null && value !== '';
-    if (isExpected && !isThere) errors.push({ field, message: 'is required' });
-    if (!isExpected && isThere) errors.push({ field, message: `must be absent: ${requirement}` });
+    const isPresent = value !== undefined && value !== null && value !== '';
+    if (isExpected && !isPresent) errors.push({ field, message: 'is required' });
+    if (!isExpected && isPresent) errors.push({ field, message: `must be absent: ${requirement}` });
   };
   check('code', code, !isSigned);
   check('passkeyAssertion', passkeyAssertion, isSigned);

@@ -1,5 +1,4 @@
-// Operator tokens: shown once, limited to the rights of their creator, revoked at once, and not
-// guessable or usable elsewhere.
+// Operator tokens: creation, rights, revocation, expiry, and protection against guessing.
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../../test/kit/operator/client.ts';
@@ -9,7 +8,7 @@ const client = operatorClient(app);
 const NEW = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
 
 describe('operator tokens', () => {
-  it('are shown once and stored as a hash', async () => {
+  it('are returned once and stored as a hash', async () => {
     const headers = { 'Idempotency-Key': 'create' };
     const created = await client.call('POST', '/operator-tokens', { body: NEW, headers });
     expect(created.status).toBe(201);
@@ -31,7 +30,7 @@ describe('operator tokens', () => {
     expect(JSON.stringify(audit, (_, value) => String(value))).not.toContain(secret);
   });
 
-  it('name every invalid field', async () => {
+  it('are rejected with all invalid fields', async () => {
     const body = { name: '', roles: ['owner'], expiresInDays: 0 };
     const { status, body: error } = await client.call('POST', '/operator-tokens', { body });
     expect(status).toBe(400);
@@ -39,7 +38,7 @@ describe('operator tokens', () => {
     expect(fields.sort()).toEqual(['expiresInDays', 'name', 'roles.0']);
   });
 
-  it('have no more rights than their creator', async () => {
+  it('cannot have more rights than their creator', async () => {
     const { id: ownPlatformId } = app.platform;
     const limited = await client.secretOf({ platformIds: [ownPlatformId] });
     const create = (body: object) =>
@@ -53,7 +52,7 @@ describe('operator tokens', () => {
     expect(body.code).toBe('PLATFORM_NOT_FOUND');
   });
 
-  it('end at once when they are revoked, and when they expire', async () => {
+  it('are not accepted after revocation or expiry', async () => {
     const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
     const { body: short } = await client.call('POST', '/operator-tokens', {
       body: { ...NEW, roles: ['administrator'], expiresInDays: 1 },
@@ -74,7 +73,7 @@ describe('operator tokens', () => {
     expect((await read(short.secret)).status).toBe(401);
   });
 
-  it('are no credentials of the API of platforms, and the other way around', async () => {
+  it('are not accepted by the platform API, and platform credentials not by the operator API', async () => {
     const secret = await client.secretOf();
     const headers = { authorization: `Bearer ${secret}` };
     expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);
@@ -87,7 +86,7 @@ describe('operator tokens', () => {
     expect(reply.statusCode).toBe(401);
   });
 
-  it('cannot be guessed faster than the limit of an address', async () => {
+  it('are subject to the limit of rejected requests per IP address', async () => {
     const guess = async (index: number) =>
       (await client.call('GET', '/roles', { secret: `rho_${String(index).padStart(43, '0')}` }))
         .status;

@@ -21,7 +21,7 @@ export const allPlatformIds = async (db: Pick<Database, 'query'>): Promise<strin
 
 const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
 
-/** A page that reads the narrowest index for the owners in a query; `own` are further filters. */
+/** Describes a page that reads the narrowest index for the owners in a query. `ownFilters` are added. */
 export async function listSteps(
   db: Pick<Database, 'page'>,
   query: OperatorListQuery,

@@ -193,12 +193,10 @@ describe('maskedError', () => {
           },
         };
         const request = [{}, { q: text }, { fullName: text, list: [{ pan: digits }] }];
-        const expiresIn = JSON.stringify(
-          maskedError(create.contract, reply, request),
-        ).toLowerCase();
-        expect(expiresIn).not.toContain(JSON.stringify(text).slice(1, -1).toLowerCase());
-        expect(expiresIn).not.toContain(String(digits));
-        expect(expiresIn).toContain('is taken');
+        const masked = JSON.stringify(maskedError(create.contract, reply, request)).toLowerCase();
+        expect(masked).not.toContain(JSON.stringify(text).slice(1, -1).toLowerCase());
+        expect(masked).not.toContain(String(digits));
+        expect(masked).toContain('is taken');
       }),
     );
   });
@@ -213,8 +211,8 @@ describe('maskedError', () => {
       details: { step: 1, operationId: 'createCustomer', error },
     };
     const body = { steps: [{ operationId: 'createCustomer', body: { fullName: 'Quorbat' } }] };
-    const expiresIn = fixtures && maskedError(fixtures, reply, [{}, {}, body], all);
-    expect(expiresIn).toEqual(JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')));
+    const masked = fixtures && maskedError(fixtures, reply, [{}, {}, body], all);
+    expect(masked).toEqual(JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')));
   });
 
   it('keeps field names, rules and numbers', () => {

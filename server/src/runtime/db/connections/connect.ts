@@ -21,7 +21,7 @@ interface ConnectOptions {
 
 const TIMEOUT_MS = 10_000;
 const CONFIRM_MS = 5_000;
-/** The next host is tried while a host does not respond for this period. */
+/** Time without a response after which the next host is tried concurrently. */
 const NEXT_HOST_MS = 250;
 /** A connection without traffic is checked after this period, and closed 10 s later. */
 const KEEP_ALIVE_MS = 10_000;

@@ -20,7 +20,7 @@ interface FormOptions {
   /** Text for a field whose value is stored but not shown. */
   onFile?: Record<string, string>;
   submitLabel: string;
-  /** Receives the entered values, once all required fields have one. */
+  /** Called with the entered values when all required fields have a value. */
   submit(values: Json): Promise<FieldError[] | undefined>;
   cancel?: { label: string; press(): void };
 }
@@ -55,7 +55,7 @@ const summaryOf = (entries: { text: string; target?: HTMLElement | undefined }[]
 
 const ERROR = 'Error: ';
 
-/** Puts the error summary above something and moves the focus there. */
+/** Shows the error summary in the container and moves the focus to it. */
 export function showErrorSummary(
   container: HTMLElement,
   entries: { text: string; target?: HTMLElement | undefined }[],
@@ -108,7 +108,7 @@ function collect(controls: readonly Control[], { stored, onFile = {} }: FormOpti
 
 export function createForm(options: FormOptions): Form {
   const { fields, stored, choices, onFile = {}, submitLabel, submit, cancel } = options;
-  const above = h('div');
+  const summaryContainer = h('div');
   const controls = fields.map((field) =>
     createControl(field, {
       value: valueAt(stored, field.name),
@@ -134,7 +134,7 @@ export function createForm(options: FormOptions): Form {
       control.showError(text);
       return { text, target: control.focus };
     });
-    showErrorSummary(above, entries.length || !reason ? entries : [{ text: reason }]);
+    showErrorSummary(summaryContainer, entries.length || !reason ? entries : [{ text: reason }]);
   }
 
   async function send(): Promise<void> {
@@ -146,16 +146,21 @@ export function createForm(options: FormOptions): Form {
         text: emptyMessage(each.field),
         target: each.focus,
       }));
-      return showErrorSummary(above, entries);
+      return showErrorSummary(summaryContainer, entries);
     }
-    above.replaceChildren();
+    summaryContainer.replaceChildren();
     document.title = document.title.replace(ERROR, '');
     const errors = await submit(values);
     if (errors) showErrors(errors);
   }
 
   const button = h('button', { type: 'submit', class: 'primary' }, submitLabel);
-  const form = h('form', { novalidate: true }, above, ...controls.map(({ root }) => root));
+  const form = h(
+    'form',
+    { novalidate: true },
+    summaryContainer,
+    ...controls.map(({ root }) => root),
+  );
   const buttons = h('div', { class: 'buttons' }, button);
   if (cancel) buttons.append(action(cancel.label, cancel.press));
   form.append(buttons);

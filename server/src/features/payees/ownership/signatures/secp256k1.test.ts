@@ -23,21 +23,21 @@ describe('recoverKey', () => {
       const coordinates = [x, y].map((each) => Buffer.from(each as string, 'base64url'));
       const key = Buffer.concat([Buffer.of(4), ...coordinates]);
       const message = Buffer.from(`round ${round}`);
-      const signature = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
-      const s = toBigInt(signature.subarray(32));
-      const pair = Buffer.concat([signature.subarray(0, 32), bytes32(isLow(s) ? s : ORDER - s)]);
+      const signed = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      const s = toBigInt(signed.subarray(32));
+      const signature = Buffer.concat([signed.subarray(0, 32), bytes32(isLow(s) ? s : ORDER - s)]);
       const hash = createHash('sha256').update(message).digest();
-      const keys = [0, 1].map((recovery) => recoverKey(hash, pair, recovery)?.toString('hex'));
+      const keys = [0, 1].map((recovery) => recoverKey(hash, signature, recovery)?.toString('hex'));
       expect(keys).toContain(key.toString('hex'));
       expect(new Set(keys).size).toBe(2);
     }
   });
 
-  it('recovers the key for every secret and digest, including the extremes', () => {
+  it('recovers the key for every secret and digest, including the smallest and largest', () => {
     fc.assert(
       fc.property(secret, digest, (d, hash) => {
-        const { pair, recovery } = signDigest(d, hash);
-        expect(recoverKey(hash, pair, recovery)?.equals(publicKeyOf(d))).toBe(true);
+        const { signature, recovery } = signDigest(d, hash);
+        expect(recoverKey(hash, signature, recovery)?.equals(publicKeyOf(d))).toBe(true);
       }),
       {
         numRuns: 40,
@@ -49,10 +49,10 @@ describe('recoverKey', () => {
     );
   });
 
-  // Cases of the Wycheproof ECDSA vectors: numbers out of range, the other s, other lengths.
+  // Cases of the Wycheproof ECDSA vectors: numbers out of range, the higher s, and other lengths.
   const hash = createHash('sha256').update('vires in numeris').digest();
-  const { pair, recovery } = signDigest(7n, hash);
-  const [r, s] = [pair.subarray(0, 32), pair.subarray(32)];
+  const { signature, recovery } = signDigest(7n, hash);
+  const [r, s] = [signature.subarray(0, 32), signature.subarray(32)];
   const invalidSignatures: Record<string, Uint8Array> = {
     'r = 0': Buffer.concat([bytes32(0n), s]),
     's = 0': Buffer.concat([r, bytes32(0n)]),
@@ -61,9 +61,9 @@ describe('recoverKey', () => {
     'r + n': Buffer.concat([bytes32((toBigInt(r) + ORDER) % 2n ** 256n), s]),
     'all bits': Buffer.alloc(64, 255),
     nothing: Buffer.alloc(64),
-    'a byte short': pair.subarray(1),
-    'a byte more': Buffer.concat([pair, Buffer.of(0)]),
-    'the higher s': signDigest(7n, hash, { high: true }).pair,
+    'a byte short': signature.subarray(1),
+    'a byte more': Buffer.concat([signature, Buffer.of(0)]),
+    'the higher s': signDigest(7n, hash, { high: true }).signature,
     // The curve has no point with x = 5.
     'r of no point': Buffer.concat([bytes32(5n), s]),
   };
@@ -73,10 +73,11 @@ describe('recoverKey', () => {
   });
 
   it('rejects undefined recovery IDs and recovers another key for others', () => {
-    for (const each of [-1, 4, 27, 0.5]) expect(recoverKey(hash, pair, each)).toBeUndefined();
+    for (const each of [-1, 4, 27, 0.5]) expect(recoverKey(hash, signature, each)).toBeUndefined();
     const otherIds = [0, 1, 2, 3].filter((each) => each !== recovery);
     const key = publicKeyOf(7n);
-    for (const each of otherIds) expect(recoverKey(hash, pair, each)?.equals(key)).not.toBe(true);
+    for (const each of otherIds)
+      expect(recoverKey(hash, signature, each)?.equals(key)).not.toBe(true);
   });
 
   it('supports a nonce whose x exceeds the order, indicated by bit 1', () => {

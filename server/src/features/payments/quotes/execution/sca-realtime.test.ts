@@ -138,7 +138,7 @@ describe('realtime funding quote', () => {
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
   });
 
-  it('has no challenge that outlives its price, and expires if authorized at the end', async () => {
+  it('has a challenge that expires with the quote, and can expire after authorization', async () => {
     const quote = await createPendingQuote({ currency: 'USDC', cryptoNetwork: 'BASE' });
     expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
     // Skips the expiry sweep, as if it had run in another process a moment earlier.

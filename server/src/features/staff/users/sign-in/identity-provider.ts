@@ -191,7 +191,7 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
       const scopes = ['openid', 'profile', 'email', settings.groupsClaim];
       const parameters = {
         redirect_uri: redirectUri,
-        // Some providers reject a scope that they do not know.
+        // Some providers reject unknown scopes.
         scope: scopes.filter((each, index) => index < 3 || supported.includes(each)).join(' '),
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
