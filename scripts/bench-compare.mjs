@@ -75,7 +75,9 @@ export async function compare(root, flags, exitWithError) {
   try {
     commit = git(root, 'rev-parse', '--verify', `${flags.compare}^{commit}`);
   } catch {
-    return exitWithError(`--compare takes a commit, a branch or a tag; ${flags.compare} is not one.`);
+    return exitWithError(
+      `--compare takes a commit, a branch or a tag; ${flags.compare} is not one.`,
+    );
   }
   const other = checkout(root, commit);
   const otherRounds = [];

@@ -117,7 +117,8 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     return { status, reply: { result, ...answerTo(fields) } };
   }
 
-  const setDecision: Inbox['setDecision'] = (cardId, decision) => void answers.set(cardId, decision);
+  const setDecision: Inbox['setDecision'] = (cardId, decision) =>
+    void answers.set(cardId, decision);
   const setResponses: Inbox['setResponses'] = (transferId, state, statuses) =>
     void plans.set(planKey(transferId, state), [...statuses]);
   return { receive, setResponses, setDecision };

@@ -31,7 +31,7 @@ export function ownKey(
   if (existsSync(file)) return signatureKey(createPrivateKey(readFileSync(file)));
   if (existsSync(publicFile)) {
     throw new Error(
-      `${publicFile} is the key of a real installation, because ${PRIVATE} is absent. ` +
+      `${publicFile} is the key of a real installation, because ${path.basename(file)} is absent. ` +
         'Use another folder for --keys.',
     );
   }

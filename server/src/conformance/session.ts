@@ -127,7 +127,7 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
       Object.entries(fields).every(([name, value]) => attempt.fields[name] === value),
     );
     const ids = matching.map((attempt) => attempt.fields.id);
-    return matching.filter((each, index) => ids.indexOf(attempt.fields.id) === index);
+    return matching.filter((attempt, index) => ids.indexOf(attempt.fields.id) === index);
   }
 
   /** Calls `find` until it returns a value or the maximum time has passed. */
@@ -186,10 +186,10 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
       );
     },
     /** Waits for a message with these fields. */
-    async receivesMessage(fields: Readonly<Record<string, unknown>>): Promise<Attempt> {
+    async waitForMessage(fields: Readonly<Record<string, unknown>>): Promise<Attempt> {
       const found = await poll(() => messagesOf(fields)[0]);
       if (found) return found;
-      throw problem(`no message "${fields.type}" in ${waitMs / 1_000} s`);
+      throw failure(`no message "${fields.type}" in ${waitMs / 1_000} s`);
     },
     waitQuietPeriod: () => sleep(parts.quietMs),
   };

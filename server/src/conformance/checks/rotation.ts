@@ -1,55 +1,59 @@
 // Checks of a key rotation: during the overlap the adapter accepts both keys of Railhead, and no other.
 import type { Check, CheckGroup } from '../check.ts';
-import type { Trial } from '../trial.ts';
-import { problem } from '../verdict.ts';
+import type { Session } from '../session.ts';
+import { failure } from '../verdict.ts';
 
 const REMEDY =
-  'Accept every current key of Railhead, selected by `keyid`. In a trial these are ' +
+  'Accept every current key of Railhead, selected by `keyid`. In a session these are ' +
   'railhead.pub.pem and railhead-next.pub.pem.';
 
-async function accepts(trial: Trial, key: 'key' | 'nextKey'): Promise<string> {
-  const { status } = await trial.call(
+async function accepts(session: Session, key: 'key' | 'nextKey'): Promise<string> {
+  const { status } = await session.call(
     '/capabilities',
     {},
     {
-      key: trial.parts[key],
+      key: session.parts[key],
     },
   );
-  if (status !== 200) throw problem(`status ${status}`);
+  if (status !== 200) throw failure(`status ${status}`);
   return 'status 200';
 }
 
 const both: readonly Check[] = [
   {
     name: 'rotation.next-key',
-    tried: 'a call that is signed with the next key',
+    action: 'a call that is signed with the next key',
     expected: 'status 200',
     remedy: REMEDY,
-    run: (trial) => accepts(trial, 'nextKey'),
+    run: (session) => accepts(session, 'nextKey'),
   },
   {
     name: 'rotation.current-key',
-    tried: 'a call that is signed with the current key, after one with the next key',
+    action: 'a call that is signed with the current key, after one with the next key',
     expected: 'status 200: the keys overlap',
     remedy: REMEDY,
-    async run(trial) {
-      await accepts(trial, 'nextKey');
-      return accepts(trial, 'key');
+    async run(session) {
+      await accepts(session, 'nextKey');
+      return accepts(session, 'key');
     },
   },
   {
     name: 'rotation.key-of-id',
-    tried: 'the ID of the next key with a signature of the current key',
+    action: 'the ID of the next key with a signature of the current key',
     expected: 'status 401',
     remedy: 'Verify a signature with the key of its `keyid` only.',
-    async run(trial) {
-      const { key, nextKey } = trial.parts;
+    async run(session) {
+      const { key, nextKey } = session.parts;
       const mixed = { keyId: nextKey.keyId, privateKey: key.privateKey };
-      const { status } = await trial.call('/capabilities', {}, { key: mixed });
-      if (status !== 401) throw problem(`status ${status}`);
+      const { status } = await session.call('/capabilities', {}, { key: mixed });
+      if (status !== 401) throw failure(`status ${status}`);
       return 'status 401';
     },
   },
 ];
 
-export const rotationChecks: CheckGroup = { applies: () => true, when: 'alone', checks: both };
+export const rotationChecks: CheckGroup = {
+  applies: () => true,
+  phase: 'sequential',
+  checks: both,
+};

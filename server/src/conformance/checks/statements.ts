@@ -2,23 +2,25 @@
 import type { Static } from '@sinclair/typebox';
 import { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import type { CheckGroup } from '../check.ts';
-import type { Trial } from '../trial.ts';
-import { problem } from '../verdict.ts';
+import type { Session } from '../session.ts';
+import { failure } from '../verdict.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_PAGES = 100;
 
-const dayOf = ({ parts }: Trial, offset: number) =>
+const dayOf = ({ parts }: Session, offset: number) =>
   new Date(parts.effects.now() + offset * DAY_MS).toISOString().slice(0, 10);
 
-const currencyOf = ({ capabilities }: Trial) => capabilities.transfers?.[0]?.currencies[0] ?? 'EUR';
+const currencyOf = ({ capabilities }: Session) =>
+  capabilities.transfers?.[0]?.currencies[0] ?? 'EUR';
 
 type Page = Static<typeof StatementPage>;
 
 /** The pages of a day that has ended in every time zone. */
-async function statementOf(trial: Trial): Promise<Page[]> {
-  const request = { day: dayOf(trial, -2), currency: currencyOf(trial) };
-  const read = (page: number) => trial.read('/statements/day', { ...request, page }, StatementPage);
+async function statementOf(session: Session): Promise<Page[]> {
+  const request = { day: dayOf(session, -2), currency: currencyOf(session) };
+  const read = (page: number) =>
+    session.read('/statements/day', { ...request, page }, StatementPage);
   const first = await read(1);
   const pages = [first];
   for (let page = 2; page <= Math.min(first.pageCount, MAX_PAGES); page++) {
@@ -47,43 +49,43 @@ function problemOf(pages: readonly Page[]): string | undefined {
 
 export const statementChecks: CheckGroup = {
   applies: ({ statements }) => statements === true,
-  when: 'together',
+  phase: 'parallel',
   checks: [
     {
       name: 'statements.balance',
-      tried: 'the statement of a past day, all pages',
+      action: 'the statement of a past day, all pages',
       expected: 'opening balance + lines = closing balance; every line is there once',
       remedy: 'Report each entry of the account, and the balances of the bank.',
-      async run(trial) {
-        const pages = await statementOf(trial);
+      async run(session) {
+        const pages = await statementOf(session);
         const wrong = problemOf(pages);
-        if (wrong !== undefined) throw problem(wrong);
+        if (wrong !== undefined) throw failure(wrong);
         return `${pages[0]?.lineCount} lines, closing balance ${pages[0]?.closingBalance}`;
       },
     },
     {
       name: 'statements.repeat',
-      tried: 'the same statement is requested twice',
+      action: 'the same statement is requested twice',
       expected: 'the same pages under the same statementId',
       remedy: 'A corrected statement has another statementId; the same one never changes.',
-      async run(trial) {
-        const [one, other] = [await statementOf(trial), await statementOf(trial)];
+      async run(session) {
+        const [one, other] = [await statementOf(session), await statementOf(session)];
         const isSame = one[0]?.statementId === other[0]?.statementId;
         if (isSame && JSON.stringify(one) !== JSON.stringify(other)) {
-          throw problem(`${one[0]?.statementId} has two contents`);
+          throw failure(`${one[0]?.statementId} has two contents`);
         }
         return isSame ? 'the same' : 'corrected under another ID';
       },
     },
     {
       name: 'statements.open-day',
-      tried: 'the statement of a day that has not ended',
+      action: 'the statement of a day that has not ended',
       expected: 'status 404',
       remedy: 'Return 404 until the day has ended in the time zone of the bank.',
-      async run(trial) {
-        const body = { day: dayOf(trial, 2), currency: currencyOf(trial), page: 1 };
-        const { status } = await trial.call('/statements/day', body);
-        if (status !== 404) throw problem(`status ${status}`);
+      async run(session) {
+        const body = { day: dayOf(session, 2), currency: currencyOf(session), page: 1 };
+        const { status } = await session.call('/statements/day', body);
+        if (status !== 404) throw failure(`status ${status}`);
         return 'status 404';
       },
     },

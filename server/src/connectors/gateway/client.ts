@@ -17,8 +17,8 @@ const MAX_BYTES = 1_048_576;
 export const NOT_FOUND = Symbol('not found');
 
 /** The response of a call that every provider with the service serves. */
-export function found<T>(reply: T | typeof NOT_FOUND, path: string): T {
-  if (reply === NOT_FOUND) throw new Error(`the provider does not serve ${path}`);
+export function requireReply<T>(reply: T | typeof NOT_FOUND, path: string): T {
+  if (reply === NOT_FOUND) throw new Error(`the provider does not implement ${path}`);
   return reply as T;
 }
 

@@ -5,7 +5,7 @@ import { fractionOf } from '../../catalog/currencies/rate-table.ts';
 import type { Rate } from '../../kernel/money.ts';
 import { FirmQuoteReply, RedemptionState } from '../ports/providers/firm-quotes.ts';
 import type { ProviderPort } from '../ports/providers/port.ts';
-import { found, NOT_FOUND, type ProviderClient, QUICK_TIMEOUT_MS } from './client.ts';
+import { NOT_FOUND, type ProviderClient, QUICK_TIMEOUT_MS, requireReply } from './client.ts';
 
 const REDEEM_AFTER_S = 5;
 
@@ -32,7 +32,7 @@ export const firmQuotes = (client: ProviderClient): ProviderPort['firmQuotes'] =
     const path = '/rates/redeem';
     const amounts = { soldAmount: Number(sold), boughtAmount: Number(bought) };
     const body = { quoteId, reference, from, to, ...amounts };
-    const reply = found(await client.call(path, body, RedemptionState), path);
+    const reply = requireReply(await client.call(path, body, RedemptionState), path);
     if (reply.state === 'rejected') return { state: 'rejected', reason: reply.reason };
     if (reply.state === 'pending') {
       const { checkAfterSeconds = REDEEM_AFTER_S } = reply;

@@ -21,7 +21,7 @@ import {
   PersonMessageResult,
   ReportedRates,
 } from '../ports/providers/services.ts';
-import { found, NOT_FOUND, type ProviderClient } from './client.ts';
+import { NOT_FOUND, type ProviderClient, requireReply } from './client.ts';
 
 const RATES_EVERY_MS = 30_000;
 const RATES_RETRY_MS = 5_000;

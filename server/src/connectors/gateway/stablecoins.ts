@@ -21,7 +21,7 @@ import type {
   TokenLookup,
   Unlinked,
 } from '../ports/stablecoins.ts';
-import { found, NOT_FOUND, type ProviderClient } from './client.ts';
+import { NOT_FOUND, type ProviderClient, requireReply } from './client.ts';
 
 const CHECK_AFTER_S = 60;
 
@@ -89,7 +89,7 @@ const bodyOf = (link: ProviderLink, order: MintOrder) => ({
 
 export function mintCalls(client: ProviderClient): ProviderPort['mint'] {
   const served = async <S extends TSchema>(path: string, body: object, schema: S) =>
-    found(await client.call(path, body, schema), path);
+    requireReply(await client.call(path, body, schema), path);
 
   return {
     async accountsOf({ clientId, clientSecret }) {

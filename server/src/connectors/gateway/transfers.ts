@@ -8,7 +8,7 @@ import type { FailureReason, Progress, RailInstruction, RecallProgress } from '.
 import type { ProviderPort } from '../ports/providers/port.ts';
 import { CancelResult, type Transfer, TransferState } from '../ports/providers/protocol.ts';
 import { RecallState } from '../ports/providers/recalls.ts';
-import { found, NOT_FOUND, type ProviderClient } from './client.ts';
+import { NOT_FOUND, type ProviderClient, requireReply } from './client.ts';
 
 /** Default interval of state requests. Messages of the provider usually arrive earlier. */
 const CHECK_AFTER_S = 900;
@@ -93,7 +93,7 @@ export function transferCalls(client: ProviderClient): ProviderPort['transfers']
     async recall({ id: transferId, amount, currency }, cause) {
       const path = '/transfers/recall';
       const body = { transferId, amount: Number(amount), currency, cause };
-      return recallProgressOf(found(await client.call(path, body, RecallState), path));
+      return recallProgressOf(requireReply(await client.call(path, body, RecallState), path));
     },
   };
 }

@@ -5,21 +5,21 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { Provider, ProviderDirectory } from '../directory.ts';
 
 /**
- * The provider of a service; undefined for none. It is not paused, unless `isPausedToo`. A provider
- * whose calls fail is selected only if no other one has a route.
+ * Returns the provider of a service; undefined if no route selects one. Paused providers are skipped unless
+ * `includesPaused`. A provider whose calls fail is selected only if no other provider has a route.
  */
 export function providerOfService(
   directory: ProviderDirectory,
   environment: Mode,
   service: Service,
-  isPausedToo = false,
+  includesPaused = false,
 ): Provider | undefined {
   const { routes, providers } = directory.current();
   const offering = routes.flatMap((route) => {
     if (route.environment !== environment || route.kind !== service) return [];
     const provider = providers.get(route.provider_id ?? '');
     if (!provider?.capabilities?.services?.includes(service)) return [];
-    return isPausedToo || provider.row.status === 'ACTIVE' ? [provider] : [];
+    return includesPaused || provider.row.status === 'ACTIVE' ? [provider] : [];
   });
   return offering.find(({ row }) => !directory.isUnavailable(row.id)) ?? offering[0];
 }
