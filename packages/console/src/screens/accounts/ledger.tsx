@@ -87,7 +87,7 @@ function TrialBalance() {
                       <td>
                         <ModeMark mode={mode} />
                       </td>
-                      <td>{difference === 0 ? T.ties : T.differs}</td>
+                      <td>{difference === 0 ? T.balanced : T.differs}</td>
                       {[debit, credit, difference].map((amount, index) => (
                         <td key={['debit', 'credit', 'difference'][index]} className="number">
                           <Amount value={{ amount, currency }} />
