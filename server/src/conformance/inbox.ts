@@ -30,8 +30,8 @@ export interface Inbox {
   readonly url: string;
   readonly attempts: readonly Attempt[];
   /**
-   * Sets the statuses of the responses to a message with this state. The last one is repeated. A deposit has its
-   * payment reference instead of a transfer, and no state.
+   * Sets the statuses of the responses to a message with this state. The last one is repeated. A
+   * deposit has its payment reference instead of a transfer, and no state.
    */
   setResponses(transferId: string, state: string, statuses: readonly number[]): void;
   /** Sets the decision about authorizations of a card; without one they get the status 503. */
