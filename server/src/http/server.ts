@@ -6,7 +6,7 @@ import { uuid7 } from '../kernel/id.ts';
 import type { Files } from '../runtime/files/files.ts';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission/admission.ts';
 import { createUnroutedRecords, type RecordUnrouted } from './admission/unrouted-requests.ts';
-import { createUnsupportedMethods } from './admission/unsupported-methods.ts';
+import { createUnsupportedMethods, shadowedMethods } from './admission/unsupported-methods.ts';
 import type { Operation } from './bind.ts';
 import { readQuery } from './body/query.ts';
 import { createUploads } from './body/upload.ts';
@@ -26,6 +26,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route of a contract, which admits its requests itself. */
     isOperation?: boolean;
+    /** A path of a contract with a method that it does not support. */
+    isUnsupported?: boolean;
   }
 }
 
@@ -99,11 +101,12 @@ function createGuard(
    * Whether a request without a credential continues to its route; otherwise its error was sent.
    */
   async function admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const unsupported = request.is404 ? unsupportedMethodOf(request) : undefined;
-    const notFound = request.is404 ? UNKNOWN_PATH : undefined;
+    const isUnrouted = request.is404 || request.routeOptions.config.isUnsupported === true;
+    const unsupported = isUnrouted ? unsupportedMethodOf(request) : undefined;
+    const notFound = isUnrouted ? UNKNOWN_PATH : undefined;
     const fault = await rejectionOf(request, unsupported?.fault ?? notFound);
     if (!fault) return true;
-    if (request.is404) await recordUnrouted(request, reply, fault, unsupported?.path);
+    if (isUnrouted) await recordUnrouted(request, reply, fault, unsupported?.path);
     if (unsupported && fault === unsupported.fault) {
       for (const contract of unsupported.contracts) {
         watch?.(contract, fault.status, faultBody(naming, fault));
@@ -191,6 +194,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
   guard.addTo(server);
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);
+  }
+  // The guard rejects these requests before the handler.
+  for (const { url, methods } of shadowedMethods(options.operations, naming)) {
+    server.route({
+      url,
+      method: methods,
+      config: { isUnsupported: true },
+      handler: () => undefined,
+    });
   }
   server.setNotFoundHandler((_request, reply) => {
     sendFault(reply, naming, UNKNOWN_PATH);

@@ -18,19 +18,47 @@ export interface UnsupportedMethod {
 /** Other methods, such as HEAD and OPTIONS, are answered as an unknown path. */
 const METHODS = new Set<string>(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']);
 
+/** The contracts of each route. */
+function contractsOf(operations: readonly { contract: Contract }[], naming: Naming) {
+  const contractsByRoute = new Map<string, Contract[]>();
+  for (const { contract } of operations) {
+    const route = routeOf(contract, naming);
+    contractsByRoute.set(route, [...(contractsByRoute.get(route) ?? []), contract]);
+  }
+  return contractsByRoute;
+}
+
+/** Whether a URL of the first route is one of the second, whose parameters accept its fixed segments. */
+const isShadowedBy = (segments: readonly string[], others: readonly string[]) =>
+  segments.length === others.length &&
+  others.every((each, index) => each.startsWith(':') || each === segments[index]);
+
+/**
+ * Unsupported methods of routes that other routes would otherwise accept: `PATCH /agents/approvals` is
+ * a request to `/agents/:id`.
+ */
+export function shadowedMethods(operations: readonly { contract: Contract }[], naming: Naming) {
+  const routes = [...contractsOf(operations, naming)].map(([url, contracts]) => ({
+    ...{ url, segments: url.split('/'), methods: contracts.map(({ method }) => method) },
+  }));
+  return routes.flatMap(({ url, segments, methods }) => {
+    const others = routes.filter(
+      (each) => each.url !== url && isShadowedBy(segments, each.segments),
+    );
+    const accepted = new Set<Contract['method']>(others.flatMap((each) => each.methods));
+    for (const each of methods) accepted.delete(each);
+    return accepted.size > 0 ? [{ url, methods: [...accepted] }] : [];
+  });
+}
+
 /** Returns a function that describes a request without a route; undefined if its path is unknown. */
 export function createUnsupportedMethods(
   operations: readonly { contract: Contract }[],
   naming: Naming,
   maxParamLength: number,
 ) {
-  const contractsByRoute = new Map<string, Contract[]>();
-  for (const { contract } of operations) {
-    const route = routeOf(contract, naming);
-    contractsByRoute.set(route, [...(contractsByRoute.get(route) ?? []), contract]);
-  }
   const paths = FindMyWay({ maxParamLength });
-  for (const [route, contracts] of contractsByRoute) {
+  for (const [route, contracts] of contractsOf(operations, naming)) {
     const allowed = [...new Set(contracts.map(({ method }) => method))].join(', ');
     const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
     const { path = '' } = contracts[0] ?? {};
