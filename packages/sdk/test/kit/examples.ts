@@ -9,21 +9,21 @@ import { clientOf, functionOf } from './clients.ts';
 
 type App = ReturnType<typeof testApp>;
 
-interface Shown extends CallOptions {
+interface ExampleRequest extends CallOptions {
   summary: string;
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: unknown;
 }
 
-export interface Stage {
+export interface ExampleRecorder {
   app: App;
   receiver: Receiver;
   // biome-ignore lint/suspicious/noExplicitAny: a scenario reads replies of every shape.
-  show(operationId: string, name: string, request: Shown): Promise<any>;
+  record(operationId: string, name: string, request: ExampleRequest): Promise<any>;
 }
 
-export type Scenario = (stage: Stage) => Promise<void>;
+export type Scenario = (recorder: ExampleRecorder) => Promise<void>;
 
 /** Headers of a scenario that are options of a call. */
 function optionsOf(headers: Record<string, string> = {}) {
@@ -39,13 +39,13 @@ function optionsOf(headers: Record<string, string> = {}) {
   return { idempotencyKey, walletSignature, requestId, headers: others };
 }
 
-async function clientFor(app: App, { as, headers }: Shown): Promise<Client> {
+async function clientFor(app: App, { as, headers }: ExampleRequest): Promise<Client> {
   const bearer = /^Bearer (.+)$/.exec(headers?.authorization ?? '')?.[1];
   if (bearer) return clientOf(app, { agentToken: bearer }, null);
   return clientOf(app, {}, as === undefined ? app.platform : as);
 }
 
-async function show(app: App, operationId: string, name: string, request: Shown) {
+async function perform(app: App, operationId: string, name: string, request: ExampleRequest) {
   const { params, query, headers, body } = request;
   const fields = body instanceof FormData ? Object.fromEntries(body) : body;
   const call = functionOf(await clientFor(app, request), operationId);
@@ -71,7 +71,7 @@ export function examples(
       await scenario({
         app,
         receiver,
-        show: (operationId, example, request) => show(app, operationId, example, request),
+        record: (operationId, example, request) => perform(app, operationId, example, request),
       });
       await app.settle();
     });
