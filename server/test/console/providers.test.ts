@@ -214,7 +214,7 @@ describe.runIf(isTestable)('in the console', () => {
       await dialogOf(page).getByLabel('Time zone').fill('Europe/Atlantis');
       await button(dialogOf(page), 'Change').click();
       await dialogOf(page)
-        .getByText('is not a time zone, such as Europe/Berlin', { exact: true })
+        .getByText('must be an IANA time zone, such as Europe/Berlin', { exact: true })
         .waitFor();
       tom.expectRejections(400);
       await dialogOf(page).getByLabel('Time zone').fill('Europe/Berlin');
