@@ -12,13 +12,11 @@ import { connectDatabase } from '../../src/runtime/db/connections/connect.ts';
 import { openDatabase } from '../../src/runtime/db/database.ts';
 import { connectLane } from '../../src/runtime/db/lane.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { isRoot, postgresBinaries } from '../kit/cluster/packages.ts';
+import { postgresBinaries } from '../kit/cluster/packages.ts';
 import { freePorts, start, stop, until } from '../kit/cluster/processes.ts';
 import { createServerProcess, SERVER_ENV, type ServerProcess } from '../kit/cluster/servers.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import type { Running } from '../kit/crash/server.ts';
-
-const problem = isRoot() ? undefined : 'starting PostgreSQL as the user postgres requires root';
 
 /** Creates two certificate authorities, and a certificate of the first one for `localhost` only. */
 function createCertificates(folder: string): void {
@@ -42,7 +40,7 @@ function createCertificates(folder: string): void {
   );
 }
 
-describe.skipIf(problem)(`connections${problem ? ` (skipped: ${problem})` : ''}`, () => {
+describe('connections', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-connections-'));
   const dataFolder = path.join(folder, 'data');
   const log = path.join(folder, 'log');

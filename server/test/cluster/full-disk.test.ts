@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRoot } from '../kit/cluster/packages.ts';
 import { until } from '../kit/cluster/processes.ts';
 import {
   type ClusterUnderLoad,
@@ -12,7 +11,6 @@ import {
   startClusterUnderLoad,
 } from '../kit/cluster/under-load.ts';
 
-const problem = isRoot() ? undefined : 'mounting a file system requires root';
 const SIZE = '400m';
 const CHUNK = Buffer.alloc(1024 * 1024);
 
@@ -28,7 +26,7 @@ function fill(file: string): void {
   }
 }
 
-describe.skipIf(problem)(`a full disk${problem ? ` (skipped: ${problem})` : ''}`, () => {
+describe('a full disk', () => {
   const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-disk-'));
   const filler = path.join(mounted, 'filler');
   let fixture: ClusterUnderLoad | undefined;

@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { DATABASE, PASSWORD, USER } from '../kit/cluster/configuration.ts';
 import type { Node } from '../kit/cluster/node.ts';
-import { isRoot } from '../kit/cluster/packages.ts';
 import { freePorts, start, stop, until } from '../kit/cluster/processes.ts';
 import { SERVER_ENV } from '../kit/cluster/servers.ts';
 import {
@@ -19,9 +18,7 @@ import {
   startClusterUnderLoad,
 } from '../kit/cluster/under-load.ts';
 
-const problem = isRoot() ? undefined : 'network namespaces require root';
-
-describe.skipIf(problem)(`a separated primary${problem ? ` (skipped: ${problem})` : ''}`, () => {
+describe('a separated primary', () => {
   let fixture: ClusterUnderLoad;
   /** A server on the machine of the primary that connects to this database only. */
   let isolated: { pid: number; port: number; node: Node; folder: string } | undefined;

@@ -1,7 +1,14 @@
-// Runs once before the cluster tests: installs missing packages, or fails with their names.
-import { ensurePackages } from './packages.ts';
+// Runs once before the cluster tests: installs missing packages, or fails with their names. It also fails
+// without the privileges that the tests need, since tests that were left out would look like success.
+import { ensurePackages, isRoot } from './packages.ts';
 
 export function setup(): void {
   const problem = ensurePackages(console.info);
   if (problem) throw new Error(problem);
+  if (process.env.RAILHEAD_TEST_LENGTH !== 'short' && !isRoot()) {
+    throw new Error(
+      'Run the cluster tests as root: they use network namespaces, a mounted file system and the ' +
+        'user postgres. With --short they do not.',
+    );
+  }
 }
