@@ -168,10 +168,8 @@ const FLAGS = ['--help', '--version'];
 
 function unknownNoun(noun: string, verb: string | undefined): Error {
   const isFlag = noun.startsWith('-');
-  const intended = nearest(
-    noun,
-    isFlag ? FLAGS : ['start', 'migrate', 'help', 'version', ...NOUNS],
-  );
+  const words = [...COMMANDS.map(([name]) => name), 'help', 'version', ...NOUNS];
+  const intended = nearest(noun, isFlag ? FLAGS : words);
   const same = VERBS.some((each) => each.noun === intended && each.verb === verb);
   return unknown(
     `${displayed(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,

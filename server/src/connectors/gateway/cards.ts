@@ -47,13 +47,6 @@ function standInOf(
 }
 
 export function cardCalls(client: ProviderClient): ProviderIssuerPort {
-  /** Throws if the provider does not implement the call. */
-  async function requireReply<R>(path: string, reply: Promise<R | typeof NOT_FOUND>): Promise<R> {
-    const value = await reply;
-    if (value === NOT_FOUND) throw new Error(`the provider does not implement ${path}`);
-    return value as R;
-  }
-
   return {
     async issue(order: CardOrder, standInMax) {
       const { id, cardholderId, platformCardId, currency, maxSpend } = order;
@@ -64,22 +57,21 @@ export function cardCalls(client: ProviderClient): ProviderIssuerPort {
         currency,
         standIn: standInOf('ACTIVE', maxSpend, standInMax),
       };
-      const path = '/cards/issue';
-      return progressOf(await requireReply(path, client.call(path, input, CardIssuing)));
+      return progressOf(await client.call('/cards/issue', input, CardIssuing));
     },
     async check({ id }) {
-      const state = await client.call('/cards/state', { cardId: id }, CardIssuing);
+      const state = await client.callOrNotFound('/cards/state', { cardId: id }, CardIssuing);
       if (state === NOT_FOUND) return { state: 'pending', checkAfterMs: CHECK_AFTER_S * 1_000 };
       return progressOf(state);
     },
     async change({ cardId, issuerRef, state, currency, maxSpend }: ChangedCard, standInMax) {
       const standIn = standInOf(state, maxSpend, standInMax);
       const input = { cardId, reference: issuerRef, currency, standIn };
-      await requireReply('/cards/change', client.call('/cards/change', input, CardChanged));
+      await client.call('/cards/change', input, CardChanged);
     },
     async details({ cardId, secret }): Promise<CardDetails> {
       const input = { cardId, reference: secret };
-      return requireReply('/cards/details', client.call('/cards/details', input, CardNumber));
+      return client.call('/cards/details', input, CardNumber);
     },
   };
 }

@@ -16,18 +16,19 @@ const MAX_BYTES = 1_048_576;
 /** Result of a call whose response has the status 404. */
 export const NOT_FOUND = Symbol('not found');
 
-/** The response of a call that every provider with the service serves. */
-export function requireReply<T>(reply: T | typeof NOT_FOUND, path: string): T {
-  if (reply === NOT_FOUND) throw new Error(`the provider does not implement ${path}`);
-  return reply as T;
-}
-
 export interface ProviderClient {
   /**
-   * Calls `path` and returns the response body, or NOT_FOUND. Throws for every other status and for
-   * a response that does not match `schema`.
+   * Calls `path` and returns the response body. Throws for every status but 200, and for a response that
+   * does not match `schema`.
    */
   call<S extends TSchema>(
+    path: string,
+    body: object,
+    schema: S,
+    timeoutMs?: number,
+  ): Promise<Static<S>>;
+  /** The same for a call with which 404 is a result, such as the state of a transfer. */
+  callOrNotFound<S extends TSchema>(
     path: string,
     body: object,
     schema: S,
@@ -85,9 +86,19 @@ export function providerClient(
     if (status !== 200) throw new Error(`${name} responded to ${path} with status ${status}`);
     return parsed(name, path, body, schema);
   }
+  const callOrNotFound: ProviderClient['callOrNotFound'] = (
+    path,
+    input,
+    schema,
+    timeoutMs = TIMEOUT_MS,
+  ) => observed(effects, observe, () => send(path, input, schema, timeoutMs));
   return {
-    call: (path, input, schema, timeoutMs = TIMEOUT_MS) =>
-      observed(effects, observe, () => send(path, input, schema, timeoutMs)),
+    callOrNotFound,
+    async call<S extends TSchema>(path: string, input: object, schema: S, timeoutMs?: number) {
+      const reply = await callOrNotFound(path, input, schema, timeoutMs);
+      if (reply === NOT_FOUND) throw new Error(`${name} does not implement ${path}`);
+      return reply as Static<S>;
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { fractionOf } from '../../catalog/currencies/rate-table.ts';
 import type { Rate } from '../../kernel/money.ts';
 import { FirmQuoteReply, RedemptionState } from '../ports/providers/firm-quotes.ts';
 import type { ProviderPort } from '../ports/providers/port.ts';
-import { NOT_FOUND, type ProviderClient, QUICK_TIMEOUT_MS, requireReply } from './client.ts';
+import { NOT_FOUND, type ProviderClient, QUICK_TIMEOUT_MS } from './client.ts';
 
 const REDEEM_AFTER_S = 5;
 
@@ -23,16 +23,20 @@ function minorRate(text: string, from: string, to: string): Rate {
 export const firmQuotes = (client: ProviderClient): ProviderPort['firmQuotes'] => ({
   async request({ id: quoteId, from, to, side, amount }) {
     const body = { quoteId, from, to, side, amount: Number(amount) };
-    const reply = await client.call('/rates/quote', body, FirmQuoteReply, QUICK_TIMEOUT_MS);
+    const reply = await client.callOrNotFound(
+      '/rates/quote',
+      body,
+      FirmQuoteReply,
+      QUICK_TIMEOUT_MS,
+    );
     if (reply === NOT_FOUND || reply.result === 'unavailable') return undefined;
     const { reference, rate, expiresAt } = reply;
     return { reference, rate: minorRate(rate, from, to), expiresAt: Date.parse(expiresAt) };
   },
   async redeem({ id: quoteId, reference, from, to, sold, bought }) {
-    const path = '/rates/redeem';
     const amounts = { soldAmount: Number(sold), boughtAmount: Number(bought) };
     const body = { quoteId, reference, from, to, ...amounts };
-    const reply = requireReply(await client.call(path, body, RedemptionState), path);
+    const reply = await client.call('/rates/redeem', body, RedemptionState);
     if (reply.state === 'rejected') return { state: 'rejected', reason: reply.reason };
     if (reply.state === 'pending') {
       const { checkAfterSeconds = REDEEM_AFTER_S } = reply;

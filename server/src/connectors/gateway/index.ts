@@ -21,22 +21,17 @@ import { progressOf, recallProgressOf, transferCalls } from './transfers.ts';
 
 export const gateway: ProviderProtocol = {
   connect(effects, provider) {
-    const { name, reportedRates } = provider;
     const client = providerClient(effects, provider);
     return {
       async capabilities() {
-        const reply = await client.call('/capabilities', {}, Capabilities);
-        if (reply === NOT_FOUND) throw new Error(`${name} does not implement /capabilities`);
-        return reply;
+        return client.call('/capabilities', {}, Capabilities);
       },
       async balances() {
-        const reply = await client.call('/balances', {}, Balances);
-        if (reply === NOT_FOUND) throw new Error(`${name} does not implement /balances`);
-        return reply.balances;
+        return (await client.call('/balances', {}, Balances)).balances;
       },
       transfers: transferCalls(client),
       names: accountChecks(client),
-      rates: providerRates(client, effects, reportedRates),
+      rates: providerRates(client, effects, provider.reportedRates),
       identity: identityChecks(client),
       funding: fundingCalls(client),
       mail: messagePort(client, 'email'),
@@ -45,7 +40,7 @@ export const gateway: ProviderProtocol = {
       firmQuotes: firmQuotes(client),
       mint: mintCalls(client),
       async statementPage(request) {
-        const reply = await client.call('/statements/day', request, StatementPage);
+        const reply = await client.callOrNotFound('/statements/day', request, StatementPage);
         return reply === NOT_FOUND ? undefined : reply;
       },
       cards: cardCalls(client),

@@ -21,7 +21,7 @@ import {
   PersonMessageResult,
   ReportedRates,
 } from '../ports/providers/services.ts';
-import { NOT_FOUND, type ProviderClient, requireReply } from './client.ts';
+import { NOT_FOUND, type ProviderClient } from './client.ts';
 
 const RATES_EVERY_MS = 30_000;
 const RATES_RETRY_MS = 5_000;
@@ -60,8 +60,7 @@ function nameCheckOf(reply: Static<typeof AccountCheckResult>): NameCheck {
 export const accountChecks = (client: ProviderClient): BeneficiaryVerificationPort => ({
   async verify(account, elapsedMs) {
     const body = { account, elapsedSeconds: Math.floor(elapsedMs / 1_000) };
-    const path = '/accounts/check';
-    return nameCheckOf(requireReply(await client.call(path, body, AccountCheckResult), path));
+    return nameCheckOf(await client.call('/accounts/check', body, AccountCheckResult));
   },
 });
 
@@ -77,14 +76,16 @@ export function verdictOf(reported: Static<typeof IdentityState>): IdentityVerdi
 
 export function identityChecks(client: ProviderClient): ProviderPort['identity'] {
   const bodyOf = ({ id: caseId, ...submitted }: IdentityCase) => ({ caseId, ...submitted });
-  const submit = async (submitted: IdentityCase) => {
-    const path = '/identity/submit';
-    return verdictOf(requireReply(await client.call(path, bodyOf(submitted), IdentityState), path));
-  };
+  const submit = async (submitted: IdentityCase) =>
+    verdictOf(await client.call('/identity/submit', bodyOf(submitted), IdentityState));
   return {
     submit,
     async check(submitted) {
-      const reply = await client.call('/identity/state', bodyOf(submitted), IdentityState);
+      const reply = await client.callOrNotFound(
+        '/identity/state',
+        bodyOf(submitted),
+        IdentityState,
+      );
       // The case was submitted to another provider, from which the service was moved.
       return reply === NOT_FOUND ? submit(submitted) : verdictOf(reply);
     },
@@ -117,7 +118,7 @@ export function providerRates(
 
   async function request(): Promise<void> {
     requestAt = effects.now() + RATES_RETRY_MS;
-    const reply = requireReply(await client.call('/rates', {}, ReportedRates), '/rates');
+    const reply = await client.call('/rates', {}, ReportedRates);
     const table = tableOf(reply, effects.now());
     if (!table) {
       throw new Error(`the provider returned unusable rates: ${rateProblem(reply, effects.now())}`);
@@ -146,20 +147,17 @@ export function providerRates(
 
 export const fundingCalls = (client: ProviderClient): ProviderPort['funding'] => ({
   async request(account) {
-    const path = '/funding/account';
-    return requireReply(await client.call(path, account, Instructions), path).instructions;
+    return (await client.call('/funding/account', account, Instructions)).instructions;
   },
   async forPayment({ amount, at: _, expiresAt, ...payment }) {
-    const path = '/funding/payment';
     const body = { ...payment, amount: Number(amount), expiresAt: iso(expiresAt) };
-    return requireReply(await client.call(path, body, Instructions), path).instructions;
+    return (await client.call('/funding/payment', body, Instructions)).instructions;
   },
 });
 
 export const messagePort = (client: ProviderClient, channel: 'email' | 'sms'): MailPort => ({
   async send({ id: messageId, ...message }) {
-    const path = '/messages/send';
     const body = { messageId, channel, ...message };
-    return requireReply(await client.call(path, body, PersonMessageResult), path).result;
+    return (await client.call('/messages/send', body, PersonMessageResult)).result;
   },
 });

@@ -1,6 +1,5 @@
 // The stablecoin provider over the protocol: accounts, tokens, and orders of mints and burns.
 
-import type { TSchema } from '@sinclair/typebox';
 import { assertNever } from '../../kernel/assert-never.ts';
 import { iso } from '../../kernel/effects.ts';
 import type { ProviderPort } from '../ports/providers/port.ts';
@@ -21,7 +20,7 @@ import type {
   TokenLookup,
   Unlinked,
 } from '../ports/stablecoins.ts';
-import { NOT_FOUND, type ProviderClient, requireReply } from './client.ts';
+import { NOT_FOUND, type ProviderClient } from './client.ts';
 
 const CHECK_AFTER_S = 60;
 
@@ -88,18 +87,15 @@ const bodyOf = (link: ProviderLink, order: MintOrder) => ({
 });
 
 export function mintCalls(client: ProviderClient): ProviderPort['mint'] {
-  const served = async <S extends TSchema>(path: string, body: object, schema: S) =>
-    requireReply(await client.call(path, body, schema), path);
-
   return {
     async accountsOf({ clientId, clientSecret }) {
       const body = { clientId, clientSecret };
-      return (await served('/stablecoins/accounts', body, StablecoinAccounts)).accounts;
+      return (await client.call('/stablecoins/accounts', body, StablecoinAccounts)).accounts;
     },
     async token(link, { providerTokenIdentifier, networkTokenIdentifier, network }) {
       const token = { providerTokenIdentifier, networkTokenIdentifier, network };
       const body = { account: accountOf(link), token };
-      const reply = await served('/stablecoins/token', body, StablecoinToken);
+      const reply = await client.call('/stablecoins/token', body, StablecoinToken);
       if (reply.result === 'unlinked') return unlinkedOf(reply);
       if (reply.result !== 'found') return { state: reply.result } satisfies TokenLookup;
       const { result: _, supply, checkAfterSeconds, ...rest } = reply;
@@ -111,14 +107,18 @@ export function mintCalls(client: ProviderClient): ProviderPort['mint'] {
     },
     async linkAccount(link, { id: externalAccountId, info: details, rail }) {
       const body = { account: accountOf(link), externalAccountId, details, rail };
-      const reply = await served('/stablecoins/link', body, StablecoinLink);
+      const reply = await client.call('/stablecoins/link', body, StablecoinLink);
       if (reply.result === 'unlinked') return unlinkedOf(reply);
       return reply.result === 'linked'
         ? { state: 'linked', reference: reply.reference }
         : { state: 'rejected', problem: reply.problem };
     },
     async prepare(link, order): Promise<OrderPreview> {
-      const reply = await served('/stablecoins/prepare', bodyOf(link, order), StablecoinPreview);
+      const reply = await client.call(
+        '/stablecoins/prepare',
+        bodyOf(link, order),
+        StablecoinPreview,
+      );
       if (reply.result === 'unlinked') return unlinkedOf(reply);
       if (reply.result === 'no_source') return { state: 'no-source' };
       if (reply.result === 'rejected') return { state: 'rejected', reason: reply.reason };
@@ -131,12 +131,16 @@ export function mintCalls(client: ProviderClient): ProviderPort['mint'] {
       };
     },
     async submit(link, order) {
-      const reply = await served('/stablecoins/submit', bodyOf(link, order), StablecoinOrderReply);
+      const reply = await client.call(
+        '/stablecoins/submit',
+        bodyOf(link, order),
+        StablecoinOrderReply,
+      );
       return reply.state === 'unlinked' ? unlinkedOf(reply) : orderProgressOf(reply, order.amount);
     },
     async check(link, order) {
       const body = bodyOf(link, order);
-      const reply = await client.call('/stablecoins/state', body, StablecoinOrderReply);
+      const reply = await client.callOrNotFound('/stablecoins/state', body, StablecoinOrderReply);
       // It was submitted: the order is not known to have failed.
       if (reply === NOT_FOUND) return { state: 'unknown', providerStatus: 'not found' };
       return reply.state === 'unlinked' ? unlinkedOf(reply) : orderProgressOf(reply, order.amount);

@@ -8,7 +8,7 @@ import type { FailureReason, Progress, RailInstruction, RecallProgress } from '.
 import type { ProviderPort } from '../ports/providers/port.ts';
 import { CancelResult, type Transfer, TransferState } from '../ports/providers/protocol.ts';
 import { RecallState } from '../ports/providers/recalls.ts';
-import { NOT_FOUND, type ProviderClient, requireReply } from './client.ts';
+import { NOT_FOUND, type ProviderClient } from './client.ts';
 
 /** Default interval of state requests. Messages of the provider usually arrive earlier. */
 const CHECK_AFTER_S = 900;
@@ -76,24 +76,31 @@ const transferOf = (instruction: RailInstruction): Static<typeof Transfer> => {
 export function transferCalls(client: ProviderClient): ProviderPort['transfers'] {
   return {
     async send(instruction) {
-      const state = await client.call('/transfers/send', transferOf(instruction), TransferState);
-      if (state === NOT_FOUND) throw new Error('the provider does not implement /transfers/send');
-      return progressOf(state);
+      return progressOf(
+        await client.call('/transfers/send', transferOf(instruction), TransferState),
+      );
     },
     async check({ id }) {
-      const state = await client.call('/transfers/state', { transferId: id }, TransferState);
+      const state = await client.callOrNotFound(
+        '/transfers/state',
+        { transferId: id },
+        TransferState,
+      );
       if (state === NOT_FOUND) return { state: 'unknown', checkAfterMs: UNKNOWN_AFTER_S * 1_000 };
       return progressOf(state);
     },
     async cancel({ id }) {
-      const reply = await client.call('/transfers/cancel', { transferId: id }, CancelResult);
+      const reply = await client.callOrNotFound(
+        '/transfers/cancel',
+        { transferId: id },
+        CancelResult,
+      );
       if (reply === NOT_FOUND) return 'rejected';
       return reply.result === 'canceled' ? 'cancelled' : reply.result;
     },
     async recall({ id: transferId, amount, currency }, cause) {
-      const path = '/transfers/recall';
       const body = { transferId, amount: Number(amount), currency, cause };
-      return recallProgressOf(requireReply(await client.call(path, body, RecallState), path));
+      return recallProgressOf(await client.call('/transfers/recall', body, RecallState));
     },
   };
 }

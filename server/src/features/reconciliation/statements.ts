@@ -3,6 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import type { ReportResult } from '../../connectors/ports/providers/port.ts';
 import type { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -26,7 +27,7 @@ export const RECONCILE_DAY = defineJob('statements.reconcile', DayInput);
 
 interface PageResult {
   /** CONTRADICTORY: the page was not stored; `problem` states the reason. */
-  result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
+  result: ReportResult;
   problem?: string;
   isComplete?: boolean;
 }

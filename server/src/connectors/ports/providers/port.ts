@@ -16,6 +16,9 @@ import type { RecallState } from './recalls.ts';
 import type { IdentityDecision, ReportedRates } from './services.ts';
 import type { StablecoinOrderState } from './stablecoins.ts';
 
+/** What a message changed. CONTRADICTORY: it excludes what is recorded, and was not applied. */
+export type ReportResult = 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
+
 export interface ProviderPort {
   /** Requests the capabilities. Rejects with an error message for operators. */
   capabilities(): Promise<Capabilities>;
@@ -54,7 +57,7 @@ interface ProviderAddress {
 }
 
 /** A call that was sent to a provider. */
-export interface ProviderCall {
+export interface CallOutcome {
   /** Whether the response was valid. A rejection, such as a failed transfer, is a valid response. */
   isSuccess: boolean;
   durationMs: number;
@@ -69,7 +72,7 @@ export interface ConnectedProvider {
   /** The rates of the latest message; null if there was none. */
   reportedRates: ReportedRates | null;
   /** Called after each call that was sent. */
-  observe(call: ProviderCall): void;
+  observe(call: CallOutcome): void;
 }
 
 /** This server's implementation of the provider protocol. */

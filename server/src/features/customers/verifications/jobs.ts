@@ -4,6 +4,7 @@
 
 import { Type } from '@sinclair/typebox';
 import type { Connectors, IdentityVerdict } from '../../../connectors/ports/index.ts';
+import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -88,7 +89,7 @@ const DECIDED = {
 } as const;
 
 interface ReportedOutcome {
-  result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
+  result: ReportResult;
   platformId: string;
   problem?: string;
 }

@@ -2,6 +2,7 @@
 // result. A state that is already recorded has no effect; a contradictory state is not applied.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
+import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { Message } from '../../../connectors/ports/providers/protocol.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -18,7 +19,7 @@ export type TransferMessage = Extract<Message, { type: 'transfer.updated' }>;
 
 /** Result of a message. `problem` explains a contradiction, which an operator resolves. */
 export interface Outcome {
-  result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
+  result: ReportResult;
   /** Absent for a fact that concerns no platform, or no payment. */
   platformId?: string;
   transactionId?: string;

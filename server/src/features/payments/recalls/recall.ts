@@ -1,6 +1,7 @@
 // Requests the return of a settled payout from its provider. The decision of the bank is only recorded: the
 // books change when the money comes back, which the provider reports as a return of the transfer.
 
+import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { RecallCause, RecallProgress } from '../../../connectors/ports/rail.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -77,13 +78,10 @@ export async function requestRecall(
   return { transactionId, platformId: row.platform_id, ...presentRecall(row) };
 }
 
-/** Result of a decision. */
-type RecallOutcome = 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
-
 const STATE = { accepted: 'ACCEPTED', rejected: 'REJECTED' } as const;
 
 /** Stages a decision; the first one is final. */
-function applyRecall(ctx: Ctx, row: RecallRow, progress: RecallProgress): RecallOutcome {
+function applyRecall(ctx: Ctx, row: RecallRow, progress: RecallProgress): ReportResult {
   if (progress.state === 'requested') return 'IGNORED';
   const state = STATE[progress.state];
   if (row.state !== 'REQUESTED') return row.state === state ? 'IGNORED' : 'CONTRADICTORY';

@@ -1,11 +1,11 @@
 // Counts the calls of this process to providers per minute, and adds the counts to rows that all processes
 // share. If the process is killed, the counts of at most a few seconds are lost.
-import type { ProviderCall } from '../../../connectors/ports/providers/port.ts';
+import type { CallOutcome } from '../../../connectors/ports/providers/port.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 
 export interface CallRecorder {
-  observe(providerId: string, call: ProviderCall): void;
+  observe(providerId: string, call: CallOutcome): void;
   /** Adds the counts to the rows. If that fails, the counts are retained for the next flush. */
   flush(): Promise<void>;
 }
@@ -46,7 +46,7 @@ const newCounts = (providerId: string, minute: Time): Counts => ({
   ...{ within100: 0, within500: 0, within2000: 0 },
 });
 
-function add(counts: Counts, { isSuccess, durationMs }: ProviderCall): void {
+function add(counts: Counts, { isSuccess, durationMs }: CallOutcome): void {
   const ms = Math.round(durationMs);
   counts.calls++;
   if (!isSuccess) counts.errors++;

@@ -2,6 +2,7 @@
 // one, so it only advances an operation; what it leaves open is determined by the next request. A result
 // that excludes the recorded one is not applied.
 
+import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -20,17 +21,15 @@ interface ReportedOrder {
 }
 
 interface ReportOutcome {
-  result: 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
+  result: ReportResult;
   platformId: string;
   problem?: string;
 }
 
-type Effect = 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
-
 const isEnd = ({ state }: OrderProgress) => state === 'completed' || state === 'failed';
 
 /** Effect of a state; the submission of a CREATED operation may still be running. */
-function effectOf({ status }: StablecoinOperationRow, progress: OrderProgress): Effect {
+function effectOf({ status }: StablecoinOperationRow, progress: OrderProgress): ReportResult {
   const { state } = progress;
   switch (status) {
     case 'COMPLETED':
