@@ -128,19 +128,13 @@ async function itemsOfEach(
 ): Promise<Items> {
   const data: Item[] = [];
   let hasMore = false;
-  for (const [index, platformId] of platformIds.entries()) {
+  for (const platformId of platformIds) {
     const page = await read({ platformId, limit: MAX_WORK });
     data.push(...page.data);
     hasMore ||= page.hasMore;
-    if (data.length >= MAX_WORK) {
-      const isLast = index === platformIds.length - 1;
-      return {
-        data: data.slice(0, MAX_WORK),
-        hasMore: hasMore || !isLast || data.length > MAX_WORK,
-      };
-    }
+    if (data.length > MAX_WORK) break;
   }
-  return { data, hasMore };
+  return { data: data.slice(0, MAX_WORK), hasMore: hasMore || data.length > MAX_WORK };
 }
 
 async function work({ runtime, call, platformIds, singlePlatforms, query }: Scope) {
