@@ -74,6 +74,20 @@ export async function readPage(
   return { ...rest, data: data ?? keys ?? deliveries ?? [] };
 }
 
+const EXPORT_PAGE = 100;
+
+/** The rows of all pages of a list until there are `maxRows`, and whether there are more. */
+export async function readRows(id: OperationId, input: ReadInput, maxRows: number) {
+  const rows: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await readPage(id, input, { cursor, limit: EXPORT_PAGE });
+    rows.push(...page.data);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor && rows.length < maxRows);
+  return { rows, hasMore: cursor !== undefined };
+}
+
 /** The pages of a list; further pages are loaded on demand. */
 export function usePages(id: OperationId, input: ReadInput, enabled = true) {
   return useInfiniteQuery({

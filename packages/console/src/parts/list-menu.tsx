@@ -4,7 +4,7 @@ import { Popover } from '@base-ui/react/popover';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { Input } from '../api/client.ts';
-import { readPage } from '../api/queries.ts';
+import { readRows } from '../api/queries.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { TEXTS } from '../texts/texts.ts';
 import type { Column } from './column.ts';
@@ -34,20 +34,8 @@ interface View {
   search: Readonly<Record<string, string>>;
 }
 
-/** An export has at most this many rows; accounting exports have no such limit. */
+/** An export has at most this many rows; those of accounting are on the page of the ledger. */
 const MAX_ROWS = 10_000;
-const EXPORT_PAGE = 100;
-
-async function rowsOf(id: OperationId, input: Input): Promise<unknown[]> {
-  const rows: unknown[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await readPage(id, input, { cursor, limit: EXPORT_PAGE });
-    rows.push(...page.data);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor && rows.length < MAX_ROWS);
-  return rows;
-}
 
 function Columns({ table }: { table: VisibilityTable }) {
   return (
@@ -150,7 +138,7 @@ export function ListMenu({ id, input, columns, table, isKept }: ListMenuProps) {
     setExporting(true);
     setFailed(false);
     try {
-      const rows = (await rowsOf(id, input)).filter(isKept);
+      const rows = (await readRows(id, input, MAX_ROWS)).rows.filter(isKept);
       download(`${id}.csv`, csvOf(rows, columns));
     } catch {
       setFailed(true);

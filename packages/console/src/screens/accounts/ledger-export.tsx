@@ -1,7 +1,7 @@
 // Postings or daily balances of a period as a CSV file, for an accounting system.
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { readPage } from '../../api/queries.ts';
+import { readRows } from '../../api/queries.ts';
 import type { Column } from '../../parts/column.ts';
 import { csvOf, download } from '../../parts/csv.ts';
 import { Problem } from '../../parts/feedback.tsx';
@@ -37,7 +37,6 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-const PAGE = 100;
 /** A longer period is exported by the command or the API, which have no limit. */
 const MAX_ROWS = 100_000;
 
@@ -50,16 +49,10 @@ interface Period {
 
 /** Downloads the rows and resolves with whether there were more. */
 async function exportRows({ kind, ...query }: Period): Promise<boolean> {
-  const rows: unknown[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await readPage(kind, { query }, { cursor, limit: PAGE });
-    rows.push(...page.data);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor && rows.length < MAX_ROWS);
+  const { rows, hasMore } = await readRows(kind, { query }, MAX_ROWS);
   const name = `${kind === 'exportPostings' ? 'postings' : 'balances'}-${query.from}-${query.to}`;
   download(`${name}.csv`, csvOf(rows, KINDS[kind] as readonly Column<never>[]));
-  return cursor !== undefined;
+  return hasMore;
 }
 
 const DAY_MS = 86_400_000;
