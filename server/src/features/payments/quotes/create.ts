@@ -125,7 +125,7 @@ function rejectImmediateExecution({ immediatelyExecute }: Request, payer: Payer)
   }
 }
 
-/** A quote does not outlive the rate that a provider holds for it. */
+/** A quote expires no later than the rate that a provider holds for it. */
 function expiryOf(ctx: Ctx, payer: Payer, { firm }: Priced): Time {
   const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.funding.ttlMs : QUOTE_TTL_MS);
   return firm ? Math.min(expiresAt, Math.floor(firm.expiresAt)) : expiresAt;
