@@ -62,6 +62,7 @@ const FEATURES = [
   'agents',
   'accounting',
   'reconciliation',
+  'retention',
   'jobs',
   'sandbox',
   'staff/roles',

@@ -12,7 +12,6 @@ import {
   connectorRegistry,
   custodyKeysOf,
   type StorageSettings,
-  storageOf,
 } from './connectors/registry.ts';
 import { agentBearers } from './features/agents/index.ts';
 import { openSystemAccounts } from './features/balances/ledger-accounts/index.ts';
@@ -31,6 +30,7 @@ import {
 } from './features/notifications/webhooks/index.ts';
 import type { ProviderDirectory } from './features/providers/index.ts';
 import { watchDifferences } from './features/reconciliation/index.ts';
+import type { RetentionOptions } from './features/retention/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
 import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
@@ -73,8 +73,8 @@ import { ROLES, type Role } from './runtime/config/roles.ts';
 import { type ConnectionLimits, laneLimits } from './runtime/db/connections/limits.ts';
 import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
-import { createFiles, type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
-import { reportedCircuits, STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
+import { type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
+import { reportedCircuits } from './runtime/jobs/circuit-report.ts';
 import { measuredWorker } from './runtime/jobs/job-metrics.ts';
 import type { Worker } from './runtime/jobs/jobs.ts';
 import type { Log } from './runtime/observability/log.ts';
@@ -98,9 +98,9 @@ import {
   serversOf,
 } from './servers.ts';
 import { stopParts } from './shutdown.ts';
-import { connectCommitter } from './startup.ts';
+import { connectCommitter, filePartsOf } from './startup.ts';
 
-export interface Settings {
+export interface Settings extends RetentionOptions {
   databaseUrl: string;
   /** Limits of connections to the database; default `CONNECTION_LIMITS`. */
   connectionLimits?: ConnectionLimits | undefined;
@@ -128,8 +128,6 @@ export interface Settings {
   loopbackWebhooks?: boolean | undefined;
   /** Waiting period of an account recovery; absent: disabled. */
   walletRecoveryMs?: number | undefined;
-  /** How long events are kept; default 30 days. */
-  eventRetentionMs?: number | undefined;
   /** How long messages of providers are kept; default 400 days. */
   providerMessageRetentionMs?: number | undefined;
   /** Where the operator API is served; default `on`, on the same port. */
@@ -439,8 +437,7 @@ export async function compose(
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
   const { connectors, directory } = await providersOf(runtime, builtIn, circuits, log, metrics);
-  const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
-  const files = createFiles(runtime, storage);
+  const { storage, files, retention } = filePartsOf(settings, runtime, circuits);
   const tokens = authenticator(db, effects.now);
   const webhooks = { keys: keyRing.keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
@@ -451,7 +448,7 @@ export async function compose(
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
   const extra = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, open) };
-  const parts = partsOf({ ...shared, ...extra, directory, walletRecoveryMs });
+  const parts = partsOf({ ...shared, ...extra, directory, walletRecoveryMs, retention });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
@@ -463,7 +460,7 @@ export async function compose(
   const admission = { ...admissionOf(runtime, settings, metrics), ...tokens };
   const isApi = roles.includes('api');
   const operator = operatorPartsOf(settings, open, { circuits, committer, world, builtIn });
-  const installation = { runtime, files, connectors, directory, ...operator };
+  const installation = { runtime, files, connectors, directory, retention, ...operator };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);

@@ -75,6 +75,8 @@ describe('readConfig', () => {
       console: true,
       walletRecoveryMs: undefined,
       eventRetentionMs: 30 * 86_400_000,
+      requestRetentionMs: 30 * 86_400_000,
+      archiveRetentionMs: 2_555 * 86_400_000,
       providerMessageRetentionMs: 400 * 86_400_000,
     });
   });

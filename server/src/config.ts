@@ -69,6 +69,10 @@ export interface Config {
   walletRecoveryMs: number | undefined;
   /** Retention of events. */
   eventRetentionMs: number;
+  /** Retention of recorded requests. */
+  requestRetentionMs: number;
+  /** Retention of archives of events and requests; 0: none are written. */
+  archiveRetentionMs: number;
   /** Retention of messages of providers. */
   providerMessageRetentionMs: number;
   /** Address at which operators sign in; undefined: the public URL. */
@@ -200,6 +204,8 @@ function build(values: Map<string, string>, base: string): Config {
     console: text('RAILHEAD_CONSOLE') === 'on' && text('RAILHEAD_OPERATOR_API') !== 'off',
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
     eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,
+    requestRetentionMs: Number(text('RAILHEAD_REQUEST_RETENTION')) * 86_400_000,
+    archiveRetentionMs: Number(text('RAILHEAD_ARCHIVE_RETENTION')) * 86_400_000,
     providerMessageRetentionMs: Number(text('RAILHEAD_PROVIDER_RETENTION')) * 86_400_000,
   };
 }

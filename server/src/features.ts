@@ -49,6 +49,7 @@ import { recallFeature } from './features/payments/recalls/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
 import { type ProviderDirectory, providerFeature } from './features/providers/index.ts';
 import { reconciliationFeature } from './features/reconciliation/index.ts';
+import { type RetentionParts, retentionFeature } from './features/retention/index.ts';
 import {
   type ClockParts,
   type SandboxWorldParts,
@@ -99,6 +100,8 @@ export interface Resources
   /** Whether the server has an operation with this id. */
   isOperation(operationId: string): boolean;
   directory: ProviderDirectory;
+  /** Retention of events and requests, and where they are archived. */
+  retention: RetentionParts;
   /** How long messages of providers are kept. */
   providerMessageRetentionMs: number;
   /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
@@ -203,6 +206,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   providerFeature,
   providerMessageFeature,
   reconciliationFeature,
+  retentionFeature,
   operatorTokenFeature,
   operatorUserFeature,
   auditFeature,

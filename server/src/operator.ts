@@ -30,6 +30,7 @@ import { messageVerbs } from './operator/customers/messages.ts';
 import { scaVerbs } from './operator/customers/sca.ts';
 import { verificationVerbs } from './operator/customers/verifications.ts';
 import { jobVerbs } from './operator/jobs/jobs.ts';
+import { retentionVerbs } from './operator/jobs/retention.ts';
 import { accountVerbs } from './operator/money/accounts.ts';
 import { depositVerbs } from './operator/money/deposits.ts';
 import { exportVerbs } from './operator/money/export.ts';
@@ -103,6 +104,7 @@ export const VERBS: readonly Verb[] = [
   ...messageVerbs,
   ...importVerbs,
   ...jobVerbs,
+  ...retentionVerbs,
   ...exportVerbs,
   ...operatorTokenVerbs,
   ...operatorUserVerbs,

@@ -3,13 +3,19 @@
 import path from 'node:path';
 import type pg from 'pg';
 import type { Config } from './config.ts';
+import { type StorageSettings, storageOf } from './connectors/registry.ts';
 import { openEpoch } from './features/notifications/events/index.ts';
+import { type RetentionOptions, retentionPartsOf } from './features/retention/index.ts';
 import type { Effects } from './kernel/effects.ts';
 import { ROLES } from './runtime/config/roles.ts';
 import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { announceMigrations } from './runtime/db/migrate.ts';
+import { createFiles } from './runtime/files/files.ts';
+import { STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
+import type { Circuits } from './runtime/jobs/circuits.ts';
 import { createLog, type Log, lineWriter } from './runtime/observability/log.ts';
+import type { Runtime } from './runtime/operation/operate.ts';
 import { type Embedded, startEmbedded } from './runtime/postgres/embedded.ts';
 
 /** The content of `credentials.json`. */
@@ -79,6 +85,18 @@ export async function connectCommitter(settings: {
     await client.end().catch(() => undefined);
     throw error;
   }
+}
+
+/** The storage of files, and what is written to it. */
+export function filePartsOf(
+  settings: RetentionOptions & { databaseUrl: string; files: StorageSettings },
+  runtime: Runtime,
+  circuits: Circuits,
+) {
+  const effects = circuits.effects(runtime.effects, 'storage', STORAGE_FAILURES);
+  const storage = storageOf(effects, settings.files);
+  const retention = retentionPartsOf(settings, runtime, storage);
+  return { storage, files: createFiles(runtime, storage), retention };
 }
 
 /** Ends the process if the embedded database ends. */

@@ -96,6 +96,7 @@ const SIDEBAR = [
     page('availability.md'),
     page('performance.md'),
     page('backups.md'),
+    page('retention.md'),
     page('jobs.md'),
   ]),
   part(

@@ -163,8 +163,13 @@ export async function processRows(bench: Bench): Promise<Row[]> {
   });
 }
 
-const SIZES = `select relname as name, pg_total_relation_size(oid)::float8 as bytes from pg_class
-  where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+// A partitioned table has the size of its partitions.
+const SIZES = `select coalesce(p.relname, c.relname) as name,
+    sum(pg_total_relation_size(c.oid))::float8 as bytes
+  from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+    left join pg_class p on p.oid = i.inhparent
+  where c.relkind = 'r' and c.relnamespace = any (array['public', 'partitions']::regnamespace[])
+  group by 1`;
 
 async function sizesOf(bench: Bench, database: string): Promise<Map<string, number>> {
   const rows = await bench.cluster.rows<{ name: string; bytes: number }>(database, SIZES);

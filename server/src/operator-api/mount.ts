@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Naming, namingFor } from '../catalog/naming.ts';
 import type { Connectors } from '../connectors/ports/index.ts';
 import type { BuiltInProvider, ProviderDirectory } from '../features/providers/index.ts';
+import type { RetentionParts } from '../features/retention/index.ts';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { Operation } from '../http/bind.ts';
@@ -32,6 +33,7 @@ export interface OperatorMount {
   directory: ProviderDirectory;
   builtIn(): readonly BuiltInProvider[];
   provisioning: Provisioning;
+  retention: RetentionParts;
   changes: ChangeFeed;
   process: ProcessState;
   world: Pick<SandboxWorldParts, 'operations' | 'perform'>;

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { migrate } from '../../src/runtime/db/migrate.ts';
 import { startEmbedded } from '../../src/runtime/postgres/embedded.ts';
+import { SIM_START } from './harness/sim-effects.ts';
 import { connect } from './model/model.ts';
 import { type Report, simulate } from './run.ts';
 
@@ -48,7 +49,7 @@ export async function main(flags: SimFlags): Promise<boolean> {
   let failed = 0;
   try {
     await maintenance.query(`create database ${TEMPLATE}`);
-    await migrate(urlOf(cluster.url, TEMPLATE), () => Date.now());
+    await migrate(urlOf(cluster.url, TEMPLATE), () => SIM_START);
     for (let index = 0; index < flags.seeds; index++) {
       const [seed, name] = [index === 0 ? firstSeed : seedAt(index), `sim_${index}`];
       await maintenance.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);

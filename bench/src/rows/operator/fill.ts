@@ -6,6 +6,10 @@ import {
   COUNTED,
   OUTCOME,
 } from '../../../../server/src/features/payments/monitoring/metrics-store.ts';
+import {
+  createPartitions,
+  onClient,
+} from '../../../../server/src/runtime/db/partitions/partitions.ts';
 import { printProgress } from '../../table/row.ts';
 
 const DAY_MS = 86_400_000;
@@ -43,6 +47,7 @@ interface Copies {
   templates: readonly string[];
   count: number;
   columns: Record<string, string>;
+  isPartitioned?: boolean;
 }
 
 /** Building an index afterwards takes a fraction of the time of inserting entry by entry. */
@@ -73,7 +78,10 @@ async function timed<R>(name: string, work: () => Promise<R>): Promise<R> {
 const copy = (client: pg.Client, copies: Copies) =>
   timed(`${copies.count} ${copies.table}`, () => insertCopies(client, copies));
 
-async function insertCopies(client: pg.Client, { table, templates, count, columns }: Copies) {
+async function insertCopies(
+  client: pg.Client,
+  { table, templates, count, columns, isPartitioned = false }: Copies,
+) {
   const { rows } = await client.query<{ name: string }>(
     `select column_name as name from information_schema.columns
       where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER'
@@ -82,16 +90,19 @@ async function insertCopies(client: pg.Client, { table, templates, count, column
   );
   const names = rows.map(({ name }) => name);
   const values = names.map((name) => columns[name] ?? `t.${name}`).join(', ');
-  await withoutLog(client, table);
-  await withoutIndexes(client, table, () =>
+  const insert = () =>
     client.query(
       `insert into ${table} (${names.join(', ')}) select ${values}
         from generate_series(1, ${count}) n
         join (select row_number() over () - 1 as turn, copied.* from unnest($1::text[]) id
           join ${table} copied using (id)) t on t.turn = n % ${templates.length}`,
       [templates],
-    ),
-  );
+    );
+  if (isPartitioned) await insert();
+  else {
+    await withoutLog(client, table);
+    await withoutIndexes(client, table, insert);
+  }
   await client.query(`vacuum analyze ${table}`);
 }
 
@@ -239,8 +250,9 @@ async function fillPeople({ client, people, now, owned }: Fill): Promise<void> {
 async function fillEvents({ client, count, now, owned }: Fill): Promise<void> {
   const events = Math.ceil(count / PER_EVENT);
   const emitted = spread(now, EVENTS_MS, events);
+  await createPartitions(onClient(client), now - EVENTS_MS);
   await copy(client, {
-    table: 'events',
+    ...{ table: 'events', isPartitioned: true },
     templates: await idsOf(client, 'select id from events order by id limit 100'),
     count: events,
     columns: { ...owned, id: idSql('Webhook', emitted, 'n'), created_at: timeSql(emitted) },

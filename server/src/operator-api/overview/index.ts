@@ -4,6 +4,7 @@ import { eventListOperations } from './events.ts';
 import { metricsOperations } from './metrics.ts';
 import { stateOperations } from './overview.ts';
 import { paymentListOperations } from './payments.ts';
+import { retentionOperations } from './retention.ts';
 import { searchOperations } from './search.ts';
 import { streamOperations } from './stream.ts';
 import { systemOperations } from './system.ts';
@@ -17,4 +18,5 @@ export const overviewGroup = [
   ...metricsOperations,
   ...streamOperations,
   ...systemOperations,
+  ...retentionOperations,
 ];

@@ -7,6 +7,7 @@ import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/re
 import { sealOldCustomers } from '../../features/customers/records/index.ts';
 import { ENQUEUE } from '../../features/notifications/webhooks/index.ts';
 import { openProviderDirectory, type ProviderDirectory } from '../../features/providers/index.ts';
+import { retentionPartsOf } from '../../features/retention/index.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { createClocks } from '../../runtime/clocks/clocks.ts';
@@ -77,12 +78,14 @@ async function onDatabase<T>(
     checked ??= checkSigningKeys(runtime, masterKey());
     return checked;
   };
+  const storage = storageOf(effects, config.files);
   try {
     // The server cannot decrypt data that was sealed under another master key.
     await sealOldCustomers(db, vault, checkMasterKey);
     return await work({
       runtime,
-      files: createFiles(runtime, storageOf(effects, config.files)),
+      files: createFiles(runtime, storage),
+      retention: retentionPartsOf({ ...config, databaseUrl: url }, runtime, storage),
       connectorsOf,
       providers,
       builtIn: () => registry().builtIn(),

@@ -45,6 +45,9 @@ const numberFrom = (min: number, max: number, unit: string) => (text: string) =>
     `must be a number${unit} from ${min} to ${max}`,
   );
 
+const archiveProblem = (text: string) =>
+  text === '0' ? undefined : numberFrom(365, 9_999, ' of days, 0 or')(text);
+
 /** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
 export function keyFrom(text: string): Uint8Array | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
@@ -231,8 +234,24 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'event-retention',
     fallback: '30',
     value: 'DAYS',
-    help: `days after which events and their deliveries are deleted, ${MIN_EVENT_DAYS} to 999`,
+    help: `days after which events and their deliveries are removed, ${MIN_EVENT_DAYS} to 999`,
     validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
+  },
+  {
+    env: 'RAILHEAD_REQUEST_RETENTION',
+    flag: 'request-retention',
+    fallback: '30',
+    value: 'DAYS',
+    help: `days after which recorded requests are removed, ${MIN_EVENT_DAYS} to 999`,
+    validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
+  },
+  {
+    env: 'RAILHEAD_ARCHIVE_RETENTION',
+    flag: 'archive-retention',
+    fallback: '2555',
+    value: 'DAYS',
+    help: 'days for which removed events and requests are archived, 365 to 9999; 0: not at all',
+    validate: archiveProblem,
   },
   {
     env: 'RAILHEAD_PROVIDER_RETENTION',

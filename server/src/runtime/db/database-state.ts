@@ -13,10 +13,14 @@ const CONNECTIONS = `select coalesce(nullif(application_name, ''), 'other') as n
 
 const MIGRATIONS = 'select name, applied_at from schema_migrations order by name';
 
-const TABLES = `select relname as name, greatest(reltuples, 0)::bigint as rows,
-    pg_total_relation_size(oid) as size
-  from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
-  order by size desc limit 10`;
+// A partitioned table has the rows of its partitions.
+const TABLES = `select coalesce(p.relname, c.relname) as name,
+    sum(greatest(c.reltuples, 0))::bigint as rows,
+    sum(pg_total_relation_size(c.oid))::bigint as size
+  from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+    left join pg_class p on p.oid = i.inhparent
+  where c.relkind = 'r' and c.relnamespace = any (array['public', 'partitions']::regnamespace[])
+  group by 1 order by size desc limit 10`;
 
 interface Server {
   version: string;

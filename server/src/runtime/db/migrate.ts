@@ -14,6 +14,7 @@ import type { Time } from '../../kernel/effects.ts';
 import { projectRoot } from '../config/root.ts';
 import { connectDatabase } from './connections/connect.ts';
 import { hasCanceledWait } from './connections/replication.ts';
+import { onClient, preparePartitions } from './partitions/partitions.ts';
 
 interface Migration {
   name: string;
@@ -45,7 +46,12 @@ const SERVERS = 724_518;
 const GATE = `${SERVERS}, 0`;
 const MIN_SERVER_VERSION = 150_000;
 /** A migration may take long, also on a database or with a user that has timeouts. */
-const NO_TIMEOUTS = ['statement_timeout = 0', 'lock_timeout = 0'];
+const SETTINGS = [
+  'statement_timeout = 0',
+  'lock_timeout = 0',
+  "timezone = 'UTC'",
+  "datestyle = 'ISO'",
+];
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 const CONTRACT = /^-- contract after (\d{4})$/m;
 const OFFLINE = /^-- offline (\w+), (\d+) s per million rows$/m;
@@ -191,7 +197,7 @@ async function applyPending(client: pg.Client, files: Migration[], now: () => Ti
 }
 
 async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connectDatabase(url, { name: 'railhead migrate', settings: NO_TIMEOUTS });
+  const client = await connectDatabase(url, { name: 'railhead migrate', settings: SETTINGS });
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     if (Number(rows[0]?.server_version_num) < MIN_SERVER_VERSION) {
@@ -204,8 +210,8 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
 }
 
 /**
- * Applies missing expansions, and to an empty database all migrations, and returns their names (usually
- * none: one connection and three small queries). Throws an error named MigrationError with one plain
+ * Applies missing expansions, and to an empty database all migrations, creates the next partitions, and
+ * returns the names of the migrations (usually none: one connection and five small queries). Throws an error named MigrationError with one plain
  * line; files before the misnamed one remain applied.
  */
 export async function migrate(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
@@ -215,9 +221,12 @@ export async function migrate(url: string, now: () => Time, folder = FOLDER): Pr
     const pendingFiles = pendingMigrations(files, applied);
     const isNew = applied.length === 0;
     // Checked without the lock first: most starts find everything applied.
-    if (!pendingFiles.some(({ contractsAfter }) => isNew || contractsAfter === undefined))
-      return [];
-    return applyPending(client, files, now);
+    const isCurrent = !pendingFiles.some(
+      ({ contractsAfter }) => isNew || contractsAfter === undefined,
+    );
+    const names = isCurrent ? [] : await applyPending(client, files, now);
+    await preparePartitions(onClient(client), now());
+    return names;
   });
 }
 

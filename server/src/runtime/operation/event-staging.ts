@@ -6,6 +6,7 @@ import type { Effects, Time } from '../../kernel/effects.ts';
 import { newId, timeOfId } from '../../kernel/id.ts';
 import type { ChangeSet, EventRow, Row } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
+import { isSameWeek } from '../db/partitions/partitions.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 import { customerKeyOf, customerOf, eventChanges, eventContext } from './event-data.ts';
 import { packJson } from './stored-json.ts';
@@ -26,7 +27,7 @@ interface VersionEvent {
   customerKey: number | null;
 }
 
-/** Maximum age of an event that a later one refers to, because older events are deleted first. */
+/** An event refers to a recent event, and only to one of its week, because weeks are removed. */
 const MAX_EARLIER_MS = 12 * 3_600_000;
 
 /** Maximum cached events, one for each row; 200 bytes each. */
@@ -95,9 +96,10 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
     subject: string,
     data: string,
     customerKey: number | null,
+    id: string = newId(effects, 'Webhook'),
   ): EventRow {
     const row: EventRow = {
-      id: newId(effects, 'Webhook'),
+      id,
       platform_id: caller.platformId,
       type,
       subject,
@@ -118,9 +120,11 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
     const first = wholeEvents.get(subject);
     // A rolled-back attempt may have removed it.
     const base = first && set.events[first.at] === first.row ? first : undefined;
-    const changes = base && eventChanges(base.data, data, base.text);
+    const id = newId(effects, 'Webhook');
+    const isNear = base && isSameWeek(base.row.id, id);
+    const changes = isNear ? eventChanges(base.data, data, base.text) : undefined;
     const text = changes ?? JSON.stringify(data);
-    const row = stage(event, subject, packJson(text), keyOfCustomer(subject, data));
+    const row = stage(event, subject, packJson(text), keyOfCustomer(subject, data), id);
     if (!base) wholeEvents.set(subject, { at: set.events.length - 1, row, data, text });
     else if (changes !== undefined) row.base_id = base.row.id;
   }
@@ -142,14 +146,19 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
     ): void {
       const earlier = versionEventsOf(db).get(keyOf(event.type, id));
       const rowVersion = `${created_at} ${version}`;
-      const isRecent = earlier && effects.now() - timeOfId(earlier.id) < MAX_EARLIER_MS;
+      const eventId = newId(effects, 'Webhook');
+      const isRecent =
+        earlier &&
+        timeOfId(eventId) - timeOfId(earlier.id) < MAX_EARLIER_MS &&
+        isSameWeek(eventId, earlier.id);
       if (!ownClock && isRecent && earlier.version === rowVersion) {
-        const row = stage(event, id, '{}', earlier.customerKey);
+        const row = stage(event, id, '{}', earlier.customerKey, eventId);
         Object.assign(row, { account, base_id: earlier.id });
         return;
       }
       const fullData = data();
-      const row = stage(event, id, packJson(JSON.stringify(fullData)), keyOfCustomer(id, fullData));
+      const text = packJson(JSON.stringify(fullData));
+      const row = stage(event, id, text, keyOfCustomer(id, fullData), eventId);
       row.account = account;
       if (!ownClock) row.version = rowVersion;
     },

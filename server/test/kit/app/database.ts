@@ -23,6 +23,9 @@ declare module 'vitest' {
   }
 }
 
+/** Time at which the clocks of test servers begin, a Monday, and of the first partitions. */
+export const TEST_START = Date.UTC(2026, 0, 5, 9, 0, 0);
+
 let databaseCount = 0;
 
 /** Runs one statement on a separate connection. */

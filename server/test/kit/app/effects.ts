@@ -6,6 +6,7 @@ import type { App } from '../../../src/compose.ts';
 import type { Effects, HttpRequest } from '../../../src/kernel/effects.ts';
 import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
 import { eventContext, wholeEventData } from '../../../src/runtime/operation/event-data.ts';
+import { TEST_START } from './database.ts';
 
 export interface TestEffects extends Effects {
   set(time: number): void;
@@ -13,8 +14,6 @@ export interface TestEffects extends Effects {
 
 /** The seed of this run, printed by vitest. A test file gets the same random bytes for the same seed. */
 export const runSeed = (): string => process.env.RAILHEAD_TEST_SEED ?? '0';
-
-const START = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 /** Number of effects that each test file has created. */
 const counts = new Map<string, number>();
@@ -35,7 +34,7 @@ function seededBytes(seed: string): (bytes: number) => Uint8Array {
 }
 
 /** `seed` is set where every run must use the same bytes. */
-export function testEffects(start = START, seed = nextSeed()): TestEffects {
+export function testEffects(start = TEST_START, seed = nextSeed()): TestEffects {
   const real = systemEffects();
   let now = start;
   return {

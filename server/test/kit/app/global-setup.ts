@@ -9,7 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../../src/runtime/db/migrate.ts';
 import { startEmbedded } from '../../../src/runtime/postgres/embedded.ts';
 import { startOtherPostgres } from '../postgres/other-postgres.ts';
-import { databaseUrl, execute, type TestServer } from './database.ts';
+import { databaseUrl, execute, TEST_START, type TestServer } from './database.ts';
 import { scratchFolder } from './scratch.ts';
 
 const PREFIX = 'railhead-test-';
@@ -82,7 +82,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const external = process.env.TEST_DATABASE_URL !== undefined;
   try {
     await execute(url, `create database ${template}`);
-    await migrate(databaseUrl(url, template), () => Date.now());
+    // Its partitions are those of the time at which tests begin.
+    await migrate(databaseUrl(url, template), () => TEST_START);
   } catch (error) {
     if (external) await dropAll(url, template).catch(() => undefined);
     await stop();

@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
+import { folderStorage } from '../../../src/connectors/folder/storage.ts';
+import { retentionPartsOf } from '../../../src/features/retention/index.ts';
 import type { HttpRequest } from '../../../src/kernel/effects.ts';
 import { main } from '../../../src/operator.ts';
 import { streamRows } from '../../../src/runtime/db/stream.ts';
@@ -72,6 +74,11 @@ export const commandRunner =
           providers,
           builtIn,
           walletRecoveryMs,
+          retention: retentionPartsOf(
+            { databaseUrl: url },
+            runtime,
+            folderStorage(app.filesFolder),
+          ),
           stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
           masterKey: () => Buffer.alloc(32, 7),
         }),

@@ -64,6 +64,9 @@ export async function runVerb(sim: Sim, ...argv: string[]): Promise<VerbResult> 
     builtIn: registry.builtIn,
     fundingOf: (environment) => registry(environment).funding,
     walletRecoveryMs: undefined,
+    get retention(): never {
+      throw violation('the retention is not simulated');
+    },
     stream: () => {
       throw violation('streaming is not supported');
     },

@@ -39,7 +39,8 @@ export interface SimEffects extends Effects {
 export const RATES_URL = 'https://rates.example.com/';
 const RATES = { EUR: 0.9154, GBP: 0.7871, MXN: 18.25, USDC: 1, INR: 83.1, BTC: 0.0000105 };
 
-const START = Date.UTC(2026, 0, 5, 9, 0, 0);
+/** Time at which the clock of a run begins. */
+export const SIM_START = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -86,7 +87,7 @@ function replyOf(receiver: Receiver, isApproval: boolean): HttpReply {
   return reply(status);
 }
 
-export function simEffects(seed: string, start = START): SimEffects {
+export function simEffects(seed: string, start = SIM_START): SimEffects {
   const chance = seededChance(`${seed} server`);
   const receivers = new Map<string, Receiver>();
   const delivered = new Set<string>();

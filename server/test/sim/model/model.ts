@@ -83,6 +83,9 @@ const UPDATE_CONDITIONS: Readonly<Record<string, string>> = {
   jobs: "when (current_setting('application_name') <> 'simulator')",
 };
 
+/** Rows that are moved into their partition are not recorded: it has no trigger while it is filled. */
+const NOT_MOVED = "when (current_setting('application_name') <> 'railhead retention')";
+
 /** The trigger of a table; it runs for every changed row, so it only copies the row. */
 async function changeTriggerSql(client: pg.Client, table: string, columns: readonly string[]) {
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
@@ -110,7 +113,7 @@ async function changeTriggerSql(client: pg.Client, table: string, columns: reado
     end $$;
     ${createTriggerSql('insert')};
     ${createTriggerSql('update', UPDATE_CONDITIONS[table])};
-    ${createTriggerSql('delete')}`;
+    ${createTriggerSql('delete', NOT_MOVED)}`;
 }
 
 /** Installs the change log; once per database, before anything is written. */

@@ -1,7 +1,7 @@
 // Public interface of the list of events, for the composition.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type EventDeps, eventOperations } from './operations.ts';
-import { eventSweeps } from './sweeps.ts';
+import { epochSweep } from './sweeps.ts';
 
 export { eventByOperator, pageOfEventsByOperator, platformOfEventById } from './by-operator.ts';
 export { createFollowers, type Followers } from './followers.ts';
@@ -20,6 +20,5 @@ export {
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const eventFeature = {
   operations: (parts: EventDeps) => eventOperations(parts),
-  sweeps: ({ eventRetentionMs }: Pick<EventDeps, 'eventRetentionMs'>) =>
-    eventSweeps(eventRetentionMs),
+  sweeps: () => [epochSweep()],
 } satisfies Feature;

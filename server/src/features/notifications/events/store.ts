@@ -54,7 +54,7 @@ const JOINS = 'left join events b on b.id = e.base_id left join customers c on c
 
 const restoreRow = ({ base_id, base, ...row }: Stored): EventRow => ({
   ...row,
-  // At the end of the retention period the other event may be deleted first.
+  // An event of an earlier version may refer to one of a removed week.
   data: wholeEventData(row.data, base_id === null ? null : (base ?? '')),
 });
 
@@ -291,23 +291,3 @@ export async function openEpoch(db: { query(text: string): Promise<unknown> }): 
     await db.query(RENEW_MARK);
   }
 }
-
-// Deletes events by id, which is ordered by time. Events with a pending delivery remain.
-const DELETE = `with old as (
-    select e.id, e.platform_id from events e
-    where e.id < $1 and not exists (select from webhook_queue q
-      where q.platform_id = e.platform_id and q.event_id = e.id and q.endpoint = any (array(
-        select 0 union all select w.number from webhook_endpoints w
-        where w.platform_id = e.platform_id)))
-    order by e.id limit $2::int
-  ), attempts as (
-    delete from webhook_attempts a using old o
-    where a.platform_id = o.platform_id and a.event_id = o.id and a.endpoint = any (array(
-      select 0 union all select w.number from webhook_endpoints w
-      where w.platform_id = o.platform_id))
-  )
-  delete from events e using old o where e.id = o.id returning 1`;
-
-/** Deletes events with a lower id, and their delivery attempts; returns their number. */
-export const deleteOlder = async (db: Database, id: string, limit: number): Promise<number> =>
-  (await db.query(DELETE, [id, limit])).length;

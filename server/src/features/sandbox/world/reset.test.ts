@@ -167,6 +167,7 @@ describe('resetSandbox', () => {
     const belong = rules.flatMap(({ belongs = {} }) => Object.keys(belongs));
     const unowned = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
     expect(unowned.sort()).toEqual([
+      'archives',
       'bootstrap_steps',
       'event_epochs',
       'ledger_accounts',

@@ -156,12 +156,6 @@ it.each<RequestSelection>([
   }
 });
 
-it('deletes the oldest rows by a range of the index by time', async () => {
-  const { rows } = await client.query(`explain (format text) select ctid from api_requests
-    where created_at < '2026-01-01T01:00:00Z' order by created_at limit 5000`);
-  expect(rows.map((each) => Object.values(each).join()).join('\n')).toContain('api_requests_time');
-});
-
 it('finds the platform of a request by the index by time', async () => {
   const check = createPlanner(client);
   await check({ text: OWNER, values: [new Date(START + 20_000), 'none'] }, 10);

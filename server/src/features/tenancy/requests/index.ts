@@ -1,7 +1,6 @@
 // Public interface of recorded requests.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type RequestPorts, requestOperations } from './operations.ts';
-import { requestRetention } from './store.ts';
 
 export {
   type BodyRetention,
@@ -12,12 +11,12 @@ export {
   requestByOperator,
 } from './by-operator.ts';
 export { ApiRequest, getRequestById, listRequests } from './contract.ts';
+export { type ReadsRow, requestsOf } from './reads.ts';
 export { createRequestRecorder } from './recorder.ts';
 
 /** Parts that this feature adds to a server. */
 export const requestFeature = {
   operations: requestOperations,
-  sweeps: () => [requestRetention()],
   // The requests of a platform, the reset among them, remain explained.
   reset: {
     retained: { api_requests: 'true', api_request_bodies: 'true', api_request_reads: 'true' },

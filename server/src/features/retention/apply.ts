@@ -1,0 +1,152 @@
+// Applies the retention: creates the next partitions, and removes those whose rows are all older than the
+// retention period. A partition is first detached, which no statement sees in part; then its rows are
+// stored in a file; then it is dropped with the commit that records the file. After a crash at any point
+// the detached table still exists, and the file is written again under another key. One process at a time
+// does this.
+import type { Time } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { newId } from '../../kernel/id.ts';
+import { connectDatabase } from '../../runtime/db/connections/connect.ts';
+import {
+  type Connection,
+  createPartitions,
+  listPartitions,
+  needsPartitions,
+  onClient,
+  type Queryable,
+} from '../../runtime/db/partitions/partitions.ts';
+import { isolatedTypes } from '../../runtime/db/pool.ts';
+import { storeArchive } from './archive.ts';
+import { type ExpiredPartition, expiredPartitions, type RetentionSettings } from './histories.ts';
+import type { RetentionParts } from './parts.ts';
+import {
+  archivesBefore,
+  detach,
+  detachedArchives,
+  finishStoring,
+  hasDeliveries,
+  removeKey,
+  takeLock,
+} from './store.ts';
+
+interface RemovedPartition {
+  history: string;
+  partition: string;
+  /** WAITING: its deliveries are pending, or it is in use. */
+  result: 'ARCHIVED' | 'DROPPED' | 'WAITING';
+  /** Rows in the archive; before that, the estimate of the planner. */
+  rows: number;
+}
+
+export interface Applied {
+  dryRun: boolean;
+  partitionsCreated: number;
+  partitions: RemovedPartition[];
+  archivesRemoved: number;
+}
+
+const STATEMENT_TIMEOUT_MS = 600_000;
+
+const busy = () => new Fault('CONFLICT', 'Another process is applying the retention. Try later.');
+
+const entryOf = ({ table, name, rows }: ExpiredPartition, result: RemovedPartition['result']) => ({
+  ...{ history: table, partition: name, result, rows },
+});
+
+/** What `applyRetention` would do. */
+async function preview({ runtime, settings }: RetentionParts): Promise<Applied> {
+  const { db, effects } = runtime;
+  const now = effects.now();
+  const partitions: RemovedPartition[] = [];
+  for (const each of expiredPartitions(await listPartitions(db), settings, now)) {
+    const kept = settings.archiveRetentionMs > 0 ? 'ARCHIVED' : 'DROPPED';
+    partitions.push(entryOf(each, (await hasDeliveries(db, each)) ? 'WAITING' : kept));
+  }
+  for (const { history, partition } of await detachedArchives(db)) {
+    partitions.push({ history, partition, result: 'ARCHIVED', rows: 0 });
+  }
+  const archivesRemoved = (await expiredArchives(db, settings, now)).length;
+  return { dryRun: true, partitionsCreated: 0, partitions, archivesRemoved };
+}
+
+const expiredArchives = async (db: Queryable, settings: RetentionSettings, now: Time) =>
+  settings.archiveRetentionMs > 0 ? archivesBefore(db, now - settings.archiveRetentionMs) : [];
+
+/** Stores the rows of all detached partitions, those of an interrupted run among them. */
+async function storeDetached(parts: RetentionParts, db: Connection): Promise<RemovedPartition[]> {
+  const stored: RemovedPartition[] = [];
+  for (const archive of await detachedArchives(db)) {
+    const content = await storeArchive(parts, db, archive);
+    await finishStoring(db, archive, content, parts.runtime.effects.now());
+    const { history, partition } = archive;
+    stored.push({ history, partition, result: 'ARCHIVED', rows: content.rows });
+  }
+  return stored;
+}
+
+async function removePartitions(
+  parts: RetentionParts,
+  db: Connection,
+): Promise<RemovedPartition[]> {
+  const { runtime, settings } = parts;
+  const { effects } = runtime;
+  const removed = await storeDetached(parts, db);
+  const archives = settings.archiveRetentionMs > 0;
+  for (const each of expiredPartitions(await listPartitions(db), settings, effects.now())) {
+    // Read before any lock is taken; the detachment checks it again.
+    const isNeeded = await hasDeliveries(db, each);
+    const archive = archives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
+    const result = isNeeded ? 'WAITING' : await detach(db, each, archive);
+    if (result === 'DETACHED') removed.push(...(await storeDetached(parts, db)));
+    else removed.push(entryOf(each, result));
+  }
+  return removed;
+}
+
+async function removeArchives(parts: RetentionParts, db: Queryable): Promise<number> {
+  const { runtime, storage, settings } = parts;
+  const now = runtime.effects.now();
+  const expired = await expiredArchives(db, settings, now);
+  for (const { id, object } of expired) {
+    if (object !== null) await storage.remove(object);
+    await removeKey(db, id, now);
+  }
+  return expired.length;
+}
+
+/**
+ * Applies the retention, or returns what would be done. Throws CONFLICT while another process applies
+ * it.
+ */
+export async function applyRetention(parts: RetentionParts, dryRun = false): Promise<Applied> {
+  if (dryRun) return preview(parts);
+  const client = await connectDatabase(parts.databaseUrl, {
+    name: 'railhead retention',
+    settings: [
+      "timezone = 'UTC'",
+      "datestyle = 'ISO'",
+      `statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+    ],
+    types: isolatedTypes,
+  });
+  try {
+    const db = onClient(client);
+    if (!(await takeLock(db))) throw busy();
+    const partitionsCreated = await createPartitions(db, parts.runtime.effects.now());
+    const partitions = await removePartitions(parts, db);
+    const archivesRemoved = await removeArchives(parts, db);
+    return { dryRun: false, partitionsCreated, partitions, archivesRemoved };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether there is something to do, found without a connection of its own. */
+export async function isRetentionDue({ runtime, settings }: RetentionParts): Promise<boolean> {
+  const { db, effects } = runtime;
+  const now = effects.now();
+  if (await needsPartitions(db, now)) return true;
+  if (expiredPartitions(await listPartitions(db), settings, now).length > 0) return true;
+  if ((await detachedArchives(db)).length > 0) return true;
+  return (await expiredArchives(db, settings, now)).length > 0;
+}

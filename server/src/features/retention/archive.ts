@@ -1,0 +1,122 @@
+// The file of an archive: lines of JSON, compressed, and encrypted like any other file: under a key of its
+// own, which is sealed under the master key. A key encrypts one attempt only; the object of an interrupted
+// one is removed.
+import { createHash } from 'node:crypto';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { StoragePort } from '../../kernel/contract/upload.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import { uuid7 } from '../../kernel/id.ts';
+import type { Queryable } from '../../runtime/db/partitions/partitions.ts';
+import { streamRows } from '../../runtime/db/stream.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { KEY_BYTES } from '../../runtime/security/crypto.ts';
+import { openContent, sealContent } from '../../runtime/security/sealed-stream.ts';
+import { SOURCES } from './lines.ts';
+import { type ArchiveRow, beginStoring, type Content, findArchive } from './store.ts';
+
+export interface ArchiveParts {
+  runtime: Pick<Runtime, 'db' | 'effects' | 'vault'>;
+  storage: StoragePort;
+  databaseUrl: string;
+}
+
+/** Reading the first rows of a partition may sort all of them. */
+const STATEMENT_TIMEOUT_MS = 3_600_000;
+
+const keyContext = (id: string) => `archives ${id} file_key`;
+
+/** An error does not become an unhandled one: the reader of the stream receives it. */
+const ignore = () => undefined;
+
+/** Text of all lines of a partition; `count` is called with the number of lines of each part. */
+async function* textOf(
+  { runtime, databaseUrl: url }: ArchiveParts,
+  { history, partition }: ArchiveRow,
+  count: (lines: number) => void,
+): AsyncGenerator<string> {
+  const source = SOURCES[history];
+  const options = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  for await (const rows of streamRows<object>(options, source.sql(partition))) {
+    const lines = await source.lines(runtime, rows);
+    count(lines.length);
+    yield lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  }
+}
+
+/** Stores the rows of a detached partition in a new object. */
+export async function storeArchive(
+  parts: ArchiveParts,
+  db: Queryable,
+  archive: ArchiveRow,
+): Promise<Content> {
+  const { runtime, storage } = parts;
+  const { effects, vault } = runtime;
+  if (archive.object !== null) await storage.remove(archive.object);
+  const object = uuid7(effects);
+  const key = effects.random(KEY_BYTES);
+  await beginStoring(db, archive.id, object, vault.sealOwn(key, keyContext(archive.id)));
+  const hash = createHash('sha256');
+  let [rows, bytes] = [0, 0];
+  const lines = textOf(parts, archive, (count) => {
+    rows += count;
+  });
+  // Nothing is read before the storage asks for the first byte.
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    const text = Readable.from(lines, { objectMode: false });
+    const compressed = pipeline(text, createGzip(), ignore);
+    for await (const chunk of compressed as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  await storage.put(object, sealContent(key, archive.id, measured()));
+  return { rows, bytes, sha256: hash.digest('hex') };
+}
+
+/** An archive whose file exists. Throws NOT_FOUND and CONFLICT. */
+async function storedArchive({ runtime }: ArchiveParts, id: string) {
+  const archive = await findArchive(runtime.db, id);
+  if (!archive) throw new Fault('NOT_FOUND', 'Archive not found.');
+  const { state, object, file_key: sealed } = archive;
+  if (state !== 'STORED' || object === null || sealed === null) {
+    throw new Fault('CONFLICT', `The archive is ${state}; it has no file.`);
+  }
+  return { object, bytes: Number(archive.bytes), sealed };
+}
+
+/** The compressed content from a byte on. Throws NOT_FOUND and CONFLICT. */
+async function contentOf(parts: ArchiveParts, id: string, from = 0) {
+  const { object, sealed } = await storedArchive(parts, id);
+  const key = parts.runtime.vault.openOwn(sealed, keyContext(id));
+  const get = (offset: number) => parts.storage.get(object, offset);
+  return openContent(key, id, get, from);
+}
+
+/** The lines of an archive as text, in parts. Throws NOT_FOUND and CONFLICT. */
+export async function archiveText(parts: ArchiveParts, id: string): Promise<AsyncIterable<string>> {
+  const content = await contentOf(parts, id);
+  const text = pipeline(Readable.from(content), createGunzip(), ignore);
+  return text.setEncoding('utf8');
+}
+
+/** Maximum size of a part of an archive in a reply. */
+const PART_BYTES = 1_048_576;
+
+/** A part of the compressed content. Throws NOT_FOUND and CONFLICT. */
+export async function archivePart(parts: ArchiveParts, id: string, from: number) {
+  const { bytes } = await storedArchive(parts, id);
+  if (from > bytes) throw invalidField('from', `must be at most ${bytes}`);
+  const content = await contentOf(parts, id, from);
+  const end = Math.min(from + PART_BYTES, bytes);
+  const chunks: Buffer[] = [];
+  let position = from;
+  for await (const chunk of content) {
+    // The bytes of a chunk are valid until the next is requested.
+    chunks.push(Buffer.from(chunk.subarray(0, end - position)));
+    position += chunk.length;
+    if (position >= end) break;
+  }
+  return { content: Buffer.concat(chunks), bytes, next: end < bytes ? end : null };
+}

@@ -1,0 +1,15 @@
+// Public interface of the retention of histories.
+import type { Feature } from '../../runtime/operation/feature.ts';
+import type { RetentionParts } from './parts.ts';
+import { retentionSweep } from './sweep.ts';
+
+export { type Applied, applyRetention } from './apply.ts';
+export { archivePart, archiveText } from './archive.ts';
+export { HISTORIES } from './histories.ts';
+export { type RetentionOptions, type RetentionParts, retentionPartsOf } from './parts.ts';
+export { type RetentionOverview, retentionOverview } from './show.ts';
+
+/** Parts that this feature adds to a server. */
+export const retentionFeature = {
+  sweeps: ({ retention }: { retention: RetentionParts }) => [retentionSweep(retention)],
+} satisfies Feature<{ retention: RetentionParts }>;

@@ -1,0 +1,185 @@
+// The lines of an archive: the rows of a partition as JSON objects. What may be about a customer is sealed
+// under the customer's data key, also where the row has it as plain text, so that the erasure of the
+// customer also erases it in every archive. Sealed content is not opened.
+import { iso, type Time } from '../../kernel/effects.ts';
+import type { Database } from '../../runtime/db/database.ts';
+import { PARTITIONS, type PartitionedName } from '../../runtime/db/partitions/partitions.ts';
+import { customerOf, eventContext, wholeEventData } from '../../runtime/operation/event-data.ts';
+import type { DataKey, Vault } from '../../runtime/security/vault.ts';
+import { dataKeyOf, readCustomer } from '../customers/records/index.ts';
+import { type ReadsRow, requestsOf } from '../tenancy/requests/index.ts';
+
+interface LineParts {
+  db: Pick<Database, 'read'>;
+  vault: Pick<Vault, 'seal'>;
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+interface EventColumns {
+  subject: string | null;
+  data: string | null;
+  base_id: string | null;
+  base: string | null;
+  sealed_for: string | null;
+}
+
+interface EventRow extends EventColumns {
+  id: string;
+  platform_id: string;
+  type: string;
+  subject: string;
+  data: string;
+  account: string | null;
+  balance: bigint | null;
+  held: bigint | null;
+  created_at: Time;
+  position: bigint;
+}
+
+interface AttemptRow extends EventColumns {
+  platform_id: string;
+  endpoint: number;
+  event_id: string;
+  attempt: number;
+  at: Time;
+  status: number | null;
+  error: string | null;
+  ms: number;
+  head: string | null;
+  response: string | null;
+  result: string;
+}
+
+type Keys = ReadonlyMap<string, DataKey | undefined>;
+
+/** The data of an event; undefined if it is erased, or if the event that it differs from is missing. */
+function dataOf({ data, base_id, base, sealed_for }: EventColumns): string | undefined {
+  if (data === null || sealed_for !== null) return undefined;
+  return wholeEventData(data, base_id === null ? null : (base ?? '')) || undefined;
+}
+
+/** The customer that an event is about. */
+function customerIn(row: EventColumns): string | undefined {
+  if (row.sealed_for !== null) return row.sealed_for;
+  const text = dataOf(row);
+  return customerOf(row.subject ?? '', text === undefined ? undefined : JSON.parse(text));
+}
+
+/** The data keys of the customers of some rows; undefined for an erased customer. */
+async function keysOf({ db }: LineParts, customers: readonly (string | undefined)[]) {
+  const ids = [...new Set(customers.flatMap((each) => each ?? []))];
+  const keys = ids.map(async (id) => {
+    const customer = await readCustomer(db, id);
+    return [id, customer && dataKeyOf(customer)] as const;
+  });
+  return new Map(await Promise.all(keys));
+}
+
+/** A text sealed for a customer; without a key the customer is erased. */
+const sealedText = (
+  { vault }: LineParts,
+  key: DataKey | undefined,
+  text: string,
+  context: string,
+): Line => (key ? { sealed: vault.seal(key, text, context) } : { erased: true });
+
+function eventContent(parts: LineParts, keys: Keys, row: EventRow, customer: string | undefined) {
+  if (row.data === '') return { erased: true };
+  if (row.sealed_for !== null) return { sealed: row.data };
+  const text = dataOf(row);
+  // Only the differences are left.
+  if (text === undefined) return { changes: row.data, baseId: row.base_id };
+  if (customer === undefined) return { data: JSON.parse(text) };
+  return sealedText(parts, keys.get(customer), text, eventContext(row.id));
+}
+
+async function eventLines(parts: LineParts, rows: readonly EventRow[]): Promise<Line[]> {
+  const customers = rows.map(customerIn);
+  const keys = await keysOf(parts, customers);
+  return rows.map((row, index) => ({
+    ...{ id: row.id, platformId: row.platform_id, type: row.type, resourceId: row.subject },
+    ...{ createdAt: iso(row.created_at), position: String(row.position) },
+    customerId: customers[index],
+    ...(row.account === null
+      ? {}
+      : { account: row.account, balance: String(row.balance), held: String(row.held) }),
+    ...eventContent(parts, keys, row, customers[index]),
+  }));
+}
+
+/** The context that the response to an attempt is bound to. */
+const attemptContext = ({ event_id, endpoint, attempt }: AttemptRow) =>
+  `webhook_attempts ${event_id} ${endpoint} ${attempt} response`;
+
+/** The response of an endpoint; left out if the event, which names the customer, is missing. */
+function responseOf(parts: LineParts, keys: Keys, row: AttemptRow, customer: string | undefined) {
+  const { head, response, subject } = row;
+  if (head === null && response === null) return {};
+  if (subject === null) return { response: { omitted: true } };
+  if (customer === undefined) return { response: { head, body: response } };
+  const text = JSON.stringify({ head, body: response });
+  return { response: sealedText(parts, keys.get(customer), text, attemptContext(row)) };
+}
+
+async function attemptLines(parts: LineParts, rows: readonly AttemptRow[]): Promise<Line[]> {
+  const customers = rows.map(customerIn);
+  const keys = await keysOf(parts, customers);
+  return rows.map((row, index) => ({
+    ...{ eventId: row.event_id, platformId: row.platform_id, endpoint: row.endpoint },
+    ...{ attempt: row.attempt, at: iso(row.at), status: row.status, error: row.error },
+    ...{ ms: row.ms, result: row.result, customerId: customers[index] },
+    ...responseOf(parts, keys, row, customers[index]),
+  }));
+}
+
+/** Columns of a request as they are; requests have no customer, and their bodies are masked. */
+const plainLine = (row: object): Line => {
+  const { operation_hash, token_hash, failed_status, created_at, ...columns } = row as Line & {
+    created_at: Time;
+  };
+  const present = Object.entries(columns).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(present), created_at: iso(created_at) };
+};
+
+const readLines = (rows: readonly ReadsRow[]): Line[] =>
+  rows.flatMap((row) => requestsOf(row, () => true).map(plainLine));
+
+interface Source {
+  /** The statement that reads a partition in the order of its lines. */
+  sql(partition: string): string;
+  /** The lines of some of its rows. */
+  lines(parts: LineParts, rows: readonly object[]): Promise<Line[]> | Line[];
+}
+
+export const SOURCES: Readonly<Record<PartitionedName, Source>> = {
+  events: {
+    sql: (
+      name,
+    ) => `select e.id, e.platform_id, e.type, e.subject, e.data, e.base_id, b.data as base,
+        e.account, e.balance, e.held, e.created_at, e.position, e.sealed_for
+      from ${PARTITIONS}.${name} e left join ${PARTITIONS}.${name} b on b.id = e.base_id
+      order by e.id`,
+    lines: (parts, rows) => eventLines(parts, rows as readonly EventRow[]),
+  },
+  webhook_attempts: {
+    sql: (name) => `select a.*, e.subject, e.data, e.base_id, b.data as base, e.sealed_for
+      from ${PARTITIONS}.${name} a
+        left join events e on e.id = a.event_id and coalesce(a.head, a.response) is not null
+        left join events b on b.id = e.base_id
+      order by a.event_id, a.endpoint, a.attempt`,
+    lines: (parts, rows) => attemptLines(parts, rows as readonly AttemptRow[]),
+  },
+  api_requests: {
+    sql: (name) => `select * from ${PARTITIONS}.${name} order by created_at, id`,
+    lines: (_, rows) => rows.map(plainLine),
+  },
+  api_request_bodies: {
+    sql: (name) => `select * from ${PARTITIONS}.${name} order by created_at, id`,
+    lines: (_, rows) => rows.map(plainLine),
+  },
+  api_request_reads: {
+    sql: (name) => `select * from ${PARTITIONS}.${name} order by last_at, last_id`,
+    lines: (_, rows) => readLines(rows as readonly ReadsRow[]),
+  },
+};

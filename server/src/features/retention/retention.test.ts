@@ -1,0 +1,278 @@
+// Weeks of payments: partitions are removed after the retention period, their rows are in exactly one
+// archive, also after failures at any point, and an erasure erases them there.
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
+import type { TestApp } from '../../../test/kit/app/harness.ts';
+import { testAppForEach } from '../../../test/kit/app/test-app.ts';
+import { erase } from '../../../test/kit/customers/erasure.ts';
+import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
+import { lengthOf } from '../../../test/kit/length.ts';
+import { folderStorage } from '../../connectors/folder/storage.ts';
+import type { StoragePort } from '../../kernel/contract/upload.ts';
+import { listPartitions } from '../../runtime/db/partitions/partitions.ts';
+import { eventContext } from '../../runtime/operation/event-data.ts';
+import { applyRetention } from './apply.ts';
+import { archiveText } from './archive.ts';
+import { DEFAULT_RETENTION } from './histories.ts';
+import type { RetentionParts } from './parts.ts';
+import { retentionOverview } from './show.ts';
+
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
+
+const app = testAppForEach();
+
+const partsOf = (storage: StoragePort = folderStorage(app.filesFolder)): RetentionParts => ({
+  ...{ runtime: app.runtime, storage, databaseUrl: app.databaseUrl },
+  settings: DEFAULT_RETENTION,
+});
+
+type Json = Record<string, unknown>;
+
+/** All lines of the archives of a table. */
+async function archived(history: string): Promise<Json[]> {
+  const lines: Json[] = [];
+  for (const { id, history: own } of (await retentionOverview(partsOf())).archives) {
+    if (own !== history) continue;
+    let text = '';
+    for await (const part of await archiveText(partsOf(), id)) text += part;
+    lines.push(
+      ...text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Json),
+    );
+  }
+  return lines;
+}
+
+const idsOf = async (table: string, column: string) => {
+  const rows = await app.runtime.db.query<{ id: string }>(`select ${column} as id from ${table}`);
+  return rows.map(({ id }) => id);
+};
+
+async function payer(of: TestApp) {
+  const { person, account } = await createFundedCustomer(of);
+  const payee = await createExternalAccount(of, person.id, 'USD');
+  return {
+    person,
+    async pay() {
+      const quote = ok(await of.call('POST', '/quotes', quoteBody(account.id, payee.id, 100)), 201);
+      ok(await of.call('POST', `/quotes/${quote.id}/execute`), 200);
+      await of.settle();
+    },
+  };
+}
+
+/** Moves the clock only, so that no work becomes due on the way. */
+const jump = (ms: number) => app.effects.set(app.effects.now() + ms);
+
+describe('a simulated time of payments', () => {
+  it('has rows of a limited time, and every earlier row in one archive', async () => {
+    const receiver = await startReceiver();
+    ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
+    const { pay } = await payer(app);
+    const events = new Set<string>();
+    const attempts = new Set<string>();
+    const requests = new Set<string>();
+    const attemptKey = "event_id || '/' || attempt";
+    const weeks = lengthOf(6, 30);
+    for (let week = 0; week < weeks; week++) {
+      for (let day = 0; day < lengthOf(2, 7); day++) {
+        await pay();
+        for (const id of await idsOf('events', 'id')) events.add(id);
+        for (const id of await idsOf('webhook_attempts', attemptKey)) attempts.add(id);
+        const page = ok(await app.call('GET', '/requests?limit=100'), 200);
+        for (const { id } of page.data) requests.add(id);
+        await app.advance(WEEK_MS / lengthOf(2, 7));
+      }
+    }
+    await receiver.close();
+    const { histories } = await retentionOverview(partsOf());
+    for (const { partitions } of histories) {
+      // Five weeks of 30 days, this week, two ahead, and the default partition.
+      expect(partitions.length).toBeLessThanOrEqual(9);
+    }
+    const oldEvents = (await archived('events')).map(({ id }) => id as string);
+    expect(oldEvents.length).toBeGreaterThan(10);
+    const liveEvents = await idsOf('events', 'id');
+    expect([...oldEvents, ...liveEvents].sort()).toEqual([...events].sort());
+    const oldAttempts = (await archived('webhook_attempts')).map(
+      ({ eventId, attempt }) => `${eventId}/${attempt}`,
+    );
+    expect(oldAttempts.length).toBeGreaterThan(10);
+    const liveAttempts = await idsOf('webhook_attempts', attemptKey);
+    expect([...oldAttempts, ...liveAttempts].sort()).toEqual([...attempts].sort());
+    const oldRequests = (
+      await Promise.all(['api_requests', 'api_request_reads'].map(archived))
+    ).flatMap((lines) => lines.map(({ id }) => id as string));
+    expect(new Set(oldRequests).size).toBe(oldRequests.length);
+    const page = ok(await app.call('GET', '/requests?limit=100&sortOrder=asc'), 200);
+    const oldest = page.data[0].id as string;
+    for (const id of requests) if (id < oldest) expect(oldRequests).toContain(id);
+    expect((await archived('api_request_bodies')).length).toBeGreaterThan(3);
+    // Later payments work, and the books balance when the server is closed.
+    await pay();
+  }, 600_000);
+});
+
+describe('archives', () => {
+  const objects = () => readdirSync(app.filesFolder);
+
+  /** Storage that fails in the middle of the first object, or after it. */
+  function failingStorage(when: 'within' | 'after'): StoragePort {
+    const storage = folderStorage(app.filesFolder);
+    let failures = 0;
+    return {
+      ...storage,
+      async put(name, bytes) {
+        if (failures++ > 0) return storage.put(name, bytes);
+        async function* first() {
+          for await (const chunk of bytes) {
+            yield chunk;
+            if (when === 'within') throw new Error('the machine stopped');
+          }
+        }
+        await storage.put(name, first());
+        throw new Error('the machine stopped');
+      },
+    };
+  }
+
+  it.each(['within', 'after'] as const)(
+    'contain each row once after a stop %s a file',
+    async (when) => {
+      const { pay } = await payer(app);
+      await pay();
+      const events = await idsOf('events', 'id');
+      jump(6 * WEEK_MS);
+      const parts = partsOf(failingStorage(when));
+      await expect(applyRetention(parts)).rejects.toThrow('the machine stopped');
+      const [detached] = (await retentionOverview(parts)).archives;
+      expect(detached?.state).toBe('DETACHED');
+      const applied = await applyRetention(parts);
+      expect(applied.partitions.length).toBeGreaterThan(0);
+      expect((await archived('events')).map(({ id }) => id)).toEqual(events.toSorted());
+      const { archives } = await retentionOverview(parts);
+      expect(archives.every(({ state }) => state === 'STORED')).toBe(true);
+      expect(objects()).toHaveLength(archives.length);
+      const again = await applyRetention(parts);
+      expect(again.partitions).toEqual([]);
+      expect(await idsOf('events', 'id')).toEqual([]);
+    },
+  );
+
+  it('seal what is about a customer, so that an erasure erases it', async () => {
+    const { id } = await createCustomer(app, {}, { fullName: 'Zyxwina Quorbat' });
+    ok(await app.call('DELETE', `/customers/${id}`), 200);
+    await app.settle();
+    const { db, vault } = app.runtime;
+    const keySql = 'select data_key from customers where id = $1';
+    const [row] = await db.query<{ data_key: string }>(keySql, [id]);
+    jump(6 * WEEK_MS);
+    await applyRetention(partsOf());
+    const all = await archived('events');
+    const lines = all.filter(({ customerId }) => customerId === id);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => 'data' in line)).toEqual([]);
+    expect(JSON.stringify(all)).not.toContain('Quorbat');
+    const key = { owner: id, sealed: row?.data_key as string };
+    const opened = lines.map((line) =>
+      vault.open(key, line.sealed as string, eventContext(line.id as string)).toString(),
+    );
+    expect(opened.join()).toContain(id);
+    await erase(app.runtime, id, { actor: 'test', reason: null });
+    // Nothing else opens the lines.
+    expect(await db.query(keySql, [id])).toEqual([{ data_key: null }]);
+  });
+
+  it('of an erased customer have no content', async () => {
+    const { person, pay } = await payer(app);
+    await pay();
+    await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
+    jump(6 * WEEK_MS);
+    await applyRetention(partsOf());
+    const lines = (await archived('events')).filter(({ customerId }) => customerId === person.id);
+    expect(lines.length).toBeGreaterThan(5);
+    for (const line of lines) {
+      expect(line).not.toHaveProperty('data');
+      // Sealed before the key was deleted, which nothing can open.
+      expect(line.erased === true || typeof line.sealed === 'string').toBe(true);
+    }
+  });
+
+  it('are removed after their own retention period', async () => {
+    await (await payer(app)).pay();
+    jump(6 * WEEK_MS);
+    await applyRetention(partsOf());
+    expect(objects().length).toBeGreaterThan(0);
+    const archives = (await retentionOverview(partsOf())).archives.length;
+    jump(DEFAULT_RETENTION.archiveRetentionMs);
+    expect((await applyRetention(partsOf(), true)).archivesRemoved).toBe(archives);
+    expect((await applyRetention(partsOf())).archivesRemoved).toBe(archives);
+    expect(objects()).toEqual([]);
+    const [first] = (await retentionOverview(partsOf())).archives;
+    expect(first?.state).toBe('REMOVED');
+    await expect(archiveText(partsOf(), first?.id as string)).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+  });
+});
+
+describe('applying the retention', () => {
+  it('changes nothing in a dry run', async () => {
+    await (await payer(app)).pay();
+    jump(6 * WEEK_MS);
+    const before = await listPartitions(app.runtime.db);
+    const planned = await applyRetention(partsOf(), true);
+    expect(planned.partitions.map(({ result }) => result)).toContain('ARCHIVED');
+    expect(await listPartitions(app.runtime.db)).toEqual(before);
+    const applied = await applyRetention(partsOf());
+    const named = (list: typeof applied.partitions) =>
+      list.map(({ partition }) => partition).sort();
+    expect(named(applied.partitions)).toEqual(named(planned.partitions));
+  });
+
+  it('waits for pending deliveries', async () => {
+    const closed = await startReceiver();
+    ok(await app.call('PATCH', '/config', { webhookEndpoint: closed.url }), 200);
+    await closed.close();
+    const { pay } = await payer(app);
+    await pay();
+    const count = (await idsOf('events', 'id')).length;
+    jump(6 * WEEK_MS);
+    const applied = await applyRetention(partsOf());
+    const ofEvents = applied.partitions.filter(({ history }) => history === 'events');
+    expect(ofEvents.map(({ result }) => result)).toContain('WAITING');
+    expect(await idsOf('events', 'id')).toHaveLength(count);
+    await app.runtime.db.query('delete from webhook_queue');
+    await applyRetention(partsOf());
+    expect(await idsOf('events', 'id')).toEqual([]);
+  });
+
+  it('is done by one process at a time', async () => {
+    jump(6 * WEEK_MS);
+    const both = await Promise.allSettled([applyRetention(partsOf()), applyRetention(partsOf())]);
+    for (const each of both) {
+      if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CONFLICT' });
+    }
+    expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
+  });
+
+  it('drops rows without an archive if archives are disabled', async () => {
+    await (await payer(app)).pay();
+    jump(6 * WEEK_MS);
+    const settings = { ...DEFAULT_RETENTION, archiveRetentionMs: 0 };
+    const { partitions } = await applyRetention({ ...partsOf(), settings });
+    expect(new Set(partitions.map(({ result }) => result))).toEqual(new Set(['DROPPED']));
+    expect(await idsOf('events', 'id')).toEqual([]);
+    expect((await retentionOverview(partsOf())).archives).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+// The retention of an installation: settings, partitions and archives.
+import { iso } from '../../kernel/effects.ts';
+import { listPartitions } from '../../runtime/db/partitions/partitions.ts';
+import { HISTORIES, removalTime, retentionOf } from './histories.ts';
+import type { RetentionParts } from './parts.ts';
+import { latestArchives, presentArchive } from './store.ts';
+
+const DAY_MS = 86_400_000;
+/** Maximum number of archives, the latest. */
+const MAX_ARCHIVES = 500;
+
+const isoOrNull = (time: number | null) => (time === null ? null : iso(time));
+
+export async function retentionOverview({ runtime: { db }, settings }: RetentionParts) {
+  const [partitions, archives] = await Promise.all([
+    listPartitions(db),
+    latestArchives(db, MAX_ARCHIVES),
+  ]);
+  return {
+    archiveDays: settings.archiveRetentionMs / DAY_MS,
+    histories: HISTORIES.map((history) => ({
+      history,
+      days: retentionOf(settings, history) / DAY_MS,
+      partitions: partitions
+        .filter(({ table }) => table === history)
+        .map((each) => ({
+          partition: each.name,
+          from: isoOrNull(each.from),
+          until: isoOrNull(each.until),
+          rows: each.rows,
+          bytes: each.bytes,
+          removedFrom: isoOrNull(removalTime(settings, each)),
+        })),
+    })),
+    archives: archives.map(presentArchive),
+  };
+}
+
+export type RetentionOverview = Awaited<ReturnType<typeof retentionOverview>>;

@@ -1,0 +1,178 @@
+// SQL of archives, and of the removal of a partition from its table.
+import { iso, type Time } from '../../kernel/effects.ts';
+import { idsFrom } from '../../kernel/id.ts';
+import {
+  type Connection,
+  LOCK_TIMEOUT_MS,
+  PARTITIONED_TABLES,
+  PARTITIONS,
+  type PartitionedName,
+  type Queryable,
+} from '../../runtime/db/partitions/partitions.ts';
+import type { ExpiredPartition } from './histories.ts';
+
+type ArchiveState = 'DETACHED' | 'STORED' | 'REMOVED';
+
+export interface ArchiveRow {
+  id: string;
+  history: PartitionedName;
+  partition: string;
+  from_time: Time | null;
+  until_time: Time;
+  state: ArchiveState;
+  object: string | null;
+  file_key: string | null;
+  rows: bigint | null;
+  bytes: bigint | null;
+  sha256: string | null;
+  created_at: Time;
+  stored_at: Time | null;
+  removed_at: Time | null;
+}
+
+export const presentArchive = (row: ArchiveRow) => ({
+  id: row.id,
+  history: row.history,
+  partition: row.partition,
+  from: row.from_time === null ? null : iso(row.from_time),
+  until: iso(row.until_time),
+  state: row.state,
+  rows: row.rows === null ? null : Number(row.rows),
+  bytes: row.bytes === null ? null : Number(row.bytes),
+  sha256: row.sha256,
+  createdAt: iso(row.created_at),
+  storedAt: row.stored_at === null ? null : iso(row.stored_at),
+  removedAt: row.removed_at === null ? null : iso(row.removed_at),
+});
+
+const LATEST = 'select * from archives order by until_time desc, id desc limit $1::int';
+const ONE = 'select * from archives where id = $1';
+const DETACHED = `select * from archives where state = 'DETACHED' order by history desc, until_time`;
+const EXPIRED = `select * from archives where state = 'STORED' and until_time < $1
+  order by until_time limit 1000`;
+
+export const latestArchives = (db: Queryable, limit: number) =>
+  db.query<ArchiveRow>(LATEST, [limit]);
+export const findArchive = async (db: Queryable, id: string) =>
+  (await db.query<ArchiveRow>(ONE, [id]))[0];
+/** Attempts before events. */
+export const detachedArchives = (db: Queryable) => db.query<ArchiveRow>(DETACHED, []);
+export const archivesBefore = (db: Queryable, time: Time) =>
+  db.query<ArchiveRow>(EXPIRED, [new Date(time)]);
+
+const isOfEvents = (table: PartitionedName) =>
+  PARTITIONED_TABLES.some((each) => each.name === table && 'resource' in each);
+
+const QUEUED = `select from webhook_queue
+  where event_id < $2 and ($1::text is null or event_id >= $1) limit 1`;
+
+/** Whether events of a partition are still to be delivered. */
+export async function hasDeliveries(db: Queryable, partition: ExpiredPartition) {
+  if (!isOfEvents(partition.table)) return false;
+  const from = partition.from === null ? null : idsFrom('Webhook', partition.from);
+  const values = [from, idsFrom('Webhook', partition.until)];
+  return (await db.query<{ count: number }>(QUEUED, values)).length > 0;
+}
+
+const INSERT = `insert into archives
+    (id, history, partition, from_time, until_time, state, created_at)
+  values ($1, $2, $3, $4, $5, 'DETACHED', $6)`;
+
+type Detachment = 'WAITING' | 'DROPPED' | 'DETACHED';
+
+/** Runs `work` in a transaction whose locks do not make others wait for long. */
+export async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {
+  await db.query('begin');
+  try {
+    await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    const result = await work();
+    await db.query('commit');
+    return result;
+  } catch (error) {
+    await db.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The partition is still needed, or other statements hold their locks on it for long. */
+const WAITING = new Set(['DELIVERIES_PENDING', '55P03', '40P01']);
+
+const pendingError = () =>
+  Object.assign(new Error('deliveries of the partition are pending'), {
+    code: 'DELIVERIES_PENDING',
+  });
+
+/**
+ * Removes a partition from its table, so that its rows do not change any more. An empty one is dropped, and
+ * without `archive` any.
+ */
+export async function detach(
+  db: Connection,
+  partition: ExpiredPartition,
+  archive: { id: string; now: Time } | undefined,
+): Promise<Detachment> {
+  const { table, name, from, until } = partition;
+  const qualified = `${PARTITIONS}.${name}`;
+  try {
+    return await inTransaction(db, async () => {
+      await db.query(`alter table ${table} detach partition ${qualified}`);
+      if (await hasDeliveries(db, partition)) throw pendingError();
+      const found = await db.query(`select 1 as found from ${qualified} limit 1`);
+      if (found.length === 0 || !archive) {
+        await db.query(`drop table ${qualified}`);
+        return 'DROPPED' as const;
+      }
+      const times = [from === null ? null : new Date(from), new Date(until), new Date(archive.now)];
+      await db.query(INSERT, [archive.id, table, name, ...times]);
+      return 'DETACHED' as const;
+    });
+  } catch (error) {
+    if (WAITING.has((error as { code?: string }).code ?? '')) return 'WAITING';
+    throw error;
+  }
+}
+
+const BEGIN = 'update archives set object = $2, file_key = $3 where id = $1';
+
+/** Records the object of an attempt before its first byte. */
+export const beginStoring = (db: Queryable, id: string, object: string, fileKey: string) =>
+  db.query(BEGIN, [id, object, fileKey]);
+
+const STORED = `update archives set state = 'STORED', rows = $2, bytes = $3, sha256 = $4, stored_at = $5
+  where id = $1 and state = 'DETACHED'`;
+
+/** The content of a file. */
+export interface Content {
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** Drops the rows that a file has. */
+export const finishStoring = (
+  db: Connection,
+  { id, partition }: ArchiveRow,
+  { rows, bytes, sha256 }: Content,
+  now: Time,
+): Promise<void> =>
+  inTransaction(db, async () => {
+    await db.query(`drop table ${PARTITIONS}.${partition}`);
+    await db.query(STORED, [id, rows, bytes, sha256, new Date(now)]);
+  });
+
+const REMOVED = `update archives set state = 'REMOVED', file_key = null, removed_at = $2 where id = $1`;
+
+/** Deletes the key of a file, which makes all copies of it unreadable. */
+export const removeKey = (db: Queryable, id: string, now: Time) =>
+  db.query(REMOVED, [id, new Date(now)]);
+
+/** Any number that no other program locks in the same database. */
+export const RETENTION_LOCK = 7_245_184_347;
+
+/** Whether this connection may change partitions; the lock is held until it ends. */
+export async function takeLock(db: Connection): Promise<boolean> {
+  const [row] = await db.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+    RETENTION_LOCK,
+  ]);
+  return row?.taken === true;
+}

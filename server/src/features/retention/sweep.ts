@@ -1,0 +1,30 @@
+// Applies the retention every hour. Partitions are created two weeks ahead, so a delay has no effect.
+import type { Time } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Sweep } from '../../runtime/jobs/jobs.ts';
+import { applyRetention, isRetentionDue } from './apply.ts';
+import type { RetentionParts } from './parts.ts';
+
+const EVERY_MS = 3_600_000;
+/** After a failure, such as storage that is not available. */
+const RETRY_MS = 60_000;
+
+export function retentionSweep(parts: RetentionParts): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'retention',
+    async run({ effects }) {
+      const now = effects.now();
+      if (now < next) return 0;
+      next = now + RETRY_MS;
+      try {
+        if (await isRetentionDue(parts)) await applyRetention(parts);
+      } catch (error) {
+        // Another process does it.
+        if (!(error instanceof Fault && error.code === 'CONFLICT')) throw error;
+      }
+      next = now + EVERY_MS;
+      return 0;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// Retention by the operator API: settings, applying it, and the content of an archive in parts.
+import { gunzipSync } from 'node:zlib';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { eventIdSql } from '../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { RETENTION_LOCK } from '../../features/retention/store.ts';
+import { createPartitions, onClient } from '../../runtime/db/partitions/partitions.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+
+const app = testApp();
+const client = operatorClient(app);
+
+interface Archive {
+  id: string;
+  partition: string;
+  rows: number;
+}
+
+const apply = async (body?: object) =>
+  ok(await client.call('POST', '/retention/apply', body ? { body } : {}), 200);
+
+describe('getRetention', () => {
+  it('returns periods and partitions', async () => {
+    const { archiveDays, histories } = ok(await client.call('GET', '/retention'), 200);
+    expect(archiveDays).toBe(2_555);
+    expect(histories.map(({ history }: { history: string }) => history).sort()).toEqual([
+      ...['api_request_bodies', 'api_request_reads', 'api_requests', 'events', 'webhook_attempts'],
+    ]);
+    expect(histories[0].partitions.length).toBeGreaterThan(3);
+  });
+});
+
+describe('applyRetention', () => {
+  it('returns what it would do, and does it', async () => {
+    // Of an earlier time, because the token of an operator expires.
+    const old = eventIdSql(app.effects.now() - 6 * WEEK_MS, 'n');
+    await app.runtime.db.query(`insert into events (id, platform_id, type, subject, data, created_at)
+      select ${old}, '${app.platform.id}', 'TEST', 's', '{}', now() from generate_series(1, 20) n`);
+    expect((await apply({ dryRun: true })).partitions).toEqual([]);
+    const connection = new pg.Client({ connectionString: app.databaseUrl });
+    await connection.connect();
+    await createPartitions(onClient(connection), app.effects.now());
+    await connection.end();
+    const planned = await apply({ dryRun: true });
+    expect(planned).toMatchObject({ dryRun: true, partitionsCreated: 0 });
+    expect(planned.partitions.length).toBeGreaterThan(0);
+    const applied = await apply();
+    expect(applied.dryRun).toBe(false);
+    expect(applied.partitions).toMatchObject([{ result: 'ARCHIVED', rows: 20 }]);
+    expect((await apply()).partitions).toEqual([]);
+  });
+
+  it('is rejected while another process applies the retention', async () => {
+    const other = new pg.Client({ connectionString: app.databaseUrl });
+    await other.connect();
+    await other.query(`select pg_advisory_lock(${RETENTION_LOCK})`);
+    const rejected = await client.call('POST', '/retention/apply');
+    await other.end();
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
+  });
+});
+
+describe('getArchiveContent', () => {
+  it('returns a gzip file in parts', async () => {
+    const { archives } = ok(await client.call('GET', '/retention'), 200);
+    const archive = archives.find((each: Archive) =>
+      each.partition.startsWith('events'),
+    ) as Archive;
+    const path = `/retention/archives/${archive.id}/content`;
+    const whole = ok(await client.call('GET', path), 200);
+    expect(whole.next).toBeNull();
+    const bytes = Buffer.from(whole.content, 'base64');
+    expect(bytes).toHaveLength(whole.bytes);
+    const lines = gunzipSync(bytes).toString().trimEnd().split('\n');
+    expect(lines).toHaveLength(archive.rows);
+    const rest = ok(await client.call('GET', `${path}?from=10`), 200);
+    expect(Buffer.from(rest.content, 'base64')).toEqual(bytes.subarray(10));
+    const beyond = await client.call('GET', `${path}?from=${whole.bytes + 1}`);
+    expect(beyond.status).toBe(400);
+  });
+
+  it('conflicts while the archive has no file', async () => {
+    await app.runtime.db.query(`insert into archives
+        (id, history, partition, until_time, state, created_at)
+      values ('Archive:removed', 'events', 'none', now(), 'REMOVED', now())`);
+    const path = '/retention/archives/Archive:removed/content';
+    const { status, body } = await client.call('GET', path);
+    expect([status, body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it('is not found for an unknown archive', async () => {
+    const { status } = await client.call('GET', '/retention/archives/Archive:none/content');
+    expect(status).toBe(404);
+  });
+});

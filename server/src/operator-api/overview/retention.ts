@@ -1,0 +1,185 @@
+// Retention of events, deliveries and recorded requests: partitions and archives.
+import { Type } from '@sinclair/typebox';
+import {
+  applyRetention,
+  archivePart,
+  HISTORIES,
+  retentionOverview,
+} from '../../features/retention/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason } from '../schemas.ts';
+
+const TAG = 'System';
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const bytes = (description: string) => Type.Integer({ format: 'int64', minimum: 0, description });
+const history = oneOf(HISTORIES, { description: 'Table of the rows.' });
+const partition = text('Name of the partition.');
+const from = nullable(text('Time of the first row at the earliest; null if there is no bound.'));
+
+const Partition = named(
+  'Partition',
+  Type.Object(
+    {
+      partition,
+      from,
+      until: nullable(text('All rows are earlier; null if there is no bound.')),
+      rows: count('Estimated number of rows.'),
+      bytes: bytes('Size with indexes.'),
+      removedFrom: nullable(text('Time from which the partition is removed; null if it is kept.')),
+    },
+    { description: 'The rows of a week. The rows of an earlier version are one partition.' },
+  ),
+);
+
+const Archive = named(
+  'Archive',
+  Type.Object(
+    {
+      id: text('ID of the archive.'),
+      history,
+      partition,
+      from,
+      until: time('All rows are earlier.'),
+      state: oneOf(['DETACHED', 'STORED', 'REMOVED'], {
+        description:
+          'DETACHED: the rows are still in the database. STORED: they are in the file. REMOVED: the ' +
+          'file was removed at the end of its retention period.',
+      }),
+      rows: nullable(Type.Integer({ description: 'Number of lines; null before it is stored.' })),
+      bytes: nullable(
+        Type.Integer({
+          format: 'int64',
+          description: 'Size of the compressed lines; null before it is stored.',
+        }),
+      ),
+      sha256: nullable(text('SHA-256 of the compressed lines, hexadecimal.')),
+      createdAt: time('Time at which the rows were removed from their table.'),
+      storedAt: nullable(text('Time at which the file was complete.')),
+      removedAt: nullable(text('Time at which the file was removed.')),
+    },
+    { description: 'A file with the rows of a removed partition.' },
+  ),
+);
+
+const get = operation({
+  operationId: 'getRetention',
+  method: 'GET',
+  path: '/retention',
+  tag: TAG,
+  summary: 'Get the retention of histories',
+  description: 'Returns retention periods, partitions, and the 500 latest archives.',
+  auth: 'operator',
+  operatorPermission: 'platforms.read',
+  wholeInstallation: true,
+  commands: ['retention show'],
+  replies: {
+    200: Type.Object({
+      archiveDays: count('Days for which archives are kept; 0 if there are none.'),
+      histories: Type.Array(
+        Type.Object({
+          history,
+          days: count('Days for which rows are kept at least.'),
+          partitions: Type.Array(Partition, { description: 'Partitions of the table.' }),
+        }),
+        { description: 'Tables whose rows are removed by week.' },
+      ),
+      archives: Type.Array(Archive, { description: 'Latest archives first.' }),
+    }),
+  },
+  errors: [],
+});
+
+const apply = operation({
+  operationId: 'applyRetention',
+  method: 'POST',
+  path: '/retention/apply',
+  tag: TAG,
+  summary: 'Apply the retention',
+  description:
+    'Archives and removes partitions after their retention period, as the server does every hour. ' +
+    'Returns CONFLICT while another process applies the retention.',
+  auth: 'operator',
+  operatorPermission: 'jobs.manage',
+  wholeInstallation: true,
+  commands: ['retention apply'],
+  body: Type.Object({
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'Only return what would be done. Defaults to false.' }),
+    ),
+    ...OptionalReason,
+  }),
+  bodyOptional: true,
+  replies: {
+    200: Type.Object({
+      dryRun: Type.Boolean({ description: 'Whether nothing was changed.' }),
+      partitionsCreated: count('Number of partitions that were created.'),
+      partitions: Type.Array(
+        Type.Object({
+          history: text('Table of the rows.'),
+          partition,
+          result: oneOf(['ARCHIVED', 'DROPPED', 'WAITING'], {
+            description:
+              'ARCHIVED: the rows are in a file. DROPPED: there were no rows, or archives are ' +
+              'disabled. WAITING: deliveries are pending, or the table is in use; it is removed later.',
+          }),
+          rows: count('Number of lines in the archive; otherwise an estimate.'),
+        }),
+        { description: 'Partitions whose retention period has ended.' },
+      ),
+      archivesRemoved: count('Number of archives whose files were removed.'),
+    }),
+  },
+  errors: [],
+});
+
+const content = operation({
+  operationId: 'getArchiveContent',
+  method: 'GET',
+  path: '/retention/archives/{archiveId}/content',
+  tag: TAG,
+  summary: 'Get the content of an archive',
+  description:
+    'Returns a part of the compressed lines of an archive. All parts together are a gzip file with ' +
+    'one JSON object per line. Personal data in it is encrypted with the key of its customer.',
+  auth: 'operator',
+  operatorPermission: 'audit.read',
+  wholeInstallation: true,
+  commands: ['retention read'],
+  params: Type.Object({ archiveId: text('ID of the archive.') }),
+  query: Type.Object({
+    from: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Position of the first byte. Defaults to 0.' }),
+    ),
+  }),
+  replies: {
+    200: Type.Object({
+      content: text('The part, base64.', { contentEncoding: 'base64' }),
+      bytes: bytes('Size of the whole content.'),
+      next: nullable(
+        Type.Integer({
+          format: 'int64',
+          description: 'Position of the next part; null if this is the last.',
+        }),
+      ),
+    }),
+  },
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+});
+
+export const retentionOperations = [
+  operatorHandle(get, async ({ installation: { retention } }) => ({
+    status: 200,
+    body: await retentionOverview(retention),
+  })),
+  operatorHandle(apply, async ({ installation: { retention } }, { body }) => ({
+    status: 200,
+    body: await applyRetention(retention, body?.dryRun),
+  })),
+  operatorHandle(content, async ({ installation: { retention } }, { params, query }) => {
+    const part = await archivePart(retention, params.archiveId, query.from ?? 0);
+    return { status: 200, body: { ...part, content: part.content.toString('base64') } };
+  }),
+];

@@ -1,0 +1,99 @@
+// `retention show|apply|read`: how long histories are kept, their partitions and their archives.
+import {
+  type Applied,
+  applyRetention,
+  archiveText,
+  type RetentionOverview,
+  retentionOverview,
+} from '../../features/retention/index.ts';
+import { record, table } from '../cli/table.ts';
+import type { Output, Verb } from '../cli/verb.ts';
+
+const day = (time: string | null) => time?.slice(0, 10) ?? '-';
+const right = (head: string) => ({ head, align: 'right' as const });
+const left = (head: string) => ({ head, align: 'left' as const });
+
+function overviewText({ archiveDays, histories, archives }: RetentionOverview): string {
+  const settings = histories.map(({ history, days }) => [history, `${days} days`] as const);
+  const archived = archiveDays === 0 ? 'none' : `${archiveDays} days`;
+  const partitions = table(
+    [
+      left('PARTITION'),
+      left('FROM'),
+      left('UNTIL'),
+      left('REMOVED'),
+      right('ROWS'),
+      right('BYTES'),
+    ],
+    histories.flatMap((history) =>
+      history.partitions.map((each) => [
+        ...[each.partition, day(each.from), day(each.until), day(each.removedFrom)],
+        ...[`${each.rows}`, `${each.bytes}`],
+      ]),
+    ),
+  );
+  const files = table(
+    [
+      left('ARCHIVE'),
+      left('PARTITION'),
+      left('UNTIL'),
+      left('STATE'),
+      right('ROWS'),
+      right('BYTES'),
+    ],
+    archives.map((each) => [
+      ...[each.id, each.partition, day(each.until), each.state],
+      ...[`${each.rows ?? '-'}`, `${each.bytes ?? '-'}`],
+    ]),
+  );
+  const sections = [record([...settings, ['archives', archived]]), partitions];
+  return [...sections, ...(archives.length > 0 ? [files] : [])].join('\n');
+}
+
+function appliedOutput(json: Applied): Output {
+  const rows = json.partitions.map((each) => [each.partition, each.result, `${each.rows}`]);
+  const heads = [left('PARTITION'), left('RESULT'), right('ROWS')];
+  const summary = record([
+    ['Partitions created', `${json.partitionsCreated}`],
+    ['Archives removed', `${json.archivesRemoved}`],
+    ['Dry run', json.dryRun ? 'yes: nothing was changed' : 'no'],
+  ]);
+  return { json, text: rows.length > 0 ? `${table(heads, rows)}\n${summary}` : summary };
+}
+
+export const retentionVerbs: readonly Verb[] = [
+  {
+    noun: 'retention',
+    verb: 'show',
+    summary: 'Show retention periods, partitions and archives',
+    flags: {},
+    async run({ retention }) {
+      const json = await retentionOverview(retention);
+      return { json, text: overviewText(json) };
+    },
+  },
+  {
+    noun: 'retention',
+    verb: 'apply',
+    summary: 'Archive and remove what is older than its retention period',
+    flags: {
+      'dry-run': { off: 'no-dry-run', help: 'Only show what would be done' },
+      reason: { value: 'TEXT', help: 'Reason, for the audit record' },
+    },
+    run: async ({ retention }, args) =>
+      appliedOutput(await applyRetention(retention, args.on('dry-run'))),
+  },
+  {
+    noun: 'retention',
+    verb: 'read',
+    summary: 'Print the lines of an archive, JSON objects; sealed content stays sealed',
+    flags: { archive: { value: 'ARCHIVE', required: true, help: 'ID of the archive' } },
+    positional: 'archive',
+    run: async ({ retention }, args) => ({
+      json: null,
+      text: '',
+      pieces: await archiveText(retention, args.required('archive')),
+      isJson: true,
+    }),
+  },
+];

@@ -1,0 +1,134 @@
+// Partitions of histories: those of the next weeks, rows that arrive before their partition, and several
+// processes at once.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createTestDatabase,
+  TEST_START,
+  type TestDatabase,
+} from '../../../../test/kit/app/database.ts';
+import { idsFrom } from '../../../kernel/id.ts';
+import { migrate } from '../migrate.ts';
+import {
+  createPartitions,
+  isSameWeek,
+  listPartitions,
+  mondayOf,
+  needsPartitions,
+  onClient,
+  PARTITIONED_TABLES,
+  WEEK_MS,
+} from './partitions.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('weeks', () => {
+  it('begin on Monday, 00:00 UTC', () => {
+    const monday = Date.UTC(2026, 10, 23);
+    for (const time of [monday, monday + 1, monday + WEEK_MS - 1]) {
+      expect(mondayOf(time)).toBe(monday);
+    }
+    expect(mondayOf(monday - 1)).toBe(monday - WEEK_MS);
+  });
+
+  it('of IDs are those of their time', () => {
+    const monday = Date.UTC(2026, 10, 23);
+    const at = (time: number) => `${idsFrom('Webhook', time)}-7000-8000-000000000001`;
+    expect(isSameWeek(at(monday), at(monday + WEEK_MS - 1))).toBe(true);
+    expect(isSameWeek(at(monday - 1), at(monday))).toBe(false);
+  });
+});
+
+describe('partitions', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query("set timezone = 'UTC'");
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  const eventId = (time: number, n = 1) =>
+    `${idsFrom('Webhook', time)}-7000-8000-${String(n).padStart(12, '0')}`;
+  const addEvent = (id: string) =>
+    client.query(
+      `insert into events (id, platform_id, type, subject, data, created_at)
+        values ($1, 'p', 'TEST', 's', '{}', now())`,
+      [id],
+    );
+  const partitionOf = async (id: string) => {
+    const text = 'select tableoid::regclass::text as name from events where id = $1';
+    return (await client.query<{ name: string }>(text, [id])).rows.map(({ name }) => name);
+  };
+
+  it('exist for this week and the next two of every table', async () => {
+    const partitions = await listPartitions(onClient(client));
+    for (const { name } of PARTITIONED_TABLES) {
+      const own = partitions.filter(({ table, isDefault }) => table === name && !isDefault);
+      const monday = mondayOf(TEST_START);
+      expect(own.map(({ from, until }) => [from, until])).toEqual(
+        [0, 1, 2].map((n) => [monday + n * WEEK_MS, monday + (n + 1) * WEEK_MS]),
+      );
+    }
+    expect(partitions.filter(({ isDefault }) => isDefault)).toHaveLength(PARTITIONED_TABLES.length);
+    expect(await needsPartitions(onClient(client), TEST_START)).toBe(false);
+  });
+
+  it('receive rows by the time of their ID', async () => {
+    const id = eventId(TEST_START + WEEK_MS);
+    await addEvent(id);
+    expect(await partitionOf(id)).toEqual(['partitions.events_20260112']);
+    await expect(addEvent(id)).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('take over rows that arrived before them', async () => {
+    const db = onClient(client);
+    const late = TEST_START + 20 * WEEK_MS;
+    const ids = [late, late + 3 * WEEK_MS].map((time) => eventId(time));
+    for (const id of ids) await addEvent(id);
+    expect(await partitionOf(ids[0] as string)).toEqual(['partitions.events_default']);
+    expect(await needsPartitions(db, TEST_START)).toBe(true);
+    expect(await createPartitions(db, TEST_START)).toBe(2);
+    expect(await partitionOf(ids[0] as string)).toEqual(['partitions.events_20260525']);
+    expect(await partitionOf(ids[1] as string)).toEqual(['partitions.events_20260615']);
+    expect(await needsPartitions(db, TEST_START)).toBe(false);
+    await expect(addEvent(ids[0] as string)).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('are created once by several processes, while rows are inserted', async () => {
+    const now = TEST_START + 40 * WEEK_MS;
+    const others = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const other = new pg.Client({ connectionString: database.url });
+        await other.connect();
+        return other;
+      }),
+    );
+    const inserts = Array.from({ length: 50 }, (_, n) => addEvent(eventId(now + n * DAY_MS, n)));
+    const created = await Promise.allSettled(
+      others.map((other) => createPartitions(onClient(other), now)),
+    );
+    await Promise.all(inserts);
+    await Promise.all(others.map((other) => other.end()));
+    expect(created.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+    await createPartitions(onClient(client), now);
+    const { rows } = await client.query<{ count: number }>(
+      'select count(distinct id)::int as count from events where id >= $1',
+      [idsFrom('Webhook', now)],
+    );
+    expect(rows).toEqual([{ count: 50 }]);
+    expect(await needsPartitions(onClient(client), now)).toBe(false);
+  });
+
+  it('are created at the start of a process', async () => {
+    const now = TEST_START + 100 * WEEK_MS;
+    expect(await needsPartitions(onClient(client), now)).toBe(true);
+    expect(await migrate(database.url, () => now)).toEqual([]);
+    expect(await needsPartitions(onClient(client), now)).toBe(false);
+  });
+});

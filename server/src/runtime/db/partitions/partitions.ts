@@ -1,0 +1,244 @@
+// Histories are partitioned by week of real time, so that old rows are removed as a whole table and
+// the cost of a statement does not depend on the age of the installation. Events and their attempts
+// are partitioned by the ID of the event, which begins with its time: a statement by ID reads one
+// partition, and the ID remains unique. Partitions are created ahead. A row without a partition is
+// stored in the default one, so that no insert fails, and is moved when its partition is created.
+import type pg from 'pg';
+import type { Time } from '../../../kernel/effects.ts';
+import { idsFrom, timeOfId } from '../../../kernel/id.ts';
+import { parseTime } from '../decode.ts';
+
+interface PartitionedTable {
+  name: string;
+  /** Column of the partition key. */
+  key: string;
+  /** Resource of the IDs in the key; undefined if the key is a time. */
+  resource?: string;
+}
+
+export const PARTITIONED_TABLES = [
+  { name: 'events', key: 'id', resource: 'Webhook' },
+  { name: 'webhook_attempts', key: 'event_id', resource: 'Webhook' },
+  { name: 'api_requests', key: 'created_at' },
+  { name: 'api_request_bodies', key: 'created_at' },
+  { name: 'api_request_reads', key: 'last_at' },
+] as const satisfies readonly PartitionedTable[];
+
+export type PartitionedName = (typeof PARTITIONED_TABLES)[number]['name'];
+
+const TABLES: readonly PartitionedTable[] = PARTITIONED_TABLES;
+
+/** Schema of the partitions. */
+export const PARTITIONS = 'partitions';
+
+const DAY_MS = 86_400_000;
+export const WEEK_MS = 7 * DAY_MS;
+/** 1 January 1970 was a Thursday. */
+const FIRST_MONDAY = 4 * DAY_MS;
+/** Weeks after the current one whose partitions exist. */
+const WEEKS_AHEAD = 2;
+
+/** Other statements wait behind a lock that is not granted, so the wait is short. */
+export const LOCK_TIMEOUT_MS = 1_000;
+/** Later times are not those of a row; the names of partitions have four digits for the year. */
+const MAX_TIME = Date.UTC(9_999, 0);
+
+/** The Monday, 00:00 UTC, at or before a time. */
+export const mondayOf = (time: Time): Time =>
+  Math.floor((time - FIRST_MONDAY) / WEEK_MS) * WEEK_MS + FIRST_MONDAY;
+
+/** Whether two IDs are of the same week, and so in the same partition. */
+export const isSameWeek = (one: string, other: string): boolean =>
+  mondayOf(timeOfId(one)) === mondayOf(timeOfId(other));
+
+export interface Partition {
+  table: PartitionedName;
+  name: string;
+  /** Times of its rows: from the first, before the second. Null for no bound. */
+  from: Time | null;
+  until: Time | null;
+  isDefault: boolean;
+  /** Estimate of the planner. */
+  rows: number;
+  bytes: number;
+}
+
+interface Listed {
+  table: PartitionedName;
+  name: string;
+  bound: string;
+  rows: bigint;
+  bytes: bigint;
+}
+
+/** Runs a statement: a database or a connection. */
+export interface Queryable {
+  query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
+}
+
+/** A single connection, which transactions and locks need. */
+export interface Connection extends Queryable {
+  readonly isConnection: true;
+}
+
+export const onClient = (client: Pick<pg.Client, 'query'>): Connection => ({
+  isConnection: true,
+  query: async <R extends object>(text: string, values?: readonly unknown[]) =>
+    (await client.query<R>(text, values && [...values])).rows,
+});
+
+const LIST = `select p.relname as table, c.relname as name,
+    pg_get_expr(c.relpartbound, c.oid) as bound, greatest(c.reltuples, 0)::bigint as rows,
+    pg_total_relation_size(c.oid) as bytes
+  from pg_inherits i join pg_class p on p.oid = i.inhparent join pg_class c on c.oid = i.inhrelid
+  where p.relnamespace = current_schema()::text::regnamespace and p.relname = any($1::text[])
+    and p.relkind = 'p'
+  order by p.relname, c.relname`;
+
+const BOUND = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
+
+/** The time of a bound as PostgreSQL prints it; null if it is none. */
+function timeOfBound({ resource }: PartitionedTable, text: string): Time | null {
+  const [, value] = /^'(.*)'$/.exec(text) ?? [];
+  if (value === undefined) return null;
+  if (resource === undefined) return parseTime(value);
+  return value.startsWith(`${resource}:`) ? timeOfId(value) : null;
+}
+
+const tableNamed = (name: string) => TABLES.find((each) => each.name === name) as PartitionedTable;
+
+/** The partitions of all histories, in the order of their names. */
+export async function listPartitions(db: Queryable): Promise<Partition[]> {
+  const rows = await db.query<Listed>(LIST, [TABLES.map(({ name }) => name)]);
+  return rows.map(({ table, name, bound, rows: count, bytes }) => {
+    const [, from = '', until = ''] = BOUND.exec(bound) ?? [];
+    const description = tableNamed(table);
+    return {
+      ...{ table, name, isDefault: bound === 'DEFAULT' },
+      from: timeOfBound(description, from),
+      until: timeOfBound(description, until),
+      ...{ rows: Number(count), bytes: Number(bytes) },
+    };
+  });
+}
+
+/** A bound of a partition as a value of its key. */
+const keyAt = ({ resource }: PartitionedTable, time: Time): string =>
+  resource === undefined ? new Date(time).toISOString() : idsFrom(resource, time);
+
+const dayOf = (time: Time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '');
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const partition = (name: string) => `${PARTITIONS}.${name}`;
+
+/** Whether a partition other than the default one has rows of a time. */
+const covers = (time: Time) => (each: Partition) =>
+  !each.isDefault &&
+  (each.from === null || each.from <= time) &&
+  (each.until === null || time < each.until);
+
+/** Creates the partition of a week, with its rows of the default partition. */
+async function createPartition(db: Connection, table: PartitionedTable, monday: Time) {
+  const { name, key } = table;
+  const [from, until] = [monday, monday + WEEK_MS].map((each) => quoted(keyAt(table, each)));
+  const created = partition(`${name}_${dayOf(monday)}`);
+  const fallback = partition(`${name}_default`);
+  const isOfWeek = `${key} >= ${from} and ${key} < ${until}`;
+  await db.query('begin');
+  try {
+    await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await db.query(`create table ${created}
+      (like ${name} including defaults including constraints including storage)`);
+    // Concurrent inserts wait and then find the partition.
+    const early = `select 1 as found from ${fallback} where ${isOfWeek} limit 1`;
+    if ((await db.query(early)).length > 0) {
+      await db.query(`lock table ${fallback} in access exclusive mode`);
+      await db.query(`with moved as (delete from ${fallback} where ${isOfWeek} returning *)
+        insert into ${created} select * from moved`);
+    }
+    await db.query(`alter table ${name} attach partition ${created}
+      for values from (${from}) to (${until})`);
+    await db.query('commit');
+  } catch (error) {
+    await db.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The weeks with rows in the default partition of a table. */
+async function weeksOfDefault(db: Queryable, { name, key, resource }: PartitionedTable) {
+  const pattern = `^${resource}:[0-9a-f]{8}-[0-9a-f]{4}-`;
+  const isValid = resource === undefined ? 'true' : `${key} ~ ${quoted(pattern)}`;
+  const weeks: Time[] = [];
+  let after = '';
+  for (;;) {
+    const above = after === '' ? '' : `and ${key} >= ${quoted(after)}`;
+    const rows = await db.query<{ first: string | null }>(`select min(${key})::text as first
+      from ${partition(`${name}_default`)} where ${isValid} ${above}`);
+    const first = rows[0]?.first;
+    if (!first) return weeks;
+    const monday = mondayOf(resource === undefined ? parseTime(first) : timeOfId(first));
+    if (monday > MAX_TIME) return weeks;
+    weeks.push(monday);
+    after = keyAt({ name, key, ...(resource ? { resource } : {}) }, monday + WEEK_MS);
+  }
+}
+
+/** Another process has created the partition or its table. */
+const DUPLICATES = new Set(['42P07', '42P17', '23505']);
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Creates the missing partitions of this week and the next ones, and of rows in a default partition.
+ * Returns their number. Another process may do the same.
+ */
+export async function createPartitions(db: Connection, now: Time): Promise<number> {
+  const existing = await listPartitions(db);
+  let count = 0;
+  for (const table of TABLES) {
+    const own = existing.filter((each) => each.table === table.name);
+    if (own.length === 0) continue;
+    const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, index) => index * WEEK_MS);
+    const weeks = new Set([
+      ...(await weeksOfDefault(db, table)),
+      ...ahead.map((each) => mondayOf(now) + each),
+    ]);
+    for (const monday of weeks) {
+      if (own.some(covers(monday))) continue;
+      try {
+        await createPartition(db, table, monday);
+        count += 1;
+      } catch (error) {
+        if (!DUPLICATES.has((error as { code?: string }).code ?? '')) throw error;
+      }
+    }
+  }
+  return count;
+}
+
+/** Whether partitions of this week or the next one are missing, or a default partition has rows. */
+export async function needsPartitions(db: Queryable, now: Time): Promise<boolean> {
+  const existing = await listPartitions(db);
+  const tables = TABLES.filter(({ name }) => existing.some((each) => each.table === name));
+  const weeks = [mondayOf(now), mondayOf(now) + WEEKS_AHEAD * WEEK_MS];
+  const isMissing = tables.some(({ name }) => {
+    const own = existing.filter((each) => each.table === name);
+    return weeks.some((each) => !own.some(covers(each)));
+  });
+  if (isMissing || tables.length === 0) return isMissing;
+  const found = tables.map(({ name }) => `exists (select from ${partition(`${name}_default`)})`);
+  const [row] = await db.query<{ found: boolean }>(`select ${found.join(' or ')} as found`);
+  return row?.found === true;
+}
+
+/**
+ * Creates missing partitions at the start of a process. They are created later if other statements
+ * hold their locks for long; until then rows are stored in the default partition.
+ */
+export async function preparePartitions(db: Connection, now: Time): Promise<void> {
+  try {
+    if (await needsPartitions(db, now)) await createPartitions(db, now);
+  } catch (error) {
+    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+  }
+}

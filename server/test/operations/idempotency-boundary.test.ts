@@ -1,0 +1,75 @@
+// One key has one effect while stored replies reach the end of their retention and are deleted: two
+// processes repeat a request in turn with the deletion. After the deletion the key counts as new.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type App, compose } from '../../src/compose.ts';
+import { BASE_PATH } from '../../src/http/server.ts';
+import { idempotencyRetention } from '../../src/runtime/operation/idempotency.ts';
+import { testApp } from '../kit/app/test-app.ts';
+import { silentLog } from '../kit/http/outbox.ts';
+import { lengthOf } from '../kit/length.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+
+const app = testApp();
+let second: App;
+
+beforeAll(async () => {
+  const settings = {
+    ...{ serviceNamePrefix: 'Service', databaseUrl: app.databaseUrl },
+    masterKey: Buffer.alloc(32, 7),
+    files: { folder: app.filesFolder },
+  };
+  second = await compose(settings, app.effects, silentLog);
+  second.readiness.started();
+});
+afterAll(() => second.stop());
+
+interface Created {
+  id: string;
+  isReplayed: boolean;
+}
+
+async function create({ server }: Pick<App, 'server'>, name: string): Promise<Created> {
+  const { clientId, clientSecret } = app.platform;
+  const reply = await server.inject({
+    method: 'POST',
+    url: `${BASE_PATH}/tokens`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
+      'idempotency-key': name,
+    },
+    payload: { name, permissions: ['VIEW'] },
+  });
+  expect(reply.statusCode, reply.body).toBe(201);
+  return { id: reply.json().id, isReplayed: reply.headers['idempotency-replayed'] === 'true' };
+}
+
+const tokensOf = async (name: string) =>
+  (await app.runtime.db.query<{ id: string }>('select id from tokens where name = $1', [name])).map(
+    ({ id }) => id,
+  );
+
+it('has one effect before the deletion, and one after it', async () => {
+  const rounds = lengthOf(20, 200);
+  let deletions = 0;
+  for (let round = 0; round < rounds; round++) {
+    const name = `boundary ${round}`;
+    const first = await create(app, name);
+    app.effects.set(app.effects.now() + WEEK_MS + 1);
+    const repeat = (each: number) => create(each % 2 === 0 ? app : second, name);
+    const repetitions = Array.from({ length: round % 5 }, (_, each) => repeat(each));
+    const deletion = idempotencyRetention().run(app.runtime);
+    repetitions.push(...Array.from({ length: 4 }, (_, each) => repeat(each)));
+    const replies = await Promise.all(repetitions);
+    deletions += await deletion;
+    // A reply is that of the first effect or of the only later one.
+    const tokens = await tokensOf(name);
+    expect(tokens).toContain(first.id);
+    expect(tokens.length).toBeLessThanOrEqual(2);
+    for (const { id } of replies) expect(tokens).toContain(id);
+    const later = replies.filter(({ id }) => id !== first.id);
+    expect(later.filter(({ isReplayed }) => !isReplayed).length).toBeLessThanOrEqual(1);
+    expect(tokens).toHaveLength(later.length > 0 ? 2 : 1);
+  }
+  expect(deletions).toBeGreaterThanOrEqual(rounds - 1);
+});
