@@ -81,7 +81,7 @@ const INSERT = `insert into archives
 type Detachment = 'WAITING' | 'DROPPED' | 'DETACHED';
 
 /** Runs `work` in a transaction whose locks do not make others wait for long. */
-export async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {
   await db.query('begin');
   try {
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
