@@ -211,8 +211,8 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
 
 /**
  * Applies missing expansions, and to an empty database all migrations, creates the next partitions, and
- * returns the names of the migrations (usually none: one connection and five small queries). Throws an error named MigrationError with one plain
- * line; files before the misnamed one remain applied.
+ * returns the names of the migrations (usually none: one connection and five small queries). Throws an
+ * error named MigrationError with one plain line; files before the misnamed one remain applied.
  */
 export async function migrate(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
   const files = readMigrations(folder);
