@@ -61,7 +61,7 @@ interface PageRequest {
 }
 
 /** A page of a list. Some lists are short: they have no pages, and a name of their own for their rows. */
-export async function readPage(
+async function readPage(
   id: OperationId,
   input: ReadInput,
   { cursor, limit = PAGE_SIZE, signal }: PageRequest,

@@ -1,5 +1,5 @@
 // Lists over all platforms: order, filters, pages, and what an operator of one platform sees.
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import {
   createCustomer,
   createExternalAccount,
@@ -39,6 +39,18 @@ async function all(path: string): Promise<Item[]> {
     expect(page.hasMore).toBe(cursor !== undefined);
   } while (cursor);
   return items;
+}
+
+/** Executes a quote. Its events are listed once all transactions that began before have ended. */
+async function execute(quote: { id: string; transactionId: string }) {
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  await vi.waitFor(
+    async () => {
+      const { events } = await get(`/payments/${quote.transactionId}`);
+      expect(events.length).toBeGreaterThan(1);
+    },
+    { timeout: 5_000 },
+  );
 }
 
 const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
@@ -109,7 +121,7 @@ it('lists payments and quotes of all platforms', async () => {
 
 it('shows a payment with its history', async () => {
   const { quote } = await createQuote(20_00);
-  ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  await execute(quote);
   const payment = await get(`/payments/${quote.transactionId}`);
   expect(payment).toMatchObject({ id: quote.transactionId, quoteId: quote.id, type: 'OUTGOING' });
   expect(payment.postings.length).toBeGreaterThan(0);
@@ -123,7 +135,7 @@ it('shows a payment with its history', async () => {
 
 it('lists events, shows one, and records the access', async () => {
   const { person, quote } = await createQuote(30_00);
-  ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  await execute(quote);
   const { data } = await get(`/events?${PAGE}`);
   const ids: string[] = idsOf(data);
   expect(ids).toEqual(ids.toSorted().reverse());
