@@ -39,7 +39,15 @@ describe('deposit.received', () => {
     expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'APPLIED' });
     expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'IGNORED' });
     expect(await balance()).toBe(25_00);
-    expect((await adapter.send(BANK, deposit({ amount: 26_00 }))).status).toBe(409);
+    const wrong = deposit({ id: 'other-amount', amount: 26_00 });
+    expect((await adapter.send(BANK, wrong)).status).toBe(409);
+    const { data } = await read('/provider-messages?result=CONTRADICTORY');
+    expect(data).toMatchObject([
+      {
+        messageId: 'other-amount',
+        problem: expect.stringContaining('already recorded for another deposit'),
+      },
+    ]);
     const direct = { paymentReference: undefined, accountId: account, bankReference: 'STMT-2' };
     expect((await adapter.send(BANK, deposit(direct))).body).toEqual({ result: 'APPLIED' });
     expect(await balance()).toBe(50_00);

@@ -94,6 +94,25 @@ describe('a payout', () => {
     });
   });
 
+  it('continues after an outage of two days', async () => {
+    const { '/transfers/send': send, '/transfers/state': state } = adapter.replies;
+    const unavailable = () => ({ status: 503, body: {} });
+    const sent = await service.createPayment();
+    Object.assign(adapter.replies, {
+      '/transfers/send': unavailable,
+      '/transfers/state': unavailable,
+    });
+    const unsent = await service.createPayment();
+    await service.app.advance(2 * DAY);
+    expect(await service.readStatus(unsent.id)).toBe('PROCESSING - -');
+    const settled = () => ({ body: { state: 'settled', reference: 'BANK-9' } });
+    Object.assign(adapter.replies, { '/transfers/send': settled, '/transfers/state': settled });
+    await service.app.advance(2 * 3_600_000);
+    expect(await service.readStatus(sent.id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(unsent.id)).toBe('COMPLETED - -');
+    Object.assign(adapter.replies, { '/transfers/send': send, '/transfers/state': state });
+  });
+
   it('is executed by the built-in rail while the provider is paused', async () => {
     await write('POST', `/providers/${BANK}/pause`);
     const { id } = await service.createPayment();

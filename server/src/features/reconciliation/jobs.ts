@@ -2,6 +2,7 @@
 // While the provider has no statement, the job fails and is repeated with the delays of jobs.
 
 import { Fault } from '../../kernel/fault.ts';
+import { OUTAGE_ATTEMPTS } from '../../runtime/jobs/job-failures.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../runtime/jobs/jobs.ts';
 import type { Log } from '../../runtime/observability/log.ts';
 import { isKeyTaken, operate, type Runtime } from '../../runtime/operation/operate.ts';
@@ -73,6 +74,8 @@ const handlerOf = (
 ): JobHandler =>
   jobHandler(definition, {
     deadlineMs: 600_000,
+    // Statements can be days late.
+    maxAttempts: OUTAGE_ATTEMPTS,
     async run(runtime, { input }) {
       const { environment } = await sourceOf(runtime, input.providerId);
       const opened = await run(runtime, input, directory);

@@ -12,8 +12,8 @@ import { dueAt } from './jobs-table.ts';
 /** About ten hours including the waits between them. */
 export const MAX_ATTEMPTS = 20;
 /**
- * About a week: for providers added by a program, which no circuit protects, so that an outage
- * counts.
+ * About a week: for jobs that call a provider, so that they continue after an outage of days. A circuit
+ * postpones only the jobs that are not its probe, and connectors added by a program have none.
  */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;

@@ -68,16 +68,20 @@ export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffect
     }
   }
 
-  /** Advances the clock by `ms`, stopping at every moment at which work is due. */
-  async function advance(ms: number): Promise<void> {
+  /**
+   * Advances the clock by `ms`, stopping at every moment at which work is due, or only at multiples of
+   * `intervalMs`, like a server that is busy until then.
+   */
+  async function advance(ms: number, intervalMs = 1): Promise<void> {
     const until = effects.now() + ms;
     await settle();
     for (let round = 0; round < 10_000; round++) {
       const [row] = await runtime.db.query(NEXT_DUE, []);
       const nextDue =
         row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
-      if (nextDue > until) break;
-      effects.set(Math.max(effects.now(), nextDue));
+      const stop = Math.ceil(nextDue / intervalMs) * intervalMs;
+      if (stop > until) break;
+      effects.set(Math.max(effects.now(), stop));
       await settle();
     }
     effects.set(until);

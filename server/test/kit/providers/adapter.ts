@@ -28,11 +28,15 @@ const issuedCard = (cardId: string) => ({
   ...{ last4: '4444', expMonth: 12, expYear: 2030 },
 });
 
-/** Starts an adapter that uses the clock of the server. */
-export async function startAdapter(app: TestApp) {
+function newSigner() {
   const { privateKey } = generateKeyPairSync('ed25519');
   const publicKeyPem = pemOf(privateKey);
-  const keyId = keyIdOf(publicKeyPem);
+  return { publicKeyPem, privateKey, keyId: keyIdOf(publicKeyPem) };
+}
+
+/** Starts an adapter that uses the clock of the server. */
+export async function startAdapter(app: TestApp) {
+  let signer = newSigner();
   const installationKeys = new Map<string, KeyObject>();
   /** Transfers by ID, with the number of times each was sent. */
   const transfers = new Map<string, Json>();
@@ -99,10 +103,20 @@ export async function startAdapter(app: TestApp) {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ publicKeyPem, keyId, privateKey, transfers, cards, calls, rejections, replies },
+    ...{ publicKeyPem: signer.publicKeyPem, transfers, cards, calls, rejections, replies },
     /** Accepts the keys of the installation. */
     accept(keys: readonly { keyId: string; publicKeyPem: string }[]) {
       for (const key of keys) installationKeys.set(key.keyId, createPublicKey(key.publicKeyPem));
+    },
+    /** Generates a key. The messages are signed with it after `activate`. */
+    newKey() {
+      const next = newSigner();
+      return {
+        publicKeyPem: next.publicKeyPem,
+        activate() {
+          signer = next;
+        },
+      };
     },
     /** Sends a message with default fields; `change` changes the signed request. */
     async send(
@@ -120,7 +134,7 @@ export async function startAdapter(app: TestApp) {
         headers: { 'content-type': 'application/json', host: 'localhost' },
         body: message,
       };
-      const headers = await signRequest({ keyId, privateKey }, request, app.effects.now());
+      const headers = await signRequest(signer, request, app.effects.now());
       const signed = { ...request, headers };
       change(signed);
       const reply = await app.server.inject({

@@ -29,7 +29,13 @@ interface Day {
 }
 
 /** Creates an account in one currency. `opening` is its balance at the start of the first day. */
-export function bankAccount(app: TestApp, adapter: Adapter, currency: string, opening: number) {
+export function bankAccount(
+  app: TestApp,
+  adapter: Adapter,
+  currency: string,
+  opening: number,
+  pageSize = PAGE,
+) {
   const days = new Map<string, Day>();
   let balance = opening;
   let count = 0;
@@ -59,8 +65,8 @@ export function bankAccount(app: TestApp, adapter: Adapter, currency: string, op
       ...{ statementId, day, currency, openingBalance: start, page: number },
       closingBalance: closingOf({ statementId, opening: start, entries, ...rest }),
       lineCount: entries.length,
-      pageCount: Math.max(1, Math.ceil(entries.length / PAGE)),
-      lines: entries.slice((number - 1) * PAGE, number * PAGE),
+      pageCount: Math.max(1, Math.ceil(entries.length / pageSize)),
+      lines: entries.slice((number - 1) * pageSize, number * pageSize),
     };
   }
 

@@ -9,6 +9,7 @@ import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
+import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -144,5 +145,5 @@ export function verificationJobs(options: {
       : identity.submit(submittedCase));
     return { caller, stage: (ctx) => applyVerdict(ctx, id, arrived, verdict) };
   };
-  return [jobHandler(CHECK_VERIFICATION, { run })];
+  return [jobHandler(CHECK_VERIFICATION, { maxAttempts: OUTAGE_ATTEMPTS, run })];
 }

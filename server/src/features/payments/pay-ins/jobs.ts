@@ -6,6 +6,7 @@
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Caller } from '../../../kernel/caller.ts';
+import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -73,6 +74,7 @@ const isInTransit = ({ status, funds, pending_reason }: IncomingRow) =>
 
 const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
   jobHandler(CANCEL_DEBIT, {
+    maxAttempts: OUTAGE_ATTEMPTS,
     async run(runtime, job) {
       const { row, caller } = await loadOf(runtime, job, asIncoming);
       const { rail } = connectors(caller.environment);

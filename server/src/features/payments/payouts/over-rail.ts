@@ -5,6 +5,7 @@ import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { oneOf } from '../../../kernel/schema.ts';
+import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -56,5 +57,5 @@ export function createRailJobHandler<R extends TransactionRow>(
       stage: async (ctx) => apply(ctx, await currentOf(ctx, row.id, as), progress),
     };
   };
-  return jobHandler(definition, { run });
+  return jobHandler(definition, { maxAttempts: OUTAGE_ATTEMPTS, run });
 }

@@ -7,6 +7,7 @@ import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Caller } from '../../../kernel/caller.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import type { Mode } from '../../../kernel/mode.ts';
+import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -244,9 +245,9 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   };
 
   return [
-    jobHandler(SEND_PAYOUT, { run: follow('send') }),
-    jobHandler(CHECK_PAYOUT, { run: follow('check') }),
-    jobHandler(CANCEL_PAYOUT, { run: cancel }),
+    jobHandler(SEND_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: follow('send') }),
+    jobHandler(CHECK_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: follow('check') }),
+    jobHandler(CANCEL_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: cancel }),
     jobHandler(PAY_REFUND, { run: handleRefund }),
   ];
 }

@@ -10,9 +10,16 @@ type DepositReporter = Parameters<typeof providerReports.depositOf>[1];
 type DepositMessage = Extract<Message, { type: 'deposit.received' }>;
 type DepositReturnMessage = Extract<Message, { type: 'deposit.returned' }>;
 
+/** The problem of a conflict; any other error is thrown. */
+function conflictOf(error: unknown): { problem: string } {
+  if (error instanceof Fault && error.code === 'CONFLICT') return { problem: error.message };
+  throw error;
+}
+
 /**
- * Throws ACCOUNT_NOT_FOUND, REFERENCE_NOT_FOUND and INVALID_CURRENCY: the message is stored for an
- * operator, who attributes the funds.
+ * Another amount or target for a recorded bank reference is a contradiction. Throws ACCOUNT_NOT_FOUND,
+ * REFERENCE_NOT_FOUND and INVALID_CURRENCY: the message is stored for an operator, who attributes
+ * the funds.
  */
 export async function applyDepositMessage(
   runtime: Runtime,
@@ -20,10 +27,9 @@ export async function applyDepositMessage(
   message: DepositMessage,
 ): Promise<Outcome> {
   const { id: _, type: __, occurredAt: ___, ...entry } = message;
-  const { transactionId, platformId, recorded } = await recordDeposit(runtime, {
-    ...entry,
-    reportedBy,
-  });
+  const result = await recordDeposit(runtime, { ...entry, reportedBy }).catch(conflictOf);
+  if ('problem' in result) return { result: 'CONTRADICTORY', ...result };
+  const { transactionId, platformId, recorded } = result;
   const subject = { platformId, transactionId };
   if (recorded === 'now') return { result: 'APPLIED', ...subject };
   const isOwn = await providerReports.depositOf(runtime, reportedBy, entry);
@@ -49,7 +55,6 @@ export async function applyDepositReturn(
     await recordDepositReturn(runtime, { transactionId: deposit.transaction_id });
     return { result: 'APPLIED', ...subject };
   } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'CONFLICT') throw error;
-    return { result: 'CONTRADICTORY', ...subject, problem: error.message };
+    return { result: 'CONTRADICTORY', ...subject, ...conflictOf(error) };
   }
 }

@@ -11,6 +11,7 @@ import { isId } from '../../../../kernel/id.ts';
 import { type Money, subtract } from '../../../../kernel/money.ts';
 import { systemAccount } from '../../../../ledger/chart.ts';
 import { hasTransfersIn } from '../../../../runtime/committer/ledger-reads.ts';
+import { OUTAGE_ATTEMPTS } from '../../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -294,6 +295,9 @@ export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
   return [
     createRailJobHandler(connectors, SEND_FUNDING_DEBIT, FUNDING, 'send'),
     createRailJobHandler(connectors, CHECK_FUNDING_DEBIT, FUNDING, 'check'),
-    jobHandler(CANCEL_FUNDING, { run: cancelFunding(connectors) }),
+    jobHandler(CANCEL_FUNDING, {
+      maxAttempts: OUTAGE_ATTEMPTS,
+      run: cancelFunding(connectors),
+    }),
   ];
 }

@@ -1,0 +1,36 @@
+// Random days with a simulated bank behind the protocol for providers: late, repeated, reordered, lost,
+// incomplete, contradictory and wrongly signed messages, slow and invalid replies, outages, rotated keys,
+// deaths on both sides, and wrong statements. After each day every payment has the state of the bank, and the
+// statements balance with the ledger or an open difference explains why not.
+import { expect, it } from 'vitest';
+import { runSeed } from '../kit/app/effects.ts';
+import { lengthOf } from '../kit/length.ts';
+import { simulateProviders } from './providers/run.ts';
+
+/** `npm run sim:providers` sets these. */
+const { RAILHEAD_SIM_SEED, RAILHEAD_SIM_STEPS, RAILHEAD_SIM_SEEDS } = process.env;
+const STEPS = Number(RAILHEAD_SIM_STEPS ?? lengthOf(200, 5_000));
+const SEEDS = Number(RAILHEAD_SIM_SEEDS ?? lengthOf(1, 20));
+const FIRST_SEED = Number(RAILHEAD_SIM_SEED ?? runSeed());
+/** Faults that every run of this length has. */
+const COMMON_FAULTS = ['lost replies', 'invalid replies', 'forged messages', 'lost messages'];
+
+it.each(Array.from({ length: SEEDS }, (_, index) => String(FIRST_SEED + index)))(
+  'ties after each day, seed %s',
+  async (seed) => {
+    const started = performance.now();
+    const report = await simulateProviders(seed, STEPS);
+    const seconds = (performance.now() - started) / 1_000;
+    const { days, payments, faults } = report;
+    console.log(
+      `seed ${seed}: ${STEPS} steps in ${seconds.toFixed(1)} s, ${days} days, ${payments} payments; ` +
+        Object.entries(faults)
+          .sort((a, b) => b[1] - a[1])
+          .map(([name, count]) => `${count} ${name}`)
+          .join(', '),
+    );
+    expect(payments).toBeGreaterThan(STEPS / 10);
+    if (STEPS >= 200) expect(Object.keys(faults)).toEqual(expect.arrayContaining(COMMON_FAULTS));
+  },
+  14_400_000,
+);

@@ -1,0 +1,159 @@
+// The simulated bank: executes each transfer once, decides its result later, and books its entries. Its
+// replies can be lost, late, incomplete or invalid, and it can be down.
+import { type Chance, seededChance } from '../harness/chance.ts';
+import type { Bookkeeping } from './bookkeeping.ts';
+import type { Installation } from './installation.ts';
+import type { Outbox } from './outbox.ts';
+
+/** `reversed`: an operator has reversed the payment, because no statement had the transfer. */
+export type TransferState = 'accepted' | 'settled' | 'failed' | 'returned' | 'reversed';
+
+export interface BankTransfer {
+  id: string;
+  state: TransferState;
+  amount: number;
+}
+
+export const REASON = 'ACCOUNT_CANNOT_RECEIVE';
+/** Transfers that can change, the latest ones. */
+const RECENT = 100;
+const CHECK_AFTER_SECONDS = 6 * 3_600;
+
+/** The state as the protocol describes it. */
+const reportOf = ({ id, state }: BankTransfer) => {
+  if (state === 'settled') return { state, reference: `BANK-${id.slice(-12)}` };
+  if (state === 'accepted') return { state, checkAfterSeconds: CHECK_AFTER_SECONDS };
+  return { state, reason: REASON };
+};
+
+const UNUSABLE = ['<html>', '{"state":"sett', {}, { state: 'settled' }, { state: 'done' }];
+
+export interface BankParts {
+  installation: Installation;
+  seed: string;
+  chance: Chance;
+  bookkeeping: Bookkeeping;
+  outbox: Outbox;
+  add(fault: string): void;
+  violations: string[];
+}
+
+export function simulatedBank(parts: BankParts) {
+  const { installation, seed, chance, bookkeeping, outbox, add, violations } = parts;
+  const { adapter, faults } = installation;
+  const transfers = new Map<string, BankTransfer>();
+  // Calls of one moment arrive in any order, so that they do not use the numbers of the actions.
+  const chanceOfCalls = seededChance(`${seed} calls`);
+  let isDown = false;
+  /** While true, all calls succeed. */
+  let isCalm = false;
+
+  const happens = (percent: number, name: string): boolean => {
+    if (isCalm || !chanceOfCalls.percent(percent)) return false;
+    add(name);
+    return true;
+  };
+
+  faults.timeoutOf = () => {
+    if (happens(3, 'late replies')) return 'lateReply';
+    return happens(2, 'late requests') ? 'lateRequest' : undefined;
+  };
+
+  function reply(transfer: BankTransfer) {
+    if (happens(4, 'lost replies')) return null;
+    if (happens(4, 'invalid replies')) return { body: chanceOfCalls.pick(UNUSABLE) };
+    if (happens(2, 'unknown states')) return { body: { state: 'unknown', checkAfterSeconds: 600 } };
+    return { body: reportOf(transfer) };
+  }
+  const unavailable = () =>
+    isDown || happens(6, 'unavailable') ? { status: 503, body: {} } : undefined;
+
+  adapter.replies['/transfers/send'] = ({ transferId: id, amount, currency }) => {
+    const rejected = unavailable();
+    if (rejected) return rejected;
+    if (happens(2, 'deaths of the adapter')) return null;
+    const before = transfers.get(id);
+    if (currency !== 'EUR' || (before && before.amount !== amount)) {
+      violations.push(`${id} was sent with ${amount} ${currency} after ${before?.amount}`);
+    }
+    const transfer: BankTransfer = before ?? { id, state: 'accepted', amount };
+    transfers.set(id, transfer);
+    if (!before && !isCalm && chanceOfCalls.percent(10)) settle(transfer);
+    if (happens(4, 'deaths of the server')) {
+      faults.death = chanceOfCalls.pick(['before', 'after']);
+    }
+    return reply(transfer);
+  };
+  adapter.replies['/transfers/state'] = ({ transferId }) => {
+    const rejected = unavailable();
+    if (rejected) return rejected;
+    const transfer = transfers.get(transferId);
+    return transfer ? reply(transfer) : { status: 404, body: {} };
+  };
+
+  function settle(transfer: BankTransfer): void {
+    transfer.state = 'settled';
+    bookkeeping.bookPayout(transfer.id, {
+      isSettled: () => transfer.state === 'settled',
+      reverse() {
+        transfer.state = 'reversed';
+      },
+    });
+  }
+
+  function report(transfer: BankTransfer): void {
+    // Railhead learns of a lost message when it requests the state, except for a return.
+    if (transfer.state !== 'returned' && chance.percent(15)) {
+      add('lost messages');
+      return;
+    }
+    const { id: transferId } = transfer;
+    const fields = { type: 'transfer.updated', transferId, transfer: reportOf(transfer) };
+    outbox.add(fields, { final: [200, 409] });
+  }
+
+  const statements = adapter.replies['/statements/day'];
+  adapter.replies['/statements/day'] = (request) => {
+    if (isDown || happens(10, 'unavailable statements')) return { status: 503, body: {} };
+    if (happens(20, 'late statements')) return { status: 404, body: {} };
+    return statements?.(request) ?? { status: 404, body: {} };
+  };
+
+  return {
+    transfers,
+    /** Executes, fails or returns one of the recent transfers. */
+    act(): void {
+      const open = [...transfers.values()]
+        .slice(-RECENT)
+        .filter(({ state }) => state === 'accepted' || state === 'settled')
+        .sort((a, b) => (a.id < b.id ? -1 : 1));
+      const transfer = open[chance.integerBelow(Math.max(open.length, 1))];
+      if (!transfer) return;
+      if (transfer.state === 'accepted') {
+        if (chance.percent(75)) settle(transfer);
+        else transfer.state = 'failed';
+      } else if (chance.percent(10)) {
+        transfer.state = 'returned';
+        bookkeeping.bookReturn(transfer.id);
+      } else return;
+      report(transfer);
+    },
+    switchOutage(): void {
+      isDown = !isDown;
+      if (isDown) add('outages');
+    },
+    /** Runs `work` without outages and lost replies. */
+    async calmly<R>(work: () => Promise<R>): Promise<R> {
+      isDown = false;
+      isCalm = true;
+      faults.death = undefined;
+      try {
+        return await work();
+      } finally {
+        isCalm = false;
+      }
+    },
+  };
+}
+
+export type SimulatedBank = ReturnType<typeof simulatedBank>;

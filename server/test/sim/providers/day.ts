@@ -1,0 +1,219 @@
+// The end of a day: the bank sends what is left, every payment must have the state that the bank has, and the
+// statements are reconciled. Each open difference must be one that a fault explains, each fault must be
+// listed, and a day without open differences must balance and can be closed.
+import { providerAccount } from '../../../src/ledger/chart.ts';
+import { DAY } from '../../kit/app/production.ts';
+import { ledgerBalance } from '../../kit/providers/bank-account.ts';
+import type { Chance } from '../harness/chance.ts';
+import { REASON, type SimulatedBank, type TransferState } from './bank.ts';
+import { type Bookkeeping, lineKey, missingKey } from './bookkeeping.ts';
+import type { simulatedDeposits } from './deposits.ts';
+import { BANK, type Installation } from './installation.ts';
+import type { Outbox } from './outbox.ts';
+
+/** Payments that are compared; earlier ones do not change any more. */
+const CHECKED = 150;
+const HOUR = DAY / 24;
+const PROVIDER_ACCOUNT = providerAccount('production', 'EUR', BANK);
+
+/** Status, status of the refund and failure reason of a payment, by the state of its transfer. */
+const EXPECTED: Record<TransferState, string> = {
+  accepted: 'PROCESSING - -',
+  settled: 'COMPLETED - -',
+  failed: `FAILED COMPLETED ${REASON}`,
+  returned: `FAILED COMPLETED ${REASON}`,
+  reversed: 'FAILED COMPLETED PAYOUT_RETURNED',
+};
+
+const STATUSES = `select t.id, t.status, t.refund, t.failure_reason, p.provider_id
+  from transactions t left join provider_transfers p on p.id = t.id where t.id = any($1)`;
+
+interface Difference {
+  differenceId: string;
+  kind: string;
+  day: string;
+  lineId: string | null;
+  amount: number;
+  detail: string;
+}
+
+interface ProviderDay {
+  day: string;
+  status: string;
+  ties: boolean;
+  openDifferences: number;
+}
+
+export interface DayParts {
+  installation: Installation;
+  chance: Chance;
+  bank: SimulatedBank;
+  bookkeeping: Bookkeeping;
+  outbox: Outbox;
+  deposits: ReturnType<typeof simulatedDeposits>;
+  violations: string[];
+  /** IDs of all payments. */
+  payments: readonly string[];
+}
+
+/** The key of the expectation that explains a difference. */
+function keyOf({ kind, day, lineId, amount }: Difference): string {
+  if (kind === 'MISSING_AT_PROVIDER') return missingKey(amount);
+  if (kind === 'BALANCE_DIFFERS') return lineKey(kind, day);
+  if (kind === 'LATE_CORRECTION') return lineKey(kind, String(amount));
+  // Without the version of the statement.
+  return lineKey(kind, lineId?.replace(/@\d+$/, '') ?? '');
+}
+
+const parsed = (refund: unknown) =>
+  (typeof refund === 'string' ? JSON.parse(refund) : refund) as { status: string } | null;
+
+/** The status of each payment as `EXPECTED` writes it, with the provider of its transfer. */
+async function statusesOf({ app }: Installation, ids: readonly string[]) {
+  const rows = await app.runtime.db.query<Record<string, string>>(STATUSES, [[...ids]]);
+  return rows.map((row) => ({
+    id: row.id ?? '',
+    providerId: row.provider_id ?? null,
+    text: `${row.status} ${parsed(row.refund)?.status ?? '-'} ${row.failure_reason ?? '-'}`,
+  }));
+}
+
+/** Compares the payments with the transfers of the bank. Returns the problems. */
+async function paymentProblems({ installation, bank, payments }: DayParts): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { id, providerId, text } of await statusesOf(installation, payments.slice(-CHECKED))) {
+    const transfer = bank.transfers.get(id);
+    if (transfer) {
+      const expected = EXPECTED[transfer.state];
+      if (text !== expected) problems.push(`${id} is ${text}, not ${expected}`);
+    } else if (providerId !== null) {
+      problems.push(`${id} was not sent`);
+    } else if (text.startsWith('PROCESSING')) {
+      // The bank was unavailable, so that the built-in rail has the payment.
+      await installation.service.runJson('payouts', 'settle', id);
+    } else if (text !== EXPECTED.settled) problems.push(`${id} is ${text} without the bank`);
+  }
+  return problems;
+}
+
+/** Advances the clock until all results are known, for two days at most. */
+async function settlePayments(parts: DayParts): Promise<void> {
+  const { app, advance } = parts.installation;
+  const untilMidnight = DAY - (app.effects.now() % DAY);
+  await advance(untilMidnight + 7 * HOUR);
+  for (let round = 0; ; round++) {
+    const problems = await paymentProblems(parts);
+    if (problems.length === 0) return;
+    if (round === 6) return void parts.violations.push(...problems);
+    await advance(7 * HOUR);
+  }
+}
+
+async function openDays({ installation, bookkeeping }: DayParts): Promise<ProviderDay[]> {
+  const { data } = await installation.read(`/provider-days?providerId=${BANK}&limit=30`);
+  const today = bookkeeping.account.today();
+  return (data as ProviderDay[])
+    .filter(({ status, day }) => status === 'OPEN' && day < today)
+    .sort((a, b) => (a.day < b.day ? -1 : 1));
+}
+
+async function reconcileDays(parts: DayParts): Promise<void> {
+  const { installation } = parts;
+  for (const { day } of await openDays(parts)) {
+    await installation.write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day });
+  }
+  await installation.app.settle();
+}
+
+async function openDifferences({ installation }: DayParts): Promise<Difference[]> {
+  const found: Difference[] = [];
+  let cursor = '';
+  for (;;) {
+    const page = await installation.read(`/differences?limit=100${cursor}`);
+    found.push(...page.data);
+    if (!page.nextCursor) return found;
+    cursor = `&cursor=${page.nextCursor}`;
+  }
+}
+
+/** Every open difference is explained by a fault, and every fault of an ended day is listed. */
+function compareDifferences(
+  { bookkeeping, violations }: DayParts,
+  day: string,
+  open: readonly Difference[],
+): void {
+  const keys = new Set(open.map(keyOf));
+  for (const each of open) {
+    if (!bookkeeping.expected.has(keyOf(each))) violations.push(`unexplained: ${each.detail}`);
+  }
+  for (const [key, { day: since, isOptional }] of bookkeeping.expected) {
+    if (!isOptional && since <= day && !keys.has(key)) violations.push(`not listed: ${key}`);
+  }
+}
+
+/** Decides most of the differences. */
+async function decide(parts: DayParts, open: readonly Difference[]): Promise<void> {
+  const { installation, bookkeeping, chance } = parts;
+  for (const difference of open) {
+    const expectation = bookkeeping.expected.get(keyOf(difference));
+    if (!expectation) continue;
+    if (difference.kind !== 'BALANCE_DIFFERS' && chance.percent(10)) continue;
+    const decision = chance.pick(expectation.decisions());
+    const path = `/differences/${difference.differenceId}/decide`;
+    const input = { decision, reason: 'simulated', ...expectation.input };
+    await installation.write('POST', path, input);
+    if (decision !== 'CARRY') bookkeeping.expected.delete(keyOf(difference));
+    expectation.decided?.(decision);
+  }
+}
+
+/** Closes the days without open differences, and corrects one of them at times. */
+async function closeDays(parts: DayParts): Promise<void> {
+  const { installation, bookkeeping, chance, outbox, violations } = parts;
+  for (const { day, ties, openDifferences: count } of await openDays(parts)) {
+    if (ties !== (count === 0)) violations.push(`${day} has ${count} differences; ties: ${ties}`);
+    if (!ties) return;
+    await installation.write('POST', `/providers/${BANK}/close-day`, { currency: 'EUR', day });
+    if (!chance.percent(15) || !bookkeeping.correct(day)) continue;
+    const { account } = bookkeeping;
+    for (let page = 1; page <= account.page(day).pageCount; page++) {
+      const fields = { type: 'statement.day', statement: account.page(day, page) };
+      outbox.add(fields, { final: [200] });
+    }
+  }
+}
+
+/** Balances of the ledger equal those of the bank and of the deposits. */
+async function compareBalances(parts: DayParts): Promise<void> {
+  const { installation, bookkeeping, deposits, violations } = parts;
+  const atProvider = -(await ledgerBalance(installation.app, PROVIDER_ACCOUNT));
+  const expected = bookkeeping.account.balance();
+  if (atProvider !== expected) violations.push(`the ledger has ${atProvider}, not ${expected}`);
+  const credited = await installation.balance();
+  if (credited !== deposits.total()) {
+    violations.push(`the account has ${credited}, not ${deposits.total()}`);
+  }
+}
+
+export async function endDay(parts: DayParts): Promise<void> {
+  const { bank, bookkeeping, outbox, chance, installation } = parts;
+  const day = bookkeeping.account.today();
+  installation.delayed.length = 0;
+  await bank.calmly(async () => {
+    await outbox.deliverAll();
+    if (chance.percent(10)) bookkeeping.shiftBalance();
+    await settlePayments(parts);
+    await reconcileDays(parts);
+    const open = await openDifferences(parts);
+    compareDifferences(parts, day, open);
+    await decide(parts, open);
+    await outbox.deliverAll();
+    await reconcileDays(parts);
+    await closeDays(parts);
+    await outbox.deliverAll();
+    await installation.app.settle();
+    await compareBalances(parts);
+    await paymentProblems(parts).then((problems) => parts.violations.push(...problems));
+  });
+  bookkeeping.startDay();
+}

@@ -1,0 +1,103 @@
+// Deposits at the simulated bank: most are booked and reported; some are booked without a message, which
+// arrives after the decision of an operator; some are reported and never booked.
+import type { Chance } from '../harness/chance.ts';
+import type { Bookkeeping } from './bookkeeping.ts';
+import type { Installation } from './installation.ts';
+import type { Outbox } from './outbox.ts';
+
+/** More than the amount of any payout, and unique. */
+const AMOUNTS = 100_000;
+
+interface Deposit {
+  bankReference: string;
+  amount: number;
+  /** Whether the ledger must have credited it after all messages and decisions. */
+  isCredited: boolean;
+  /** It is booked, credited, and can be returned once. */
+  isReturnable: boolean;
+}
+
+interface DepositParts {
+  installation: Pick<Installation, 'account'>;
+  chance: Chance;
+  bookkeeping: Bookkeeping;
+  outbox: Outbox;
+  add(fault: string): void;
+}
+
+export function simulatedDeposits(parts: DepositParts) {
+  const { installation, chance, bookkeeping, outbox, add } = parts;
+  const { account: accountId } = installation;
+  const deposits: Deposit[] = [];
+
+  const fieldsOf = ({ bankReference, amount }: Deposit) => ({
+    ...{ type: 'deposit.received', bankReference, amount, currency: 'EUR', accountId },
+  });
+
+  /** Funds arrive on the account of the bank. */
+  function receive(): void {
+    const number = deposits.length + 1;
+    const deposit: Deposit = {
+      ...{ bankReference: `DEP-${number}`, amount: AMOUNTS + number },
+      ...{ isCredited: false, isReturnable: false },
+    };
+    const { bankReference, amount } = deposit;
+    deposits.push(deposit);
+    const credited = (isReturnable: boolean) => () => {
+      deposit.isCredited = true;
+      deposit.isReturnable = isReturnable;
+    };
+    if (chance.percent(6)) {
+      add('deposits without a message');
+      bookkeeping.bookSilently(bankReference, amount, {
+        decisions: () => ['RECORD_DEPOSIT'],
+        input: { accountId },
+        decided() {
+          credited(false)();
+          if (chance.percent(50)) outbox.add(fieldsOf(deposit), { final: [200] });
+        },
+      });
+    } else if (chance.percent(4)) {
+      add('deposits without an entry');
+      bookkeeping.expectMissing(amount, {
+        decisions: () => ['WRITE_OFF', 'IGNORE', 'RETURN'],
+        decided(decision) {
+          if (decision === 'RETURN') deposit.isCredited = false;
+        },
+      });
+      outbox.add(fieldsOf(deposit), { final: [200], done: credited(false) });
+    } else {
+      bookkeeping.bookDeposit(bankReference, amount);
+      outbox.add(fieldsOf(deposit), { final: [200], done: credited(true) });
+    }
+  }
+
+  return {
+    receive,
+    /** The bank takes a deposit that was credited back from the account. */
+    takeBack(): void {
+      const recent = deposits.slice(-30).filter(({ isReturnable }) => isReturnable);
+      const deposit = recent[chance.integerBelow(Math.max(recent.length, 1))];
+      if (!deposit) return;
+      const { bankReference, amount } = deposit;
+      deposit.isReturnable = false;
+      bookkeeping.bookDepositReturn(bankReference, amount);
+      const fields = { type: 'deposit.returned', bankReference, amount, currency: 'EUR' };
+      outbox.add(fields, {
+        final: [200],
+        done() {
+          deposit.isCredited = false;
+        },
+      });
+    },
+    /** A message about a credited deposit with another amount. */
+    contradiction(): object | undefined {
+      const credited = deposits.filter(({ isCredited }) => isCredited);
+      const deposit = credited[chance.integerBelow(Math.max(credited.length, 1))];
+      return deposit && { ...fieldsOf(deposit), amount: deposit.amount + 1 };
+    },
+    /** Sum of the credited deposits. */
+    total: (): number =>
+      deposits.reduce((sum, { amount, isCredited }) => sum + (isCredited ? amount : 0), 0),
+  };
+}

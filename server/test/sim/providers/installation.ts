@@ -1,0 +1,125 @@
+// A production platform that sends euro payouts to a simulated bank and receives its deposits. Its server
+// can die before or after a commit, and its calls to the bank can time out.
+import type { HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
+import { findInternalAccount, ok, quoteBody } from '../../kit/app/fixtures.ts';
+import { startProduction } from '../../kit/app/production.ts';
+import { operatorClient } from '../../kit/operator/client.ts';
+import { startAdapter } from '../../kit/providers/adapter.ts';
+
+export const BANK = 'simulated-bank';
+/** Jobs that wait for a bank that is down are due twice a minute. */
+const WORK_INTERVAL_MS = 10 * 60_000;
+
+/** `lateReply`: the bank executes the call. `lateRequest`: it receives the call after the timeout. */
+type Timeout = 'lateReply' | 'lateRequest';
+
+export interface Faults {
+  /** The next commit fails: nothing is stored, or the server does not learn that it is stored. */
+  death: 'before' | 'after' | undefined;
+  /** Decides whether a call times out. */
+  timeoutOf(): Timeout | undefined;
+}
+
+const timedOut = () =>
+  Object.assign(new Error('no response within 15000 ms'), { code: 'ETIMEDOUT' });
+
+const TRANSFERS = { kinds: ['payout'], rails: ['SEPA', 'SEPA_INSTANT'], currencies: ['EUR'] };
+const CAPABILITIES = { protocol: '1', transfers: [TRANSFERS], cancel: false, statements: true };
+
+type Service = Awaited<ReturnType<typeof startProduction>>;
+type App = Service['app'];
+
+function failCommits({ runtime }: App, faults: Faults): void {
+  const { committer } = runtime;
+  runtime.committer = {
+    async commit(set) {
+      const { death } = faults;
+      if (death === undefined) return committer.commit(set);
+      faults.death = undefined;
+      if (death === 'after') {
+        const outcome = await committer.commit(set);
+        if (!outcome.ok) return outcome;
+      }
+      throw Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
+    },
+  };
+}
+
+/** Returns the calls that the bank has not received yet. */
+function failCalls({ effects }: App, url: string, faults: Faults) {
+  const { http } = effects;
+  const delayed: (() => Promise<HttpReply>)[] = [];
+  effects.http = async (request: HttpRequest) => {
+    const timeout = request.url.startsWith(url) ? faults.timeoutOf() : undefined;
+    if (timeout === undefined) return http(request);
+    if (timeout === 'lateRequest') delayed.push(() => http(request));
+    else await http(request).catch(() => undefined);
+    throw timedOut();
+  };
+  return delayed;
+}
+
+export async function openInstallation(seed: string) {
+  const service = await startProduction({ seed });
+  const { app, as } = service;
+  const client = operatorClient(app);
+  const adapter = await startAdapter(app);
+  const faults: Faults = { death: undefined, timeoutOf: () => undefined };
+
+  async function write(method: string, path: string, body?: object) {
+    const reply = await client.call(method, path, body === undefined ? {} : { body });
+    if (reply.status < 300) return reply.body;
+    throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  }
+
+  const provider = await write('POST', '/providers', {
+    ...{ providerId: BANK, environment: 'production', url: adapter.url },
+    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
+  });
+  adapter.accept(provider.ownKeys);
+  adapter.replies['/capabilities'] = () => ({ body: CAPABILITIES });
+  await write('POST', `/providers/${BANK}/check`);
+  const route = { providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' };
+  await write('POST', '/provider-routes', route);
+  const payer = await service.createPayer('10000000.00');
+  const payee = await service.createPayee(payer.person.id);
+  const { id: account } = await findInternalAccount(app, payer.person.id, 'EUR', as);
+  failCommits(app, faults);
+  const delayed = failCalls(app, adapter.url, faults);
+
+  return {
+    ...{ service, app, adapter, faults, delayed, write },
+    /** Account that receives the deposits. */
+    account: account as string,
+    read: (path: string) => write('GET', path),
+    /** Executes a payment in EUR and returns its ID. The client repeats a request whose server died. */
+    async pay(amount: number): Promise<string> {
+      const repeated = async (...input: Parameters<typeof app.call>) => {
+        const reply = await app.call(...input);
+        return reply.status === 500 ? app.call(...input) : reply;
+      };
+      const body = quoteBody(payer.account, payee, amount);
+      const quote = ok(await repeated('POST', '/quotes', body, as), 201);
+      const url = `/quotes/${quote.id}/execute`;
+      const headers = { 'idempotency-key': quote.id };
+      ok(await repeated('POST', url, undefined, { ...as, headers }), 200);
+      await app.settle();
+      return quote.transactionId;
+    },
+    /** Advances the clock. Work starts up to some minutes late, as if the server were busy. */
+    advance: (ms: number) => app.advance(ms, WORK_INTERVAL_MS),
+    /** Balance of the account that receives the deposits. */
+    async balance(): Promise<number> {
+      const path = `/internal-accounts/${account}`;
+      return ok(await app.call('GET', path, undefined, as), 200).balance.amount;
+    },
+    async close() {
+      faults.death = undefined;
+      faults.timeoutOf = () => undefined;
+      await adapter.close();
+      await service.close();
+    },
+  };
+}
+
+export type Installation = Awaited<ReturnType<typeof openInstallation>>;

@@ -1,0 +1,128 @@
+// Messages of the simulated bank: late, reordered, repeated, lost, malformed, wrongly signed, and interrupted
+// by the death of the server that applies them. A message that was not answered is sent again.
+import { iso } from '../../../src/kernel/effects.ts';
+import type { Chance } from '../harness/chance.ts';
+import { BANK, type Installation } from './installation.ts';
+
+const MINUTE = 60_000;
+const LONGEST_DELAY_MINUTES = 30 * 60;
+
+interface Message {
+  id: string;
+  fields: object;
+  /** Statuses that end the attempts. */
+  final: readonly number[];
+  dueAt: number;
+  /** Further deliveries after the first final one. */
+  repetitions: number;
+  /** Called once. */
+  done?: (() => void) | undefined;
+}
+
+export interface OutboxParts {
+  installation: Installation;
+  chance: Chance;
+  add(fault: string): void;
+  violations: string[];
+}
+
+/** Damages a signed request, so that its signature is not valid. */
+const FORGERIES = ['body', 'signature', 'host', 'time'] as const;
+
+export function createOutbox({ installation, chance, add, violations }: OutboxParts) {
+  const { adapter, app, faults, write } = installation;
+  const messages: Message[] = [];
+  let count = 0;
+  let nextKey: { activate(): void; activatedAt: number } | undefined;
+
+  async function forge(fields: object): Promise<void> {
+    const now = app.effects.now();
+    const forgery = chance.pick(FORGERIES);
+    const { status } = await adapter.send(BANK, fields, (request) => {
+      if (forgery === 'body') request.body = request.body.replace('"type"', '"type" ');
+      if (forgery === 'signature') delete request.headers.signature;
+      if (forgery === 'host') request.headers.host = 'other.example';
+      if (forgery === 'time') app.effects.set(now + 400_000);
+    });
+    app.effects.set(now);
+    if (status !== 401) violations.push(`a message with a forged ${forgery}: ${status}`);
+    add('forged messages');
+  }
+
+  async function malform(fields: object): Promise<void> {
+    const invalid = chance.pick(['{"id":', { ...fields, type: 'x' }, { ...fields, id: 7 }]);
+    const { status } = await adapter.send(BANK, invalid);
+    if (status !== 400) violations.push(`a malformed message: ${status}`);
+    add('malformed messages');
+  }
+
+  function activateKey(isForced: boolean): void {
+    if (!nextKey || (!isForced && app.effects.now() < nextKey.activatedAt)) return;
+    nextKey.activate();
+    nextKey = undefined;
+  }
+
+  async function deliver(message: Message): Promise<void> {
+    const fields = { id: message.id, ...message.fields };
+    activateKey(false);
+    if (chance.percent(6)) await forge(fields);
+    if (chance.percent(4)) await malform(fields);
+    if (chance.percent(4)) {
+      add('deaths of the server');
+      faults.death = chance.pick(['before', 'after']);
+    }
+    const { status, body } = await adapter.send(BANK, fields);
+    faults.death = undefined;
+    if (status === 409) add('contradictory messages');
+    // The key of the bank has expired before the bank uses the next one.
+    if (status >= 500 || (status === 401 && nextKey)) return;
+    if (!message.final.includes(status)) {
+      violations.push(`${JSON.stringify(fields)}: ${status} ${JSON.stringify(body)}`);
+    }
+    message.done?.();
+    message.done = undefined;
+    if (message.repetitions-- === 0) messages.splice(messages.indexOf(message), 1);
+  }
+
+  return {
+    deliverSome: () => deliverDue(false),
+    add(fields: object, options: Pick<Message, 'final' | 'done'>): void {
+      count += 1;
+      messages.push({
+        ...{ id: `message-${count}`, ...options },
+        fields: { occurredAt: iso(app.effects.now()), ...fields },
+        dueAt: app.effects.now() + chance.integerBelow(LONGEST_DELAY_MINUTES) * MINUTE,
+        repetitions: chance.integerBelow(3),
+      });
+    },
+    /** Delivers all messages in a random order. */
+    async deliverAll(): Promise<void> {
+      activateKey(true);
+      await deliverDue(true);
+    },
+    /** Adds a key of the bank, which signs its messages soon. */
+    async renewKey(): Promise<void> {
+      const { providerKeys } = await installation.read(`/providers/${BANK}`);
+      if (nextKey || providerKeys.length > 2) return;
+      const { publicKeyPem, activate } = adapter.newKey();
+      await write('POST', `/providers/${BANK}/keys`, { publicKeyPem, overlapHours: 1 });
+      const activatedAt = app.effects.now() + chance.integerBelow(120) * MINUTE;
+      nextKey = { activate, activatedAt };
+      add('keys of the bank');
+    },
+  };
+
+  /** Delivers the messages that are due, or all, in a random order. */
+  async function deliverDue(isAll: boolean): Promise<void> {
+    const now = app.effects.now();
+    for (;;) {
+      const due = messages.filter(({ dueAt }) => isAll || dueAt <= now);
+      const message = due[chance.integerBelow(Math.max(due.length, 1))];
+      if (!message) return;
+      await deliver(message);
+      if (!isAll && chance.integerBelow(3) === 0) return;
+    }
+  }
+}
+
+export type Outbox = ReturnType<typeof createOutbox>;

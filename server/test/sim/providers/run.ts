@@ -1,0 +1,168 @@
+// A run: actions of a seed with a simulated bank behind the protocol for providers, and a check after each
+// day. A failure prints how to reproduce it.
+import { seededChance } from '../harness/chance.ts';
+import { simulatedBank } from './bank.ts';
+import { bookkeeping as createBookkeeping } from './bookkeeping.ts';
+import { type DayParts, endDay } from './day.ts';
+import { simulatedDeposits } from './deposits.ts';
+import { BANK, type Installation, openInstallation } from './installation.ts';
+import { createOutbox } from './outbox.ts';
+
+const STEPS_PER_DAY = 50;
+const MINUTE = 60_000;
+const REPORTED_ACTIONS = 20;
+
+export interface Report {
+  seed: string;
+  steps: number;
+  days: number;
+  payments: number;
+  /** Number of faults by name. */
+  faults: Record<string, number>;
+}
+
+interface Action {
+  name: string;
+  weight: number;
+  run(): unknown;
+}
+
+const CONTRADICTIONS = `select count(*)::int4 as count from provider_messages
+  where result = 'CONTRADICTORY' and id like $1`;
+
+/** Messages that disagree with what is recorded. They must change nothing, and operators must see them. */
+function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
+  const { installation, chance, bank, violations } = parts;
+  const { adapter, service, app } = installation;
+  let count = 0;
+
+  async function send(fields: object): Promise<void> {
+    const id = `false-${count++}`;
+    const { status } = await adapter.send(BANK, { id, ...fields });
+    if (status !== 409) violations.push(`${JSON.stringify(fields)}: ${status}`);
+  }
+
+  /** A final payment with another result, or with another amount. */
+  async function contradictTransfer(): Promise<void> {
+    const all = [...bank.transfers.keys()].sort();
+    const transferId = all[chance.integerBelow(Math.max(all.length, 1))];
+    if (!transferId) return;
+    const before = await service.readStatus(transferId);
+    if (before.startsWith('PROCESSING')) return;
+    const failed = { state: 'failed', reason: 'ACCOUNT_INVALID' };
+    const settled = { state: 'settled', reference: 'BANK-X' };
+    const isCompleted = before.startsWith('COMPLETED');
+    const type = 'transfer.updated';
+    if (chance.percent(70)) {
+      await send({ type, transferId, transfer: isCompleted ? failed : settled });
+    } else await send({ type, transferId, transfer: settled, amount: 1, currency: 'EUR' });
+    const after = await service.readStatus(transferId);
+    if (after !== before) violations.push(`${transferId} was ${before} and is ${after}`);
+  }
+
+  return {
+    async contradict(): Promise<void> {
+      const deposit = chance.percent(30) ? deposits.contradiction() : undefined;
+      await (deposit ? send(deposit) : contradictTransfer());
+    },
+    async check(): Promise<void> {
+      const [row] = await app.runtime.db.query<{ count: number }>(CONTRADICTIONS, [
+        `${BANK}/false-%`,
+      ]);
+      if (row?.count !== count) violations.push(`${count - (row?.count ?? 0)} are not listed`);
+    },
+  };
+}
+
+/** Adds a signing key of the installation. The bank accepts it at once. */
+async function rotateKey({ adapter, read, write }: Installation): Promise<void> {
+  const { ownKeys } = await read(`/providers/${BANK}`);
+  if (ownKeys.length > 2) return;
+  adapter.accept((await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 })).ownKeys);
+}
+
+function prepare(installation: Installation, seed: string) {
+  const chance = seededChance(seed);
+  const violations: string[] = [];
+  const faults: Record<string, number> = {};
+  const add = (name: string) => {
+    faults[name] = (faults[name] ?? 0) + 1;
+  };
+  const payments: string[] = [];
+  const bookkeeping = createBookkeeping(installation, seed, add);
+  const outbox = createOutbox({ installation, chance, add, violations });
+  const common = { installation, chance, bookkeeping, outbox, add, violations };
+  const bank = simulatedBank({ ...common, seed });
+  const deposits = simulatedDeposits(common);
+  const parts: DayParts = { ...common, bank, deposits, payments };
+  const wrong = contradictions(parts, deposits);
+  const { delayed } = installation;
+  const actions: Action[] = [
+    {
+      name: 'pay',
+      weight: 25,
+      // Amounts do not repeat.
+      run: async () =>
+        payments.push(await installation.pay(1_00 + ((payments.length * 7_919) % 49_999))),
+    },
+    { name: 'the bank acts', weight: 22, run: bank.act },
+    { name: 'deliver messages', weight: 20, run: outbox.deliverSome },
+    { name: 'receive a deposit', weight: 8, run: deposits.receive },
+    { name: 'take a deposit back', weight: 1, run: deposits.takeBack },
+    { name: 'book another entry', weight: 1, run: bookkeeping.bookOther },
+    {
+      name: 'advance the clock',
+      weight: 14,
+      run: () => installation.advance(chance.integerBelow(120) * MINUTE),
+    },
+    { name: 'contradict', weight: 5, run: wrong.contradict },
+    {
+      name: 'receive delayed calls',
+      weight: 3,
+      run: async () => {
+        for (const call of delayed.splice(0)) await call().catch(() => undefined);
+      },
+    },
+    { name: 'switch the outage', weight: 3, run: bank.switchOutage },
+    { name: 'rotate the key', weight: 0.5, run: () => rotateKey(installation) },
+    { name: 'renew the key of the bank', weight: 0.5, run: outbox.renewKey },
+  ];
+  return { parts, actions, faults, check: wrong.check };
+}
+
+/** Runs a simulation. Throws with a description when an expectation is violated. */
+export async function simulateProviders(seed: string, steps: number): Promise<Report> {
+  const installation = await openInstallation(seed);
+  const { parts, actions, faults, check } = prepare(installation, seed);
+  const { violations, payments, chance } = parts;
+  const latest: string[] = [];
+  let days = 0;
+  const failed = (step: number, problem: string, cause?: unknown) =>
+    new Error(
+      [
+        `Seed ${seed}, step ${step}: ${problem}`,
+        `The latest actions: ${latest.slice(-REPORTED_ACTIONS).join(', ')}`,
+        `Reproduce: npm run sim:providers -- --seed ${seed} --steps ${steps}`,
+      ].join('\n'),
+      { cause },
+    );
+  let step = 1;
+  try {
+    for (; step <= steps; step++) {
+      const action = chance.pickWeighted(actions);
+      latest.push(action.name);
+      await action.run();
+      if (step % STEPS_PER_DAY === 0 || step === steps) {
+        days += 1;
+        await endDay(parts);
+        await check();
+      }
+      if (violations.length > 0) throw new Error(violations.join('\n'));
+    }
+  } catch (error) {
+    await installation.adapter.close();
+    throw failed(step, (error as Error).message, error);
+  }
+  await installation.close();
+  return { seed, steps, days, payments: payments.length, faults };
+}
