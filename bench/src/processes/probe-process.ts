@@ -12,6 +12,8 @@ export interface Probe {
   body?: string | undefined;
   /** Instead of that of the run. */
   authorization?: string | undefined;
+  /** Expected, 200 by default. */
+  status?: number;
 }
 
 export interface ProbeOptions {
@@ -28,7 +30,7 @@ export interface ProbeRun extends Run {
 }
 
 function send(agent: http.Agent, options: ProbeOptions, probed: Probe): Promise<void> {
-  const { path, body, authorization = options.authorization } = probed;
+  const { path, body, authorization = options.authorization, status = 200 } = probed;
   const { port } = options;
   const length = Buffer.byteLength(body ?? '');
   const type = { 'content-type': 'application/json', 'content-length': length };
@@ -46,7 +48,7 @@ function send(agent: http.Agent, options: ProbeOptions, probed: Probe): Promise<
         });
         reply.on('error', reject);
         reply.on('end', () => {
-          if (reply.statusCode === 200) resolve();
+          if (reply.statusCode === status) resolve();
           else reject(new Error(`${path}: ${reply.statusCode} ${text.slice(0, 500)}`));
         });
       },

@@ -1,6 +1,6 @@
 // Fills a database with payments of a year, in SQL: copies of a few that were made over HTTP, with
-// their quotes, outcomes and sums, and customers and external accounts in proportion. Events are a
-// tenth of the payments and three weeks old at most, because older ones are deleted.
+// their postings, outcomes and sums, and customers and external accounts in proportion. Quotes and
+// events are a tenth of the payments; events are three weeks old at most, because older ones are removed.
 import pg from 'pg';
 import {
   COUNTED,
@@ -17,8 +17,9 @@ const YEAR_MS = 365 * DAY_MS;
 const EVENTS_MS = 20 * DAY_MS;
 /** Payments for each customer and each external account. */
 const PER_PERSON = 100;
-/** Payments for each event. */
+/** Payments for each event, and for each quote. */
 const PER_EVENT = 10;
+const PER_QUOTE = 10;
 /** Of this number of payments, one failed. */
 const FAILED = 100;
 const AMOUNTS = 5_000;
@@ -163,8 +164,8 @@ interface Fill {
 }
 
 /** Milliseconds since 1970 of a row: the rows are evenly spread over the time before now. */
-const spread = (now: number, length: number, rows: number) =>
-  `${now - length} + n * ${length}::bigint / ${rows + 1}`;
+const spread = (now: number, length: number, rows: number, n = 'n') =>
+  `${now - length} + ${n} * ${length}::bigint / ${rows + 1}`;
 
 const timeSql = (time: string) => `to_timestamp((${time}) / 1000.0)`;
 
@@ -197,18 +198,40 @@ async function fillTransactions(
       ...{ created_at: timeSql(paid), updated_at: timeSql(paid) },
     },
   });
+  const n = `(n * ${PER_QUOTE})`;
+  const quoted = spread(now, YEAR_MS, count, n);
   await copy(client, {
-    ...{ table: 'quotes', templates: quotes, count },
+    ...{ table: 'quotes', templates: quotes, count: Math.floor(count / PER_QUOTE) },
     columns: {
       ...owned,
-      id: idSql('Quote', paid, 'n'),
-      transaction_id: idSql('Transaction', paid, 'n'),
+      id: idSql('Quote', quoted, n),
+      transaction_id: idSql('Transaction', quoted, n),
       customer_id: customer,
-      created_at: timeSql(paid),
+      created_at: timeSql(quoted),
       // A sweep looks at those that have expired.
       expires_at: `now() + interval '10 years'`,
     },
   });
+}
+
+/** The postings of all payments. Their time is that of the payment. */
+async function fillTransfers({ client, count, now }: Fill, payments: readonly string[]) {
+  const paid = spread(now, YEAR_MS, count);
+  const table = 'ledger_transfers';
+  await withoutLog(client, table);
+  await withoutIndexes(client, table, () =>
+    client.query(
+      `insert into ${table}
+          (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+        select ${idSql('Transaction', paid, 'n')}, t.step, t.phase, t.debit, t.credit, t.currency,
+          t.amount, ${timeSql(paid)}
+        from generate_series(1, ${count}) n
+        join (select turn - 1 as turn, copied.* from unnest($1::text[]) with ordinality u(id, turn)
+          join ${table} copied on copied.transaction_id = u.id) t on t.turn = n % ${payments.length}`,
+      [payments],
+    ),
+  );
+  await client.query(`vacuum analyze ${table}`);
 }
 
 async function fillPeople({ client, people, now, owned }: Fill): Promise<void> {
@@ -276,9 +299,14 @@ export async function fillPayments(
   try {
     await client.query("set maintenance_work_mem = '512MB'");
     await fillTransactions(fill, payments);
+    await timed('postings', () => fillTransfers(fill, payments));
     await fillPeople(fill);
     await fillEvents(fill);
     await timed('outcomes and sums', () => countPayments(client));
+    const { rows } = await client.query<{ size: string }>(
+      'select pg_size_pretty(pg_database_size(current_database())) as size',
+    );
+    printProgress(`${count} payments: ${rows[0]?.size} on disk`);
   } finally {
     await client.end();
   }

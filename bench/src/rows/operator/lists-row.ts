@@ -1,6 +1,6 @@
-// Row 16: what operators read, at a small and at a large number of payments. The peer of every row but
-// 16e is the same server on the small database, because the time must not grow with the payments. The
-// peer of 16e is a minimal Fastify route that sends the statement of the same page through `pg`.
+// Row 16: what operators and clients request, at a small and at a large number of payments. The peer
+// of every row but 16e is the same server on the small database, because neither time nor memory may
+// grow with the payments. The peer of 16e is a minimal Fastify route that sends the statement of the same page through `pg`.
 import { transactions } from '../../../../server/src/features/payments/transactions/store.ts';
 import { stepSql } from '../../../../server/src/runtime/db/steps.ts';
 import type { Bench } from '../../machine/bench.ts';
@@ -12,6 +12,7 @@ import type { ProbeOptions, ProbeRun } from '../../processes/probe-process.ts';
 import { alternate, printProgress, type Row, sideOf } from '../../table/row.ts';
 import { median, type Run } from '../../table/stats.ts';
 import { type OperatorServer, startOperatorServer } from './setup.ts';
+import { sizeRows } from './size-rows.ts';
 
 const SMALL = 10_000;
 /** Without `--payments`. */
@@ -39,6 +40,14 @@ const KINDS = [
     label: 'overview and sums of several platforms',
     maximum: MAX_GROWTH,
   },
+  { id: '16g', kind: 'client', label: 'payment and lists of clients', maximum: MAX_GROWTH },
+  {
+    id: '16h',
+    kind: 'rareOfClient',
+    label: 'lists of clients, filters that match little',
+    maximum: undefined,
+  },
+  { id: '16i', kind: 'execute', label: 'create and execute a quote', maximum: MAX_GROWTH },
 ] as const;
 
 const countOf = (payments: number) => payments.toLocaleString('en-US');
@@ -154,8 +163,9 @@ export async function operatorListRows(bench: Bench): Promise<Row[]> {
   const probe = startWorker('probe');
   const rows = await growthRows(bench, probe, { small, large });
   await probe.stop();
+  const sizes = await sizeRows(bench, { small, large }, MAX_GROWTH);
   await small.process.stop();
   const row = await pageRow(bench, large);
   await large.process.stop();
-  return [...rows, row];
+  return [...rows, row, ...sizes];
 }

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  AUTHORIZATION,
   eachOf,
   FUNDS,
   personBody,
@@ -13,6 +14,7 @@ import type { Bench } from '../../machine/bench.ts';
 import type { Child } from '../../machine/children.ts';
 import { runCommand } from '../../machine/command.ts';
 import type { Probe } from '../../processes/probe-process.ts';
+import { clientProbes, executeProbes, type KnownOfClient, rareClientProbes } from './api-probes.ts';
 import { FIRST_AMOUNT, fillPayments, numberedId } from './fill.ts';
 
 const PEOPLE = 10;
@@ -28,11 +30,25 @@ export interface OperatorServer {
   port: number;
   process: Child;
   authorization: string;
-  probes: Record<'lists' | 'rare' | 'search' | 'sums' | 'platforms', Probe[]>;
+  probes: Record<ProbeKind, Probe[]>;
+  /** Starts the server again after it was stopped; returns the milliseconds until its first reply. */
+  restart(): Promise<number>;
 }
 
-/** A customer who has paid an external account; returns the ID of the payment. */
-async function pay(request: Request, index: number): Promise<string> {
+export type ProbeKind =
+  | 'lists'
+  | 'rare'
+  | 'search'
+  | 'sums'
+  | 'platforms'
+  | 'client'
+  | 'rareOfClient'
+  | 'execute';
+
+type Payment = KnownOfClient['payer'] & { id: string };
+
+/** A customer who has paid an external account. */
+async function pay(request: Request, index: number): Promise<Payment> {
   const person = await request<{ id: string }>('POST', '/customers', {
     ...personBody(index, ['USD']),
     platformCustomerId: `template-${index}`,
@@ -58,7 +74,7 @@ async function pay(request: Request, index: number): Promise<string> {
     lockedCurrencyAmount: 5_000,
   });
   await request('POST', `/quotes/${quote.id}/execute`);
-  return quote.transactionId;
+  return { id: quote.transactionId, customer: person.id, source, payee: payee.id };
 }
 
 async function completed(request: Request, id: string): Promise<void> {
@@ -88,6 +104,7 @@ interface Known {
   reference: string;
   /** A page in the middle of all payments. */
   cursor: string;
+  at: Date;
   platform: string;
   people: number;
   /** Of all payments. */
@@ -177,8 +194,11 @@ async function knownOf(
 ): Promise<Known> {
   const [row] = await bench.cluster.rows<{ id: string; quote: string; rail: string; at: Date }>(
     database,
-    `select id, quote_id as quote, rail, created_at as at from transactions
-      where platform_id = $1 order by id desc offset $2::int limit 1`,
+    `select t.id, q.id as quote, t.rail, t.created_at as at
+      from transactions t join quotes q on q.transaction_id = t.id
+      where t.platform_id = $1 and t.id >= (select id from transactions
+        where platform_id = $1 order by id desc offset $2::int limit 1)
+      order by t.id limit 1`,
     [platform, Math.floor(Math.min(payments / 2, 50_000))],
   );
   const { id, quote, rail, at } = row as NonNullable<typeof row>;
@@ -187,7 +207,7 @@ async function knownOf(
     `/transactions/${id}`,
   );
   return {
-    ...{ payment: id, quote, rail, platform, people: Math.max(100, Math.ceil(payments / 100)) },
+    ...{ payment: id, quote, rail, platform, at, people: Math.max(100, Math.ceil(payments / 100)) },
     reference: payment.reconciliationInstructions?.reference ?? id,
     cursor: Buffer.from(`${at.getTime()} ${id}`).toString('base64url'),
   };
@@ -208,7 +228,8 @@ export async function startOperatorServer(
   const first = await startServer(bench, args, { log });
   const request = requester(first.port);
   const templates = await eachOf(Array.from({ length: PEOPLE }), (_, index) => pay(request, index));
-  for (const id of templates) await completed(request, id);
+  const templateIds = templates.map(({ id }) => id);
+  for (const id of templateIds) await completed(request, id);
   const env = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
   const others: string[] = [];
   for (let n = 1; n <= OTHER_PLATFORMS; n++) {
@@ -229,18 +250,31 @@ export async function startOperatorServer(
   const platform = main?.id as string;
   const limited = await tokenWith('--platforms', [platform, ...others.slice(1)].join(','));
   await first.process.stop();
-  await fillPayments(url, { payments: templates, main: platform, others }, payments);
+  await fillPayments(url, { payments: templateIds, main: platform, others }, payments);
   await cluster.checkpoint();
   const started = await startServer(bench, args, { log, logLevel, profile });
-  const { port, process } = started;
-  const known = await knownOf(bench, { database, payments }, requester(port), platform);
-  const probes = {
-    lists: listsOf(known),
-    rare: RARE,
-    search: searchesOf(known),
-    sums: sumsOf(known),
-    platforms: sumsOfPlatforms(`Bearer ${limited.secret}`),
+  const known = await knownOf(bench, { database, payments }, requester(started.port), platform);
+  const [payer] = templates;
+  const ofClient = { ...known, authorization: AUTHORIZATION, payer: payer as Payment };
+  const server: OperatorServer = {
+    ...{ database, payments, port: started.port, process: started.process },
+    authorization: `Bearer ${token.secret}`,
+    probes: {
+      lists: listsOf(known),
+      rare: RARE,
+      search: searchesOf(known),
+      sums: sumsOf(known),
+      platforms: sumsOfPlatforms(`Bearer ${limited.secret}`),
+      client: clientProbes(ofClient),
+      rareOfClient: rareClientProbes(ofClient),
+      execute: executeProbes(ofClient),
+    },
+    async restart() {
+      await server.process.stop();
+      const again = await startServer(bench, args, { log, logLevel });
+      Object.assign(server, { port: again.port, process: again.process });
+      return again.startedMs;
+    },
   };
-  const authorization = `Bearer ${token.secret}`;
-  return { database, payments, port, process, authorization, probes };
+  return server;
 }
