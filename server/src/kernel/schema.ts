@@ -346,7 +346,10 @@ export const Address = named(
 export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
   Type.Object(
     {
-      data: Type.Array(item, { description: 'Items of this page.' }),
+      data: Type.Array(item, {
+        description:
+          'Items of this page. With a filter, there may be fewer than `limit` although more follow.',
+      }),
       hasMore: Type.Boolean({ description: 'Whether there is a next page.' }),
       nextCursor: Type.Optional(
         text('Cursor of the next page: pass it as `cursor`. Absent on the last page.'),
@@ -354,7 +357,9 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
       totalCount: Type.Optional(
         Type.Integer({
           minimum: 0,
-          description: 'Total number of items that match the filters, over all pages.',
+          description:
+            'Total number of items that match the filters, over all pages. Absent above 10,000, ' +
+            'and if more than 10,000 items would have to be read for it.',
         }),
       ),
     },

@@ -1,6 +1,7 @@
 // Row 16: what operators and clients request, at a small and at a large number of payments. The peer
 // of every row but 16e is the same server on the small database, because neither time nor memory may
-// grow with the payments. The peer of 16e is a minimal Fastify route that sends the statement of the same page through `pg`.
+// grow with the payments. The peer of 16e is a minimal Fastify route that sends the statement of the
+// same page through `pg`.
 import { transactions } from '../../../../server/src/features/payments/transactions/store.ts';
 import { stepSql } from '../../../../server/src/runtime/db/steps.ts';
 import type { Bench } from '../../machine/bench.ts';

@@ -248,6 +248,71 @@ describe('page', () => {
     expect(fewer.totalCount).toBe(10_000);
   });
 
+  describe('with unindexed conditions', () => {
+    const ROWS = 25_000;
+    const rank: Filter = { column: 'rank', op: '=', value: 952 };
+    const amountOf = (value: bigint): Filter[] => [{ column: 'amount', op: '=', value }];
+
+    beforeAll(() =>
+      // Amounts: 1 in the first row, 2 in every thousandth, 3 in every second.
+      sample.sql(
+        `insert into things select 'read:' || lpad(i::text, 5, '0'), null, 952,
+            case when i = 1 then 1 when i % 1000 = 0 then 2 when i % 2 = 1 then 3 else 4 end,
+            false, null, null, '2026-01-01', 1
+          from generate_series(1, ${ROWS}) i`,
+      ),
+    );
+
+    it.each(['asc', 'desc'] as const)('returns every match once: %s', async (sort) => {
+      for (const [amount, count] of [
+        [1n, 1],
+        [2n, 25],
+        [9n, 0],
+      ] as const) {
+        for (const limit of [1, 10, 20, 100]) {
+          const found = await walk({ filters: [rank], unindexed: amountOf(amount), sort, limit });
+          const sorted = [...new Set(found)].sort();
+          expect(found).toEqual(sort === 'asc' ? sorted : sorted.reverse());
+          expect(found).toHaveLength(count);
+        }
+      }
+    });
+
+    it('ends a page after ten thousand rows that do not match', async () => {
+      const query = { filters: [rank], unindexed: amountOf(1n), sort: 'desc', limit: 10 } as const;
+      const first = await db.page(things, query);
+      expect(first).toEqual({ rows: [], hasMore: true, nextCursor: expect.any(String) });
+      const second = await db.page(things, { ...query, cursor: first.nextCursor });
+      expect(second).toMatchObject({ rows: [], hasMore: true });
+      const third = await db.page(things, { ...query, cursor: second.nextCursor });
+      expect(third.rows.map(({ id }) => id)).toEqual(['read:00001']);
+      expect(third.hasMore).toBe(false);
+      expect(third).not.toHaveProperty('totalCount');
+    });
+
+    it('returns full pages of frequent rows without the columns of the statement', async () => {
+      const query = { filters: [rank], unindexed: amountOf(3n), sort: 'asc', limit: 3 } as const;
+      const page = await db.page(things, query);
+      expect(page.rows.map(({ id }) => id)).toEqual(['read:00003', 'read:00005', 'read:00007']);
+      expect(Object.keys(page.rows[0] as object)).toEqual(things.columnNames);
+    });
+
+    it('counts the matches among at most ten thousand rows', async () => {
+      const few: Filter = { column: 'id', op: '<=', value: 'read:10000' };
+      const query = { unindexed: amountOf(2n), sort: 'asc', limit: 3 } as const;
+      expect((await db.page(things, { ...query, filters: [rank, few] })).totalCount).toBe(10);
+      expect((await db.page(things, { ...query, filters: [rank] })).totalCount).toBeUndefined();
+    });
+
+    it('combines them with a choice of indexed conditions', async () => {
+      const choice: Filter = { or: [rank, { column: 'rank', op: '=', value: 951 }] };
+      const found = await walk({
+        ...{ filters: [choice], unindexed: amountOf(2n), sort: 'asc', limit: 7 },
+      });
+      expect(found).toHaveLength(25);
+    });
+  });
+
   it.each([
     ['>=', [{ column: 'created_at', op: '>=', value: NOW + 8 }], ids.slice(24)],
     ['<=', [{ column: 'created_at', op: '<=', value: NOW }], ids.slice(0, 3)],

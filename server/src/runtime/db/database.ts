@@ -129,7 +129,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         run(pageSql(table, query)),
         query.count === false ? [] : run(countSql(table, query)),
       ]);
-      return pageOf<T>(query, rows as RowOf<T>[], counted[0]?.count as number | undefined);
+      return pageOf<T>(query, rows as RowOf<T>[], counted[0] as Parameters<typeof pageOf>[2]);
     },
     query: (text, values = []) =>
       pool.run({

@@ -29,7 +29,7 @@ type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore
 /**
  * Bounds on the times of creation and change, as a list query has them; each bound is inclusive.
  */
-export function timeFilters(query: Partial<Record<Bounds, string>>) {
+export function timeFilters(query: { [Bound in Bounds]?: string | undefined }) {
   const bounds = [
     ['created_at', '>=', query.createdAfter],
     ['created_at', '<=', query.createdBefore],
@@ -53,7 +53,14 @@ export function rangeErrors(query: {
 }
 
 export interface PageQuery {
+  /** Conditions that an index serves, together with the order. */
   filters: readonly Filter[];
+  /**
+   * Further conditions, which no index serves. They are applied to a limited number of rows, so that a
+   * condition that few rows meet does not read the whole table: the page may then have fewer rows
+   * than its limit, or none, although there are more.
+   */
+  unindexed?: readonly Filter[];
   sort: 'asc' | 'desc';
   /** Maximum number of rows, 1 to 1,000. */
   limit: number;
@@ -68,7 +75,10 @@ export interface Page<T extends Table> {
   hasMore: boolean;
   /** Cursor of the next page; absent on the last. */
   nextCursor?: string;
-  /** Total number of matches; absent above 10,000, or if they are not counted. */
+  /**
+   * Total number of matches; absent if they are not counted, or if more than 10,000 rows would have to
+   * be read.
+   */
   totalCount?: number;
 }
 
@@ -79,6 +89,8 @@ export interface Sql {
 
 const MAX_ROWS = 1_000;
 const MAX_COUNTED = 10_000;
+/** Maximum rows that are read for a page with unindexed conditions. */
+const MAX_READ = 10_000;
 
 export const quoteName = (name: string) => `"${name}"`;
 
@@ -197,13 +209,9 @@ function begin(query: PageQuery): { filters: readonly Filter[]; position?: Posit
   return { filters: filters.filter((each) => !isBound(each)), position };
 }
 
-/** The rows of a page and one more, which shows whether there is a next page. */
-export function pageSql(table: Table, query: PageQuery): Sql {
-  const { sort, limit } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
-    throw new RangeError(`a page of ${limit} rows`);
-  }
-  const values: unknown[] = [];
+/** The first rows in the order of the list that meet the indexed conditions. */
+function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: number): string {
+  const { sort } = query;
   const { filters, position } = begin(query);
   const conditions = branches(table, filters, values);
   let after = '';
@@ -212,43 +220,81 @@ export function pageSql(table: Table, query: PageQuery): Sql {
     const id = values.push(position.id);
     after = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
   }
-  const end = `order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
+  const end = `order by created_at ${sort}, id ${sort} limit $${values.push(maximum)}`;
   const selectBranch = (where: string) =>
     `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${after} ${end}`;
   const [where] = conditions;
-  if (conditions.length === 1) return { text: selectBranch(where as string), values };
+  if (conditions.length === 1) return selectBranch(where as string);
   const each = conditions.map((branch) => `(${selectBranch(branch)})`);
-  return { text: `select * from (${each.join(' union all ')}) either ${end}`, values };
+  return `select * from (${each.join(' union all ')}) either ${end}`;
 }
 
-/** Counts the matches, up to the maximum that is reported. */
-export function countSql(table: Table, { filters }: PageQuery): Sql {
+const isScan = ({ unindexed = [] }: PageQuery) => unindexed.length > 0;
+
+/**
+ * The rows of a page and one more, which shows whether there is a next page. With unindexed conditions
+ * the last row that may be read is returned as well, and the columns `matches` and `nth` are added.
+ */
+export function pageSql(table: Table, query: PageQuery): Sql {
+  const { sort, limit, unindexed = [] } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
+    throw new RangeError(`a page of ${limit} rows`);
+  }
+  const values: unknown[] = [];
+  if (!isScan(query)) return { text: rangeSql(table, query, values, limit + 1), values };
+  const range = rangeSql(table, query, values, MAX_READ);
+  // Rows are numbered as they are read, so that reading ends with the page.
+  const text = `select * from (
+      select *, (${conditions(table, unindexed, values)}) is true as matches,
+        row_number() over (order by created_at ${sort}, id ${sort}) as nth
+      from (${range}) indexed) read
+    where matches or nth = ${MAX_READ}
+    order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
+  return { text, values };
+}
+
+/** Counts the matches, and the rows that were read for them, up to the maximum that is reported. */
+export function countSql(table: Table, query: PageQuery): Sql {
+  const { filters, unindexed = [] } = query;
   const values: unknown[] = [];
   const max = `limit ${MAX_COUNTED + 1}`;
   // Ordered, because otherwise the table may be scanned from its beginning, over other platforms'
   // rows.
   const order = `order by created_at, id ${max}`;
+  const columns = isScan(query) ? columnList(table) : '1';
   const each = branches(table, filters, values).map(
-    (where) => `(select 1 from ${quoteName(table.name)} where ${where} ${order})`,
+    (where) => `(select ${columns} from ${quoteName(table.name)} where ${where} ${order})`,
   );
-  const text = `select count(*)::int4 as count from
-    (select from (${each.join(' union all ')}) either ${max}) counted`;
+  const matching = isScan(query) ? ` filter (where ${conditions(table, unindexed, values)})` : '';
+  const text = `select count(*)${matching}::int4 as count, count(*)::int4 as read from
+    (select ${isScan(query) ? '*' : ''} from (${each.join(' union all ')}) either ${max}) counted`;
   return { text, values };
 }
 
+type Scanned<T extends Table> = RowOf<T> & { matches?: boolean; nth?: bigint };
+
+/** A page of the rows of `pageSql` and the row of `countSql`. */
 export function pageOf<T extends Table>(
-  { limit }: PageQuery,
+  query: PageQuery,
   fetched: readonly RowOf<T>[],
-  count: number | undefined,
+  counted: { count: number; read: number } | undefined,
 ): Page<T> {
-  const rows = fetched.slice(0, limit);
-  const hasMore = fetched.length > limit;
-  const last = rows.at(-1) as Position | undefined;
+  const { limit } = query;
+  const found = isScan(query)
+    ? (fetched as readonly Scanned<T>[]).flatMap(({ matches, nth, ...row }) =>
+        matches ? [row as RowOf<T>] : [],
+      )
+    : fetched;
+  const rows = found.slice(0, limit);
+  const last = fetched.at(-1) as (Position & { nth?: bigint }) | undefined;
+  const isFull = found.length > limit;
+  const hasMore = isFull || Number(last?.nth ?? 0) === MAX_READ;
+  const end = isFull ? (rows.at(-1) as Position | undefined) : last;
   return {
     rows,
     hasMore,
-    ...(hasMore && last ? { nextCursor: cursorOf(last) } : {}),
-    ...(count !== undefined && count <= MAX_COUNTED ? { totalCount: count } : {}),
+    ...(hasMore && end ? { nextCursor: cursorOf(end) } : {}),
+    ...(counted && counted.read <= MAX_COUNTED ? { totalCount: counted.count } : {}),
   };
 }
 

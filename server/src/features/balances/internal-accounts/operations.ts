@@ -2,6 +2,7 @@
 // Balances are read by id after the rows, so a list needs two round trips.
 import type { Static } from '@sinclair/typebox';
 import type { Filter } from '../../../runtime/db/database.ts';
+import { equals } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { presentInternalAccount } from './account.ts';
@@ -41,10 +42,10 @@ export async function listInternalAccountsOf(
       : { column: 'customer_id', op: '=', value: customerId },
   );
   if (currency !== undefined) filters.push({ column: 'currency', op: '=', value: currency });
-  if (type !== undefined) filters.push({ column: 'type', op: '=', value: type });
   if (among) filters.push({ column: 'id', op: 'in', value: among });
   const { rows, ...rest } = await ctx.db.page(internalAccounts, {
     filters,
+    unindexed: equals({ type }),
     sort: 'asc',
     limit,
     cursor,

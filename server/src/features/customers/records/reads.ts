@@ -96,32 +96,41 @@ function currencyFilters(platform: PlatformRow, codes: readonly string[]): Custo
   return [{ or: [...chosen, follows] }, { or: [...chosen, ...inRegion] }];
 }
 
+const anyOf = (
+  column: keyof CustomerRow & string,
+  values: string | string[] | undefined,
+): CustomerFilter[] => (values === undefined ? [] : [{ column, op: 'in', value: [values].flat() }]);
+
 function filtersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[] {
-  const filters: CustomerFilter[] = [{ column: 'platform_id', op: '=', value: platform.id }];
-  const anyOf = (column: keyof CustomerRow & string, values: string | string[] | undefined) => {
-    if (values !== undefined) filters.push({ column, op: 'in', value: [values].flat() });
-  };
-  anyOf('platform_customer_id', query.platformCustomerId);
-  anyOf('type', query.customerType);
-  anyOf('region', query.region);
-  if (query.umaAddress !== undefined) {
-    anyOf(
+  const { createdAfter, createdBefore } = query;
+  const addresses = query.umaAddress === undefined ? undefined : [query.umaAddress].flat();
+  return [
+    { column: 'platform_id', op: '=', value: platform.id },
+    ...anyOf('platform_customer_id', query.platformCustomerId),
+    ...anyOf(
       'uma_address',
-      [query.umaAddress].flat().map((each) => each.toLowerCase()),
-    );
-  }
-  filters.push(...timeFilters(query));
-  if (query.currency !== undefined) {
-    filters.push(...currencyFilters(platform, [query.currency].flat()));
-  }
-  if (!query.isIncludingDeleted) filters.push({ column: 'deleted_at', op: 'isNull' });
-  return filters;
+      addresses?.map((each) => each.toLowerCase()),
+    ),
+    ...timeFilters({ createdAfter, createdBefore }),
+    ...(query.isIncludingDeleted ? [] : [{ column: 'deleted_at', op: 'isNull' } as const]),
+  ];
+}
+
+function unindexedFiltersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[] {
+  const { updatedAfter, updatedBefore, currency } = query;
+  return [
+    ...anyOf('type', query.customerType),
+    ...anyOf('region', query.region),
+    ...timeFilters({ updatedAfter, updatedBefore }),
+    ...(currency === undefined ? [] : currencyFilters(platform, [currency].flat())),
+  ];
 }
 
 /** Page of customers of the platform, newest first. */
 export const pageOfCustomers = (ctx: Ctx, query: CustomerQuery, platform: PlatformRow) =>
   ctx.db.page(customers, {
     filters: filtersOf(query, platform),
+    unindexed: unindexedFiltersOf(query, platform),
     sort: 'desc',
     limit: query.limit ?? 20,
     cursor: query.cursor,

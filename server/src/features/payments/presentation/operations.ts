@@ -4,6 +4,7 @@ import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
+import { equals } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { findCustomers } from '../../customers/records/index.ts';
@@ -72,8 +73,6 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
   }
   addEqualFilter('source_account', query.senderAccountIdentifier);
   addEqualFilter('destination_account', query.receiverAccountIdentifier);
-  addEqualFilter('status', query.status);
-  addEqualFilter('type', query.type);
   if (query.accountIdentifier !== undefined) {
     const value = query.accountIdentifier;
     filters.push({
@@ -104,6 +103,7 @@ export const transactionOperations = [
     const filters = await filtersOf(ctx, query);
     const { rows, ...rest } = await transactionPages.byFilters(ctx, {
       filters,
+      unindexed: equals({ status: query.status, type: query.type }),
       sort: sortOrder,
       limit,
       cursor,
