@@ -1,11 +1,6 @@
 // Two servers behind HAProxy, replaced one after the other under load: no request fails, no payment
 // is lost or made twice.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import fs from 'node:fs';
-import net from 'node:net';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
@@ -13,6 +8,7 @@ import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
 import { countPending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
+import { isProxyInstalled, type RunningProxy, startProxy } from '../kit/crash/proxy.ts';
 import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
@@ -29,73 +25,13 @@ const ENV = {
   LOG_LEVEL: 'error',
 };
 
-const isInstalled = () => {
-  try {
-    execFileSync('haproxy', ['-v'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** A port that is free now. */
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** The configuration of docs/availability.md, with the addresses of this test. */
-function configuration(port: number, servers: readonly Running[]): string {
-  const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../../docs/availability.md'));
-  const [, backend] = /```haproxy\n([\s\S]*?)```/.exec(page.toString()) ?? [];
-  if (!backend) throw new Error('docs/availability.md shows no HAProxy configuration');
-  const hosts = servers.map(({ origin }) => new URL(origin).host);
-  const addressed = backend.replaceAll(/10\.0\.0\.([12]):4000/g, (_, index) =>
-    (hosts[Number(index) - 1] ?? '').replace('localhost', '127.0.0.1'),
-  );
-  return [
-    'defaults',
-    '  mode http',
-    '  timeout connect 2s',
-    '  timeout client 30s',
-    '  timeout server 30s',
-    'frontend api',
-    `  bind 127.0.0.1:${port}`,
-    '  default_backend railhead',
-    addressed,
-  ].join('\n');
-}
-
 let url: string;
 let dataFolders: DataFolder[];
 let servers: Running[];
-let proxy: ChildProcess;
-let proxied: Running;
+let proxy: RunningProxy;
 let receiver: Receiver;
 let account: string;
 let payee: string;
-
-async function startProxy(): Promise<void> {
-  const port = await freePort();
-  const file = path.join(dataFolders[0]?.dir ?? '', 'haproxy.cfg');
-  fs.writeFileSync(file, configuration(port, servers));
-  proxy = spawn('haproxy', ['-W', '-f', file], { stdio: 'ignore' });
-  const origin = `http://127.0.0.1:${port}`;
-  const { credentials, child } = servers[0] as Running;
-  const { pathname } = new URL(credentials.baseUrl);
-  proxied = { child, origin, credentials: { ...credentials, baseUrl: `${origin}${pathname}` } };
-  await vi.waitUntil(async () => (await statusOf(`${origin}/readyz`)) === 200, WAIT);
-}
-
-const statusOf = (address: string) =>
-  fetch(address).then(
-    ({ status }) => status,
-    () => 0,
-  );
 
 async function createAccounts(): Promise<void> {
   const [server] = servers as [Running];
@@ -112,7 +48,7 @@ async function createAccounts(): Promise<void> {
 }
 
 beforeAll(async () => {
-  if (!isInstalled()) return;
+  if (!isProxyInstalled()) return;
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
@@ -121,11 +57,11 @@ beforeAll(async () => {
   const env = { ...ENV, DATABASE_URL: url };
   servers = await Promise.all(dataFolders.map((folder) => folder.start(['--drain', '2'], env)));
   await createAccounts();
-  await startProxy();
+  proxy = await startProxy(servers, dataFolders[0]?.dir ?? '');
 }, 120_000);
 
 afterAll(async () => {
-  proxy?.kill('SIGTERM');
+  proxy?.stop();
   await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await receiver?.close();
   if (!url) return;
@@ -137,7 +73,7 @@ afterAll(async () => {
 async function pay(remittanceInformation: string): Promise<string> {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
   try {
-    const reply = await fetch(`${proxied.credentials.baseUrl}/transfer-out`, {
+    const reply = await fetch(`${proxy.proxied.credentials.baseUrl}/transfer-out`, {
       method: 'POST',
       headers: {
         authorization: `Basic ${basic}`,
@@ -191,7 +127,7 @@ async function replace(index: number): Promise<void> {
   await sleep(1_500);
 }
 
-describe.skipIf(!isInstalled())('two servers behind HAProxy', () => {
+describe.skipIf(!isProxyInstalled())('two servers behind HAProxy', () => {
   let paid = 0;
 
   it('are replaced one after the other without a failed request', async () => {

@@ -181,6 +181,20 @@ describe('migrate', () => {
       await contracted;
     });
 
+    it('waits for a lock only briefly, and tries again', async () => {
+      const reader = new pg.Client({ connectionString: url });
+      await reader.connect();
+      await reader.query('begin; select old from a');
+      const migrated = run();
+      await expect.poll(() => rows('select 1 from pg_locks where not granted')).not.toEqual([]);
+      // A payment waits behind the migration, less long than its lock timeout.
+      await execute(url, "set lock_timeout = '3s'; insert into a values (1)");
+      await reader.query('commit');
+      await reader.end();
+      expect(await migrated).toEqual(['0002_b.sql', '0004_d.sql']);
+      expect(await rows('select old, new from a')).toEqual([{ old: 1, new: null }]);
+    });
+
     it('rejects before a change what blocks a large table while servers run', async () => {
       await execute(url, 'insert into a select generate_series(1, 300000); analyze a');
       write(

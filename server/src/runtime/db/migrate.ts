@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Time } from '../../kernel/effects.ts';
 import { projectRoot } from '../config/root.ts';
@@ -52,6 +53,16 @@ const SETTINGS = [
   "timezone = 'UTC'",
   "datestyle = 'ISO'",
 ];
+/**
+ * Statements of running servers wait behind a migration that waits for a lock, so it waits briefly and
+ * tries again: less than their lock timeout (3 s), and less than PostgreSQL needs to find a deadlock (1 s)
+ * and cancel one of both, which may be the payment.
+ */
+const LOCK_WAIT_MS = 800;
+const RETRY_MS = 500;
+const MAX_ATTEMPTS = 60;
+/** Lock not available, deadlock detected. */
+const BUSY_CODES = ['55P03', '40P01'];
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 const CONTRACT = /^-- contract after (\d{4})$/m;
 const OFFLINE = /^-- offline (\w+), (\d+) s per million rows$/m;
@@ -128,22 +139,39 @@ function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] 
 const lineOf = (sql: string, position: string | undefined) =>
   position === undefined ? '' : ` line ${sql.slice(0, Number(position)).split('\n').length}`;
 
-async function apply(client: pg.Client, migration: Migration, appliedAt: Time) {
+async function applyOnce(client: pg.Client, migration: Migration, appliedAt: Time) {
   const { name, sql, checksum, contractsAfter } = migration;
   const phase = contractsAfter === undefined ? 'expand' : 'contract';
-  try {
-    await client.query('begin');
-    await client.query(sql);
-    await client.query(
-      'insert into schema_migrations (name, applied_at, checksum, phase) values ($1, $2, $3, $4)',
-      [name, new Date(appliedAt), checksum, phase],
-    );
-    await client.query('commit');
-    if (hasCanceledWait(client)) throw new Error('no replica has confirmed it');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    const { message, position } = error as { message: string; position?: string };
-    throw migrationError(`Migration ${name}${lineOf(sql, position)}: ${message}`, error);
+  await client.query('begin');
+  await client.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
+  await client.query(sql);
+  await client.query(
+    'insert into schema_migrations (name, applied_at, checksum, phase) values ($1, $2, $3, $4)',
+    [name, new Date(appliedAt), checksum, phase],
+  );
+  await client.query('commit');
+  if (hasCanceledWait(client)) throw new Error('no replica has confirmed it');
+}
+
+async function apply(client: pg.Client, migration: Migration, now: () => Time) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await applyOnce(client, migration, now());
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      const { message, position, code } = error as pg.DatabaseError;
+      const isBusy = BUSY_CODES.includes(code ?? '');
+      if (isBusy && attempt < MAX_ATTEMPTS) {
+        await sleep(RETRY_MS);
+        continue;
+      }
+      const { name, sql } = migration;
+      const hint = isBusy
+        ? '. Another transaction uses a table that it changes: end it, or try again later.'
+        : '';
+      const reason = `${message}${hint}`;
+      throw migrationError(`Migration ${name}${lineOf(sql, position)}: ${reason}`, error);
+    }
   }
 }
 
@@ -192,7 +220,7 @@ async function applyPending(client: pg.Client, files: Migration[], now: () => Ti
     ({ contractsAfter }) => isNew || contractsAfter === undefined,
   );
   await assertOnline(client, pendingFiles);
-  for (const file of pendingFiles) await apply(client, file, now());
+  for (const file of pendingFiles) await apply(client, file, now);
   return pendingFiles.map(({ name }) => name);
 }
 
@@ -265,7 +293,7 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
       );
     }
     await assertOnline(client, contractions);
-    for (const file of contractions) await apply(client, file, now());
+    for (const file of contractions) await apply(client, file, now);
     return contractions.map(({ name }) => name);
   });
 }
