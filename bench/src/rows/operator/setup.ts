@@ -35,7 +35,7 @@ export interface OperatorServer {
   restart(): Promise<number>;
 }
 
-export type ProbeKind =
+type ProbeKind =
   | 'lists'
   | 'rare'
   | 'search'
