@@ -29,6 +29,7 @@ import { importVerbs } from './operator/customers/imports.ts';
 import { messageVerbs } from './operator/customers/messages.ts';
 import { scaVerbs } from './operator/customers/sca.ts';
 import { verificationVerbs } from './operator/customers/verifications.ts';
+import { DOCTOR_HELP, readDoctorFlags, runDoctor } from './operator/doctor/doctor.ts';
 import { jobVerbs } from './operator/jobs/jobs.ts';
 import { retentionVerbs } from './operator/jobs/retention.ts';
 import { accountVerbs } from './operator/money/accounts.ts';
@@ -117,6 +118,7 @@ const COMMAND = 'railhead-server';
 const COMMANDS = [
   ['start', 'Start the server; its flags are the settings (start --help)'],
   ['migrate', 'Migrate the database without a start (migrate --help)'],
+  ['doctor', 'Check the installation (doctor --help)'],
 ] as const;
 
 /** The command needs no token, so it is for emergencies. The operator API authenticates its users. */
@@ -211,13 +213,22 @@ function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   throw unknownVerb(noun, isPair ? `${name} ${second}` : name, names);
 }
 
-/** Settings of the installation. A missing master key is reported by the verbs that need it. */
-function configOf(settings: readonly string[], io: Io): Config {
+/**
+ * Settings of the installation, or one line for each invalid one. A missing master key is reported by
+ * the commands that need it.
+ */
+function readSettings(settings: readonly string[], io: Io): Config | { problems: string[] } {
   const production = io.env.NODE_ENV === 'production';
   const result = readConfig({ ...io.env, NODE_ENV: undefined }, settings);
-  if ('errors' in result) throw usageError(result.errors.join('\n'));
+  if ('errors' in result) return { problems: result.errors };
   if ('help' in result) throw usageError(result.help);
   return { ...result.config, production };
+}
+
+function configOf(settings: readonly string[], io: Io): Config {
+  const config = readSettings(settings, io);
+  if ('problems' in config) throw usageError(config.problems.join('\n'));
+  return config;
 }
 
 /** One line for each invalid field of a request. */
@@ -258,14 +269,34 @@ function explain(io: Io, words: readonly string[]): number | undefined {
   return SUCCESS;
 }
 
-async function migrateDatabase(io: Io, words: readonly string[], settings: readonly string[]) {
-  if (words.some((word) => HELP.has(word))) {
-    await io.out(MIGRATE_HELP);
-    return SUCCESS;
-  }
+/** Commands that do not open the installation, each with its help. */
+const UNOPENED = {
+  migrate: {
+    help: MIGRATE_HELP,
+    async run(words: readonly string[], settings: readonly string[], io: Io) {
+      const flags = readMigrateFlags(words);
+      return print(io, flags.isJson, await runMigrations(configOf(settings, io), flags));
+    },
+  },
+  doctor: {
+    help: DOCTOR_HELP,
+    async run(words: readonly string[], settings: readonly string[], io: Io) {
+      const isJson = readDoctorFlags(words);
+      return print(io, isJson, await runDoctor(readSettings(settings, io)));
+    },
+  },
+};
+
+async function runUnopened(
+  { help, run }: (typeof UNOPENED)['migrate'],
+  words: readonly string[],
+  settings: readonly string[],
+  io: Io,
+): Promise<number> {
   try {
-    const flags = readMigrateFlags(words);
-    return await print(io, flags.isJson, await runMigrations(configOf(settings, io), flags));
+    if (!words.some((word) => HELP.has(word))) return await run(words, settings, io);
+    await io.out(help);
+    return SUCCESS;
   } catch (error) {
     return isUsageError(error) ? reportUsageError(io, error) : reportError(io, error);
   }
@@ -276,7 +307,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { settings, rest: words } = splitFlags(argv);
   const explained = explain(io, words);
   if (explained !== undefined) return explained;
-  if (words[0] === 'migrate') return migrateDatabase(io, words.slice(1), settings);
+  const [command] = words;
+  if (command === 'migrate' || command === 'doctor') {
+    return runUnopened(UNOPENED[command], words.slice(1), settings, io);
+  }
   let usage: string | undefined;
   try {
     const { verb, rest } = find(words);

@@ -11,8 +11,12 @@ const sourcesIn = (folder: string) =>
     .map((file) => path.posix.join(folder, file.replaceAll(path.sep, '/')))
     .map((file) => ({ file, text: readFileSync(path.join(server, file), 'utf8') }));
 
-/** They open the installation for all verbs, and migrate its database. */
-const SYSTEM_FILES = ['src/operator/cli/system.ts', 'src/operator/cli/migrations.ts'];
+/** They open the installation for all verbs, migrate its database, and check it. */
+const SYSTEM_FILES = [
+  'src/operator/cli/system.ts',
+  'src/operator/cli/migrations.ts',
+  'src/operator/doctor/doctor.ts',
+];
 
 const sources = sourcesIn('src');
 const verbs = sources

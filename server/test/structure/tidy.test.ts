@@ -62,8 +62,13 @@ describe('tidy', () => {
       !allowed.has(file) && !isComment(line) && banned.test(line);
     expect(offenders(shipped, isViolation)).toEqual([]);
     const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
-    const inSql = (line: string) =>
-      !isComment(line) && clockInSql.test(line) && /select|update|insert|delete|values/i.test(line);
+    // It compares the clocks of both.
+    const reading = 'server/src/runtime/diagnosis/database-checks.ts';
+    const inSql = (line: string, file: string) =>
+      file !== reading &&
+      !isComment(line) &&
+      clockInSql.test(line) &&
+      /select|update|insert|delete|values/i.test(line);
     expect(offenders(shipped, inSql)).toEqual([]);
     const migrations = execFileSync(
       'git',

@@ -48,6 +48,7 @@ export { providerOfTransfer } from './rail.ts';
 export { providerModes, reportedTransfers, type TransferOfProvider } from './reported.ts';
 export { providerOfService } from './services/select.ts';
 export { withServices } from './services/services.ts';
+export { unusableProviders } from './store.ts';
 
 /** Connectors that route each transfer or card to its provider. */
 export const routed = { rail: routedRail, issuer: routedIssuer };

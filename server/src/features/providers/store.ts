@@ -3,6 +3,7 @@ import type { RailInstruction } from '../../connectors/ports/index.ts';
 import type { Service } from '../../connectors/ports/providers/services.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
+import type { Database } from '../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 
 /** Kinds of subjects that have a stored provider. */
@@ -166,3 +167,9 @@ export const providerBalances = table(
   { contendedKeys: ['provider_balances_pkey'] },
 );
 export type BalanceRow = RowOf<typeof providerBalances>;
+
+/** Providers that are paused, or whose last check failed. */
+export const unusableProviders = async (db: Pick<Database, 'find'>) =>
+  (await db.find(providers, {}, { orderBy: 'id' })).filter(
+    ({ status, problem }) => status === 'PAUSED' || problem !== null,
+  );

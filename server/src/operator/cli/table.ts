@@ -13,7 +13,7 @@ interface Column {
  * a merchant's descriptor: they must neither send control sequences, nor imitate output lines, nor
  * reverse the direction of adjacent text.
  */
-const withoutControlCharacters = (text: string): string =>
+export const withoutControlCharacters = (text: string): string =>
   text
     .replace(/\r\n|[\t\n\v\f\r\u0085]/g, ' ')
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');

@@ -224,9 +224,24 @@ export function openKey(masterKey: Uint8Array, row: KeyRow): KeyObject {
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
 }
 
+/**
+ * Opens all published private keys and returns their number. Throws one plain error if the master key
+ * is missing or another one.
+ */
+export async function openPublishedKeys(
+  db: Pick<Database, 'find'>,
+  now: Time,
+  masterKey: Uint8Array | undefined,
+): Promise<number> {
+  const published = (await allKeys(db)).filter((row) => !isRetired(row, now));
+  if (published.length === 0) return 0;
+  if (!masterKey) throw new Error('The master key of this database is missing.');
+  for (const row of published) openKey(masterKey, row);
+  return published.length;
+}
+
 /** Creates missing keys and checks that the master key opens all that are published. */
 export async function checkSigningKeys(runtime: Runtime, masterKey: Uint8Array): Promise<void> {
   await ensureSigningKeys(runtime, masterKey);
-  const now = runtime.effects.now();
-  for (const row of await allKeys(runtime.db)) if (!isRetired(row, now)) openKey(masterKey, row);
+  await openPublishedKeys(runtime.db, runtime.effects.now(), masterKey);
 }

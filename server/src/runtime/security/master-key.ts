@@ -15,7 +15,11 @@ const masterKeyError = (message: string, cause?: unknown) =>
 
 const codeOf = (error: unknown) => (error as { code?: string }).code;
 
-function readKey(file: string): Uint8Array | undefined {
+/** Where the key of a data folder is. */
+export const masterKeyFile = (dataDir: string): string => path.join(dataDir, FILE);
+
+/** The key in a file; undefined if there is no file. Throws MasterKeyError with one plain line. */
+export function readMasterKey(file: string): Uint8Array | undefined {
   try {
     const text = fs.readFileSync(file, 'utf8');
     if (!KEY_FORMAT.test(text)) throw masterKeyError(`${file} does not contain a master key.`);
@@ -44,13 +48,13 @@ function makeKey(file: string, effects: Effects): void {
 
 /** The key in the data folder, generated if absent. Throws MasterKeyError with one plain line. */
 export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
-  const file = path.join(dataDir, FILE);
-  const existing = readKey(file);
+  const file = masterKeyFile(dataDir);
+  const existing = readMasterKey(file);
   if (existing) return existing;
   try {
     makeKey(file, effects);
   } catch (error) {
     throw masterKeyError(`${file} cannot be written: ${codeOf(error)}.`, error);
   }
-  return readKey(file) as Uint8Array;
+  return readMasterKey(file) as Uint8Array;
 }

@@ -12,7 +12,7 @@ export {
 } from './deliverer.ts';
 export { openData, type StoredEvent, withBalances } from './envelope.ts';
 export type { WebhookDeps } from './operations.ts';
-export { watchPending } from './pending-metric.ts';
+export { longestOverdueSeconds, watchPending } from './pending-metric.ts';
 export { openDeliveries } from './reader.ts';
 export { createDeliverySigner, type DeliverySigner } from './send.ts';
 export { ENQUEUE, firstQueued } from './store.ts';

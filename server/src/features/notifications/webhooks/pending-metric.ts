@@ -14,6 +14,19 @@ const COUNT = `select count(*)::int4 as pending from (
   select from (select position from webhook_queue limit ${MAX_READ}) queued
   where position is null limit ${MAX_COUNTED}) bounded`;
 
+const OLDEST = `select min(due_at) as due_at from (
+  select position, due_at from webhook_queue limit ${MAX_READ}) queued where position is null`;
+
+/** For how long the delivery has been due that has been due longest, of those that are read. */
+export async function longestOverdueSeconds({
+  db,
+  effects,
+}: Pick<Runtime, 'db' | 'effects'>): Promise<number> {
+  const [row] = await db.query<{ due_at: Time | null }>(OLDEST);
+  const dueAt = row?.due_at ?? effects.now();
+  return Math.max(0, effects.now() - dueAt) / 1_000;
+}
+
 /** Watches the queue of deliveries of all processes, test events included. */
 export function watchPending(
   metrics: Pick<Metrics, 'watch'>,

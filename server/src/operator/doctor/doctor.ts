@@ -1,0 +1,163 @@
+// `railhead-server doctor`: what is wrong with an installation, and what to do. It changes nothing: it
+// neither migrates a database nor creates a key or a folder.
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Config } from '../../config.ts';
+import { longestOverdueSeconds } from '../../features/notifications/webhooks/index.ts';
+import { unusableProviders } from '../../features/providers/index.ts';
+import { systemEffects } from '../../runtime/config/system-effects.ts';
+import { connectDatabase } from '../../runtime/db/connections/connect.ts';
+import { type Database, openDatabase } from '../../runtime/db/database.ts';
+import {
+  checkArchive,
+  checkClock,
+  checkConnections,
+  checkDeliveries,
+  checkDurability,
+  checkJobs,
+  checkMigrations,
+  checkPartitions,
+  checkProviders,
+  checkReplica,
+  checkTransactions,
+} from '../../runtime/diagnosis/database-checks.ts';
+import { type Finding, failure, passed } from '../../runtime/diagnosis/finding.ts';
+import {
+  checkDataFolder,
+  checkDisk,
+  checkMasterKeyFile,
+  checkNode,
+  checkProductionSettings,
+} from '../../runtime/diagnosis/machine-checks.ts';
+import { withEmbedded } from '../../runtime/postgres/embedded.ts';
+import { openPublishedKeys } from '../../runtime/security/keys.ts';
+import { masterKeyFile, readMasterKey } from '../../runtime/security/master-key.ts';
+import { usageError } from '../cli/flags.ts';
+import { withoutControlCharacters } from '../cli/table.ts';
+import type { Output } from '../cli/verb.ts';
+
+const USAGE = 'Usage: railhead-server doctor [--json]';
+
+export const DOCTOR_HELP = `${USAGE}
+
+Checks settings, machine, database, keys, backups, providers and waiting work, and changes nothing.
+The exit code is 1 if a check found an error.
+`;
+
+/** Whether the result is JSON. Throws a usage error for an unknown flag. */
+export function readDoctorFlags(argv: readonly string[]): boolean {
+  try {
+    const options = { json: { type: 'boolean', default: false } } as const;
+    return parseArgs({ args: [...argv], options }).values.json;
+  } catch (error) {
+    throw usageError(`${(error as Error).message}\n${USAGE}`);
+  }
+}
+
+const statementTimeoutMs = 10_000;
+
+/** Whether the master key opens the keys that sign webhooks, and so everything that is sealed. */
+async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
+  const key = config.masterKey ?? readMasterKey(masterKeyFile(config.dataDir));
+  try {
+    const count = await openPublishedKeys(db, systemEffects().now(), key);
+    return passed('keys', `The master key opens all ${count} signing keys.`);
+  } catch (error) {
+    const remedy = 'Restore the master key of this database: no other one opens its data.';
+    return failure('keys', (error as Error).message, remedy);
+  }
+}
+
+/** Checks of rows, whose tables must be those of this version. */
+async function contentFindings(config: Config, db: Database): Promise<Finding[]> {
+  return [
+    await checkMasterKey(config, db),
+    checkProviders(await unusableProviders(db)),
+    checkDeliveries(await longestOverdueSeconds({ db, effects: systemEffects() })),
+  ];
+}
+
+async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
+  const { now } = systemEffects();
+  const { production, processes } = config;
+  const migrations = await checkMigrations(url);
+  const client = await connectDatabase(url, {
+    name: 'railhead doctor',
+    settings: [`statement_timeout = ${statementTimeoutMs}`],
+  });
+  const db = openDatabase({ url, poolSize: 1, statementTimeoutMs });
+  try {
+    const general = [
+      await checkDurability(client),
+      await checkReplica(client, production),
+      await checkConnections(client, processes),
+      await checkClock(client, now),
+      await checkArchive(client, production),
+      await checkTransactions(client),
+      migrations,
+    ];
+    if (migrations.status !== 'OK') return general;
+    return [
+      ...general,
+      await checkPartitions(client, now()),
+      await checkJobs(client),
+      ...(await contentFindings(config, db)),
+    ];
+  } finally {
+    await client.end();
+    await db.close();
+  }
+}
+
+async function databaseFindings(config: Config): Promise<Finding[]> {
+  const { random } = systemEffects();
+  const reached = (findings: Finding[], text: string) => [passed('database', text), ...findings];
+  try {
+    if (config.databaseUrl) {
+      return reached(await checkDatabase(config, config.databaseUrl), 'The database responds.');
+    }
+    if (!fs.existsSync(path.join(config.dataDir, 'postgres'))) {
+      return [passed('database', 'There is no database yet; the first start creates it.')];
+    }
+    return reached(
+      await withEmbedded({ dir: config.dataDir, random }, (url) => checkDatabase(config, url)),
+      'The embedded database responds.',
+    );
+  } catch (error) {
+    const [line = ''] = (error as Error).message.split('\n');
+    return [failure('database', line, 'Check DATABASE_URL, the network and PostgreSQL.')];
+  }
+}
+
+/** A line, and a second one with what to do. A problem of a provider is text of a third party. */
+function textOf({ check, status, detail, remedy }: Finding): string {
+  const start = `${status.padEnd(7)}  ${check.padEnd(12)}  `;
+  const lines = remedy === undefined ? [detail] : [detail, remedy];
+  return lines
+    .map(
+      (line, index) =>
+        (index === 0 ? start : ' '.repeat(start.length)) + withoutControlCharacters(line),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** The result of all checks. `problems` are invalid settings, with which nothing else can be checked. */
+export async function runDoctor(config: Config | { problems: readonly string[] }): Promise<Output> {
+  const findings = [checkNode(process.versions.node)];
+  if ('problems' in config) {
+    const remedy = 'See docs/settings.md; nothing else was checked.';
+    findings.push(...config.problems.map((problem) => failure('settings', problem, remedy)));
+  } else {
+    findings.push(
+      checkProductionSettings(config),
+      checkDataFolder(config),
+      checkDisk(config.dataDir),
+      checkMasterKeyFile(config),
+      ...(await databaseFindings(config)),
+    );
+  }
+  const failed = findings.some(({ status }) => status === 'ERROR');
+  return { json: { findings }, text: findings.map(textOf).join(''), failed };
+}

@@ -1,0 +1,59 @@
+// Limits of the checks of a database that an installation under test does not exceed.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
+import {
+  checkClock,
+  checkConnections,
+  checkDeliveries,
+  checkReplica,
+  checkTransactions,
+} from './database-checks.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+let other: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  other = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await other.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await other.end();
+  await database.drop();
+});
+
+it('reports a transaction that has been open for too long', async () => {
+  await other.query('begin');
+  await other.query('select 1');
+  const found = await checkTransactions(client, 0);
+  await other.query('rollback');
+  expect(found).toMatchObject({ status: 'WARNING', detail: expect.stringContaining('minutes') });
+});
+
+it.each([
+  [0, 'OK'],
+  [5_000, 'WARNING'],
+  [-40_000, 'ERROR'],
+])('reports a clock that differs by %i ms as %s', async (difference, status) => {
+  expect((await checkClock(client, () => Date.now() + difference)).status).toBe(status);
+});
+
+it('reports fewer connections than this machine needs', async () => {
+  const maximum = Number((await client.query('show max_connections')).rows[0].max_connections);
+  expect((await checkConnections(client, maximum)).status).toBe('WARNING');
+});
+
+it('requires a synchronous replica in production only', async () => {
+  expect((await checkReplica(client, false)).status).toBe('OK');
+  expect((await checkReplica(client, true)).status).toBe('WARNING');
+});
+
+it('reports a delivery that has been due for more than an hour', () => {
+  expect(checkDeliveries(3_600).status).toBe('OK');
+  expect(checkDeliveries(7_200).detail).toBe('A delivery has been due for 120 minutes.');
+});

@@ -1,0 +1,224 @@
+// Checks of the database by one connection, which changes nothing. Each reads catalogs or a few rows.
+import type pg from 'pg';
+import type { Time } from '../../kernel/effects.ts';
+import { pendingOf } from '../db/migrate.ts';
+import { needsPartitions, onClient } from '../db/partitions/partitions.ts';
+import { type Finding, failure, passed, warning } from './finding.ts';
+
+/** Connections of one server process at most. */
+const PER_PROCESS = 12;
+const CLOCK_WARNING_MS = 1_000;
+const CLOCK_ERROR_MS = 30_000;
+/** An older transaction that writes holds back the list of events, and vacuum. */
+const OLD_TRANSACTION_S = 3_600;
+/** PostgreSQL stops at 2.1 billion. */
+const OLD_XID = 1_000_000_000;
+const OLD_DELIVERY_S = 3_600;
+
+async function rowOf<R extends object>(client: pg.Client, text: string): Promise<R> {
+  const { rows } = await client.query<R>(text);
+  return rows[0] as R;
+}
+
+/** What must be set so that an acknowledged commit survives a crash. */
+export async function checkDurability(client: pg.Client): Promise<Finding> {
+  const row = await rowOf<Record<'fsync' | 'commit' | 'pages' | 'encoding', string>>(
+    client,
+    `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+      current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding`,
+  );
+  const problems = [
+    ...(row.fsync === 'on' ? [] : [`fsync is ${row.fsync}.`]),
+    ...(row.pages === 'on' ? [] : [`full_page_writes is ${row.pages}.`]),
+    ...(row.commit === 'off' ? ['synchronous_commit is off.'] : []),
+    ...(row.encoding === 'UTF8' ? [] : [`The encoding is ${row.encoding}, not UTF8.`]),
+  ];
+  if (problems.length === 0) return passed('durability', 'Commits are on disk when they return.');
+  const remedy = 'Change postgresql.conf: a crash would lose or damage acknowledged payments.';
+  return failure('durability', problems.join(' '), remedy);
+}
+
+export async function checkReplica(client: pg.Client, production: boolean): Promise<Finding> {
+  const { names, synchronous } = await rowOf<{ names: string; synchronous: number }>(
+    client,
+    `select current_setting('synchronous_standby_names') as names,
+      (select count(*)::int4 from pg_stat_replication
+        where sync_state in ('sync', 'quorum')) as synchronous`,
+  );
+  if (names === '') {
+    const detail = 'There is no synchronous replica.';
+    if (!production) return passed('replica', detail);
+    return warning(
+      'replica',
+      `${detail} Payments since the last backup are lost with the disk of the primary.`,
+      'See docs/guides/high-availability.md.',
+    );
+  }
+  if (synchronous > 0) return passed('replica', `${synchronous} synchronous replicas follow.`);
+  return failure(
+    'replica',
+    `synchronous_standby_names is ${names}, and no synchronous replica is connected.`,
+    'Commits wait until one connects: start the replica.',
+  );
+}
+
+export async function checkConnections(client: pg.Client, processes: number): Promise<Finding> {
+  const { maximum, used } = await rowOf<{ maximum: number; used: number }>(
+    client,
+    `select current_setting('max_connections')::int4
+        - current_setting('superuser_reserved_connections')::int4 as maximum,
+      (select count(*)::int4 from pg_stat_activity where backend_type = 'client backend') as used`,
+  );
+  const needed = PER_PROCESS * processes;
+  const detail = `${used} of ${maximum} connections are used; this machine needs ${needed}.`;
+  if (maximum < needed || maximum - used < PER_PROCESS) {
+    return warning('connections', detail, 'Raise max_connections, or use PgBouncer.');
+  }
+  return passed('connections', detail);
+}
+
+export async function checkClock(client: pg.Client, now: () => Time): Promise<Finding> {
+  const before = now();
+  const { at } = await rowOf<{ at: number }>(
+    client,
+    'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
+  );
+  // The query took some of the time, so the middle is compared.
+  const difference = Math.abs(at - (before + now()) / 2);
+  const detail = `The clocks of this machine and the database differ by ${Math.round(difference)} ms.`;
+  const remedy = 'Synchronize both with NTP (chrony).';
+  if (difference > CLOCK_ERROR_MS) return failure('clock', detail, remedy);
+  return difference > CLOCK_WARNING_MS ? warning('clock', detail, remedy) : passed('clock', detail);
+}
+
+/** Throws nothing: the reason why a database does not fit this version is the finding. */
+export async function checkMigrations(url: string): Promise<Finding> {
+  try {
+    const { expansions, contractions } = await pendingOf(url);
+    if (expansions.length > 0) {
+      return warning(
+        'migrations',
+        `${expansions.length} migrations are missing, the first is ${expansions[0]}.`,
+        'A start applies them, or railhead-server migrate.',
+      );
+    }
+    if (contractions.length > 0) {
+      return warning(
+        'migrations',
+        `An upgrade is not completed: ${contractions.join(', ')}.`,
+        'When no server of the earlier version runs: railhead-server migrate --contract.',
+      );
+    }
+    return passed('migrations', 'All migrations of this version are applied.');
+  } catch (error) {
+    return failure(
+      'migrations',
+      (error as Error).message,
+      'See docs/guides/operating.md, Upgrades.',
+    );
+  }
+}
+
+export async function checkArchive(client: pg.Client, production: boolean): Promise<Finding> {
+  const row = await rowOf<{ mode: string; failing: boolean; age: number | null }>(
+    client,
+    `select current_setting('archive_mode') as mode,
+      coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing,
+      extract(epoch from now() - last_archived_time)::float8 as age
+    from pg_stat_archiver`,
+  );
+  if (row.mode === 'off') {
+    const detail = 'The write-ahead log is not archived.';
+    if (!production) return passed('backup', detail);
+    return warning(
+      'backup',
+      `${detail} A restore returns to the last dump.`,
+      'Set archive_mode, or use pgBackRest or a managed backup; see docs/backups.md.',
+    );
+  }
+  if (row.failing) {
+    const remedy = 'See the log of PostgreSQL: the disk fills until the archive works again.';
+    return failure('backup', 'The last attempt to archive the write-ahead log failed.', remedy);
+  }
+  const detail =
+    row.age === null
+      ? 'The write-ahead log is archived; no part was complete yet.'
+      : `The write-ahead log was archived ${Math.round(row.age)} s ago.`;
+  return passed('backup', detail);
+}
+
+/** `maximumSeconds` is the age above which an open transaction is reported. */
+export async function checkTransactions(
+  client: pg.Client,
+  maximumSeconds = OLD_TRANSACTION_S,
+): Promise<Finding> {
+  const { seconds, frozen } = await rowOf<{ seconds: number; frozen: number }>(
+    client,
+    `select coalesce(max(extract(epoch from now() - xact_start)), 0)::float8 as seconds,
+      (select age(datfrozenxid)::float8 from pg_database
+        where datname = current_database()) as frozen
+    from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  );
+  if (frozen > OLD_XID) {
+    return failure(
+      'transactions',
+      `The oldest row is ${Math.round(frozen / 1_000_000)} million transactions old.`,
+      'Run vacuum freeze: PostgreSQL stops accepting writes at 2,100 million.',
+    );
+  }
+  if (seconds <= maximumSeconds) {
+    return passed('transactions', 'No transaction is older than an hour.');
+  }
+  return warning(
+    'transactions',
+    `A transaction has been open for ${Math.round(seconds / 60)} minutes.`,
+    'End it (pg_stat_activity): it delays the list of events and the removal of old rows.',
+  );
+}
+
+export async function checkPartitions(client: pg.Client, now: Time): Promise<Finding> {
+  if (!(await needsPartitions(onClient(client), now))) {
+    return passed('partitions', 'Partitions of the next weeks exist.');
+  }
+  const remedy = 'Start a process with the role jobs; see docs/retention.md.';
+  return warning('partitions', 'Partitions of the next weeks are missing.', remedy);
+}
+
+/** Jobs that are tried no more. */
+export async function checkJobs(client: pg.Client): Promise<Finding> {
+  const { dead } = await rowOf<{ dead: number }>(
+    client,
+    `select count(*)::int4 as dead from jobs where state = 'dead'`,
+  );
+  return dead === 0
+    ? passed('jobs', 'No job has failed for good.')
+    : warning(
+        'jobs',
+        `${dead} jobs have failed for good.`,
+        'railhead-server jobs list --state dead',
+      );
+}
+
+/** `overdueSeconds` of the delivery that has been due longest. */
+export function checkDeliveries(overdueSeconds: number): Finding {
+  if (overdueSeconds <= OLD_DELIVERY_S) {
+    return passed('deliveries', 'No delivery has been due for more than an hour.');
+  }
+  return warning(
+    'deliveries',
+    `A delivery has been due for ${Math.round(overdueSeconds / 60)} minutes.`,
+    'Start a process with the role deliver; railhead-server webhooks pending',
+  );
+}
+
+/** `unusable` are the providers that payments cannot use. */
+export function checkProviders(
+  unusable: readonly { id: string; status: string; problem: string | null }[],
+): Finding {
+  if (unusable.length === 0) return passed('providers', 'No provider is paused or failing.');
+  const list = unusable.map(({ id, status, problem }) =>
+    status === 'PAUSED' ? `${id} is paused.` : `${id}: ${problem}`,
+  );
+  const remedy = 'railhead-server providers check PROVIDER, or resume PROVIDER';
+  return warning('providers', list.join(' '), remedy);
+}

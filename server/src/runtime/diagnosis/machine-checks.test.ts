@@ -1,0 +1,78 @@
+// Limits of the checks of the machine, and permissions of real files.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  checkDataFolder,
+  checkDisk,
+  checkMasterKeyFile,
+  checkNode,
+  checkProductionSettings,
+  checkSpace,
+} from './machine-checks.ts';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-machine-'));
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+it.each([
+  ['18.20.0', 'ERROR'],
+  ['20.18.9', 'ERROR'],
+  ['20.19.0', 'OK'],
+  ['23.1.0', 'WARNING'],
+  ['24.0.0', 'OK'],
+])('Node.js %s is %s', (version, status) => {
+  expect(checkNode(version).status).toBe(status);
+});
+
+it.each([
+  [100, 'OK'],
+  [10, 'OK'],
+  [9, 'WARNING'],
+  [3, 'WARNING'],
+  [2, 'ERROR'],
+  [0, 'ERROR'],
+])('a disk with %i of 100 bytes free is %s', (free, status) => {
+  expect(checkSpace('/data', { total: 100, free }).status).toBe(status);
+});
+
+it('reads the disk of a folder that does not exist yet', () => {
+  const { detail } = checkDisk(path.join(folder, 'none', 'below'));
+  expect(detail).toMatch(/^\d+\.\d GiB \(\d+ %\) free on the disk of /);
+});
+
+it('reports whether the data folder exists', () => {
+  const missing = path.join(folder, 'missing');
+  expect(checkDataFolder({ dataDir: missing }).detail).toContain('the first start creates it');
+  expect(checkDataFolder({ dataDir: folder }).detail).toContain('can be read and written');
+});
+
+describe('the master key', () => {
+  const inFolder = { masterKey: undefined, production: false, dataDir: folder };
+
+  it('is created by the first start, but not in production', () => {
+    expect(checkMasterKeyFile(inFolder).status).toBe('OK');
+    expect(checkMasterKeyFile({ ...inFolder, production: true }).status).toBe('ERROR');
+    const masterKey = new Uint8Array(32);
+    expect(checkMasterKeyFile({ ...inFolder, masterKey, production: true }).status).toBe('OK');
+  });
+
+  it.skipIf(process.platform === 'win32')('is readable by its owner only', () => {
+    const file = path.join(folder, 'master.key');
+    fs.writeFileSync(file, '', { mode: 0o600 });
+    expect(checkMasterKeyFile(inFolder).status).toBe('OK');
+    fs.chmodSync(file, 0o640);
+    expect(checkMasterKeyFile(inFolder)).toMatchObject({
+      ...{ status: 'WARNING', remedy: `chmod 600 ${file}` },
+    });
+  });
+});
+
+it('requires an https address and a database of its own in production', () => {
+  const settings = { dataDir: folder, masterKey: undefined, production: true };
+  const none = { ...settings, publicUrl: undefined, databaseUrl: undefined };
+  expect(checkProductionSettings({ ...none, production: false }).status).toBe('OK');
+  expect(checkProductionSettings(none).detail).toMatch(/RAILHEAD_PUBLIC_URL.*DATABASE_URL/);
+  const complete = { publicUrl: 'https://pay.example', databaseUrl: 'postgres://db/railhead' };
+  expect(checkProductionSettings({ ...settings, ...complete }).status).toBe('OK');
+});

@@ -1,0 +1,107 @@
+// Checks of the machine and of the data folder, which need no database.
+import fs from 'node:fs';
+import path from 'node:path';
+import { masterKeyFile } from '../security/master-key.ts';
+import { type Finding, failure, passed, warning } from './finding.ts';
+
+/** Settings that are checked. */
+interface Settings {
+  dataDir: string;
+  masterKey: Uint8Array | undefined;
+  production: boolean;
+  publicUrl: string | undefined;
+  databaseUrl: string | undefined;
+}
+
+/** The oldest version that the project supports. */
+const MIN_NODE: readonly [number, number] = [20, 19];
+/** Shares of the disk that are free. */
+const LOW_SHARE = 0.1;
+const CRITICAL_SHARE = 0.03;
+const GIB = 1024 ** 3;
+
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [minMajor, minMinor] = MIN_NODE;
+  const detail = `Node.js ${version}.`;
+  if (major < minMajor || (major === minMajor && minor < minMinor)) {
+    return failure('node', detail, `Install Node.js ${minMajor}.${minMinor} or newer.`);
+  }
+  if (major % 2 === 1) {
+    return warning('node', detail, 'Use a version with long-term support (an even number).');
+  }
+  return passed('node', detail);
+}
+
+/** The folder, or the nearest one above it that exists. */
+function existing(folder: string): string {
+  for (let current = folder; ; current = path.dirname(current)) {
+    if (fs.existsSync(current) || current === path.dirname(current)) return current;
+  }
+}
+
+/** Free space of the disk that a folder is on. `total` and `free` are bytes. */
+export function checkSpace(folder: string, { total, free }: { total: number; free: number }) {
+  const share = total === 0 ? 0 : free / total;
+  const percent = `${Math.floor(share * 100)} %`;
+  const detail = `${(free / GIB).toFixed(1)} GiB (${percent}) free on the disk of ${folder}.`;
+  const remedy = 'Free space or enlarge the disk: without space the database stops.';
+  if (share < CRITICAL_SHARE) return failure('disk', detail, remedy);
+  return share < LOW_SHARE ? warning('disk', detail, remedy) : passed('disk', detail);
+}
+
+export function checkDisk(folder: string): Finding {
+  const { blocks, bavail, bsize } = fs.statfsSync(existing(folder));
+  return checkSpace(folder, { total: blocks * bsize, free: bavail * bsize });
+}
+
+export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding {
+  const folder = existing(dataDir);
+  try {
+    fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK);
+  } catch {
+    return failure(
+      'data-folder',
+      `${folder} cannot be read and written by this user.`,
+      'Run the server and its commands as the owner of the folder.',
+    );
+  }
+  if (folder !== dataDir) {
+    return passed('data-folder', `${dataDir} does not exist yet; the first start creates it.`);
+  }
+  return passed('data-folder', `${dataDir} can be read and written.`);
+}
+
+/** Whether the master key is present and readable by its owner only. Never creates one. */
+export function checkMasterKeyFile({
+  masterKey,
+  production,
+  dataDir,
+}: Pick<Settings, 'masterKey' | 'production' | 'dataDir'>): Finding {
+  if (masterKey) return passed('master-key', 'RAILHEAD_MASTER_KEY is set.');
+  if (production) {
+    return failure(
+      'master-key',
+      'RAILHEAD_MASTER_KEY is not set.',
+      'Set it: in production the key is not stored beside the data.',
+    );
+  }
+  const file = masterKeyFile(dataDir);
+  const state = fs.statSync(file, { throwIfNoEntry: false });
+  if (!state) return passed('master-key', 'There is no key yet; the first start creates one.');
+  if (process.platform !== 'win32' && (state.mode & 0o077) !== 0) {
+    return warning('master-key', `${file} can be read by other users.`, `chmod 600 ${file}`);
+  }
+  return passed('master-key', `${file} can be read by its owner only.`);
+}
+
+/** Settings that are valid and yet wrong in production. */
+export function checkProductionSettings({ production, publicUrl, databaseUrl }: Settings): Finding {
+  if (!production) return passed('settings', 'All settings are valid.');
+  const problems = [
+    ...(publicUrl?.startsWith('https:') ? [] : ['RAILHEAD_PUBLIC_URL is no https address.']),
+    ...(databaseUrl ? [] : ['DATABASE_URL is not set: the embedded database has no replica.']),
+  ];
+  if (problems.length === 0) return passed('settings', 'All settings are valid.');
+  return warning('settings', problems.join(' '), 'See docs/settings.md.');
+}
