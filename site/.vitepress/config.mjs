@@ -95,6 +95,7 @@ const SIDEBAR = [
     page('command.md'),
     page('availability.md'),
     page('performance.md'),
+    page('scaling.md'),
     page('backups.md'),
     page('retention.md'),
     page('jobs.md'),

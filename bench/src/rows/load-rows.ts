@@ -171,15 +171,22 @@ const SIZES = `select coalesce(p.relname, c.relname) as name,
   where c.relkind = 'r' and c.relnamespace = any (array['public', 'partitions']::regnamespace[])
   group by 1`;
 
-async function sizesOf(bench: Bench, database: string): Promise<Map<string, number>> {
-  const rows = await bench.cluster.rows<{ name: string; bytes: number }>(database, SIZES);
+/** Bytes of each table with its indexes; those of partitions belong to their table. */
+export async function sizesOf(
+  { cluster }: Pick<Bench, 'cluster'>,
+  database: string,
+): Promise<Map<string, number>> {
+  const rows = await cluster.rows<{ name: string; bytes: number }>(database, SIZES);
   return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
 
 /** Bytes that were written to the log since the database was created. */
-async function walBytes(bench: Bench, database: string): Promise<number> {
+export async function walBytes(
+  { cluster }: Pick<Bench, 'cluster'>,
+  database: string,
+): Promise<number> {
   const text = "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes";
-  const [row] = await bench.cluster.rows<{ bytes: number }>(database, text);
+  const [row] = await cluster.rows<{ bytes: number }>(database, text);
   return row?.bytes ?? 0;
 }
 

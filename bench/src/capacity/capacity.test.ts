@@ -1,0 +1,150 @@
+// The sizing model, its flags, and the tables of docs/scaling.md, which are its results.
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readRequest } from './demand.ts';
+import {
+  type Capacity,
+  capacityFor,
+  type Demand,
+  LIMITS,
+  MEASUREMENT,
+  PAYMENTS,
+  UTILIZATION,
+} from './model.ts';
+import { documentTables, reportOf } from './report.ts';
+
+const demandOf = (...argv: string[]): Demand => {
+  const result = readRequest(argv);
+  if ('errors' in result || !result.request.demand) throw new Error(JSON.stringify(result));
+  return result.request.demand;
+};
+const capacityOf = (paymentsPerDay: number, ...argv: string[]): Capacity =>
+  capacityFor(demandOf('--payments-per-day', String(paymentsPerDay), ...argv));
+/** Payments a day, like one million, at which one cluster reaches its first limit. */
+const perDayAtFirstLimit = ({ limits, peakPerSecond }: Capacity) =>
+  (1e6 * (limits[0]?.perSecond ?? 0)) / peakPerSecond;
+
+describe('the model', () => {
+  it('is proportional to the number of payments', () => {
+    const [small, large] = [capacityOf(1e6), capacityOf(1e7)];
+    for (const name of [
+      'peakPerSecond',
+      'nodeBusy',
+      'keptPerDay',
+      'retained',
+      'logPerDay',
+    ] as const)
+      expect(large[name] / small[name]).toBeCloseTo(10);
+    expect(capacityOf(1e7, '--peak', '6').nodeBusy).toBeCloseTo(2 * large.nodeBusy);
+  });
+
+  it('adds the costs of reads, events, endpoints and bodies', () => {
+    const bare = capacityOf(1e7, '--reads=0', '--endpoints=0');
+    const { nodeUs, postgresUs, logBytes } = PAYMENTS.payout;
+    expect(bare.nodeBusy).toBeCloseTo((bare.peakPerSecond * nodeUs) / 1e6);
+    expect(bare.postgresBusy).toBeCloseTo((bare.peakPerSecond * postgresUs) / 1e6);
+    expect(bare.logPerDay).toBe(1e7 * logBytes);
+    expect(capacityOf(1e7, '--reads=1', '--endpoints=0').nodeBusy).toBeGreaterThan(bare.nodeBusy);
+    const delivered = capacityOf(1e7, '--reads=0', '--endpoints=2');
+    expect(delivered.postgresBusy).toBeGreaterThan(bare.postgresBusy);
+    expect(delivered.retained).toBeGreaterThan(bare.retained);
+    const recorded = capacityOf(1e7, '--reads=0', '--endpoints=0', '--bodies');
+    expect(recorded.retained).toBeGreaterThan(bare.retained);
+    expect(recorded.keptPerDay).toBe(bare.keptPerDay);
+  });
+
+  it('keeps rows for the period and the week of its partition', () => {
+    const replies = 7 * 1e6 * PAYMENTS.payout.replyBytes;
+    const [short, long] = [capacityOf(1e6, '--retention=8d'), capacityOf(1e6, '--retention=23d')];
+    expect((long.retained - replies) / (short.retained - replies)).toBeCloseTo(2);
+  });
+
+  it('has two processes in each cluster, and more clusters above the first limit', () => {
+    expect(capacityOf(1)).toMatchObject({ processes: 2, databaseProcessors: 2, clusters: 1 });
+    const perDay = perDayAtFirstLimit(capacityOf(1e6));
+    expect(capacityOf(Math.floor(perDay * 0.99)).clusters).toBe(1);
+    expect(capacityOf(Math.ceil(perDay * 1.01)).clusters).toBe(2);
+  });
+
+  it('names the limits of a cluster, the first one first', () => {
+    const namesOf = (...argv: string[]) => capacityOf(1e6, ...argv).limits.map(({ name }) => name);
+    // A high peak is short: the table grows with the mean.
+    const bare = ['--peak=50', '--events=0', '--reads=0'];
+    expect(namesOf(...bare)).toEqual(['shared accounts', 'log', 'processors', 'size of a table']);
+    const { postgresUs, logBytes } = PAYMENTS.payout;
+    expect(capacityOf(1e6, ...bare).limits.slice(0, 3)).toEqual([
+      { name: 'shared accounts', perSecond: (LIMITS.batch * 1_000) / LIMITS.heldMs },
+      { name: 'log', perSecond: LIMITS.logBytesPerSecond / logBytes },
+      { name: 'processors', perSecond: (LIMITS.processors * UTILIZATION * 1e6) / postgresUs },
+    ]);
+    expect(namesOf('--peak=50', '--reads=50')[0]).toBe('processors');
+  });
+
+  it('counts the size of the largest table as a limit of a year', () => {
+    const steady = capacityOf(1e6, '--peak=1');
+    expect(steady.limits[0]?.name).toBe('size of a table');
+    const perDay = Math.floor(perDayAtFirstLimit(steady));
+    expect(capacityOf(perDay, '--peak=1')).toMatchObject({ clusters: 1 });
+    expect(capacityOf(perDay, '--peak=1').daysUntilFull).toBeCloseTo(365, 0);
+  });
+});
+
+describe('npm run capacity', () => {
+  it('has defaults, and accepts a value after a space or an equals sign', () => {
+    const demand = demandOf('--payments-per-day', '10000000', '--events=4', '--retention', '30d');
+    expect(demand).toEqual({
+      ...{ paymentsPerDay: 10_000_000, kind: 'payout', events: 4, endpoints: 1, reads: 2 },
+      ...{ retentionDays: 30, peak: 3, bodies: false },
+    });
+    expect(demandOf('--payments-per-day=1', '--kind=deposit').events).toBe(PAYMENTS.deposit.events);
+  });
+
+  it('reports every invalid flag at once', () => {
+    const argv = ['--events', 'x', '--peak=0', '--reads', '--retention=5', '--kind=card', '--foo'];
+    expect(readRequest([...argv, '--peak=2'])).toEqual({
+      errors: [
+        '--foo is unknown.',
+        '--peak is repeated.',
+        '--payments-per-day is missing.',
+        '--kind takes payout, conversion or deposit; not card.',
+        '--events takes a whole number from 0 to 100; not x.',
+        '--reads takes a number from 0 to 1000; it has no value.',
+        '--retention takes days from 8d to 999d; not 5.',
+      ],
+    });
+    expect(readRequest(['--payments-per-day', '-1'])).toEqual({
+      errors: ['--payments-per-day takes a whole number from 1 to 1000000000000; not -1.'],
+    });
+  });
+
+  it('prints rates, processes, disk and the first limit', () => {
+    const report = reportOf(demandOf('--payments-per-day=10000000', '--events=5'));
+    expect(report).toMatch(
+      /^10,000,000 payouts a day, each with 5 events for 1 endpoint and 2 reads/,
+    );
+    for (const name of ['Payments', 'Railhead', 'PostgreSQL', 'Log', 'Disk, kept', 'Clusters'])
+      expect(report).toContain(`\n  ${name} `);
+    expect(report).toContain('116/s, 347/s at the peak');
+    expect(report).toContain('first limit: ');
+  });
+});
+
+describe('docs/scaling.md', () => {
+  const file = path.resolve(import.meta.dirname, '../../../docs/scaling.md');
+  /** Lines of tables without the width of their columns. */
+  const compact = (markdown: string) =>
+    markdown
+      .split('\n')
+      .map((line) => line.replaceAll(/ *\| */g, '|').replaceAll(/-+/g, '-'))
+      .join('\n');
+  const page = compact(fs.readFileSync(file, 'utf8'));
+
+  it.each(documentTables())('has the table that the model computes: $title', ({ markdown }) => {
+    expect(page).toContain(compact(markdown));
+  });
+
+  it('states the measurement', () => {
+    expect(page.replaceAll('\n', ' ')).toContain(MEASUREMENT.replaceAll(/-+/g, '-'));
+  });
+});

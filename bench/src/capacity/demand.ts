@@ -1,0 +1,113 @@
+// The flags of `npm run capacity`. All invalid flags are reported at once.
+import { type Demand, type Kind, PAYMENTS } from './model.ts';
+
+export const USAGE = `Usage: npm run capacity -- --payments-per-day N [flags]
+
+  --payments-per-day 10000000  payments a day
+  --kind payout                payout, conversion or deposit
+  --events 5                   events per payment; default: those of the kind
+  --endpoints 1                endpoints that receive each event
+  --reads 2                    GET requests per payment
+  --retention 30d              how long events and recorded requests are kept
+  --peak 3                     busiest rate divided by the mean rate
+  --bodies                     bodies of requests are recorded
+  --json                       print one JSON object
+  --tables                     print the tables of docs/scaling.md
+  --measure                    measure the costs on this machine, about two minutes`;
+
+export const DEFAULTS = {
+  ...{ kind: 'payout', endpoints: 1, reads: 2, retentionDays: 30, peak: 3, bodies: false },
+} as const;
+
+interface Rule {
+  pattern: RegExp;
+  min: number;
+  max: number;
+  /** What a valid value is. */
+  expected: string;
+}
+
+const COUNT = /^\d+$/;
+const RULES: Readonly<Record<string, Rule>> = {
+  'payments-per-day': {
+    ...{ pattern: COUNT, min: 1, max: 1e12 },
+    expected: 'a whole number from 1 to 1000000000000',
+  },
+  events: { pattern: COUNT, min: 0, max: 100, expected: 'a whole number from 0 to 100' },
+  endpoints: { pattern: COUNT, min: 0, max: 100, expected: 'a whole number from 0 to 100' },
+  reads: { pattern: /^\d+(\.\d+)?$/, min: 0, max: 1_000, expected: 'a number from 0 to 1000' },
+  retention: { pattern: /^\d+d$/, min: 8, max: 999, expected: 'days from 8d to 999d' },
+  peak: { pattern: /^\d+(\.\d+)?$/, min: 1, max: 1_000, expected: 'a number from 1 to 1000' },
+};
+const SWITCHES = ['bodies', 'json', 'tables', 'measure'];
+
+export interface Request {
+  /** Absent with `tables` or `measure`. */
+  demand?: Demand;
+  isJson: boolean;
+  tables: boolean;
+  measure: boolean;
+}
+
+/** Values of flags by name, `--flag value` or `--flag=value`; switches have an empty value. */
+function readValues(argv: readonly string[], errors: string[]): Map<string, string> {
+  const values = new Map<string, string>();
+  const words = argv.flatMap((word) => (/^--[^=]+=/.test(word) ? splitOnce(word) : [word]));
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    const name = word.replace(/^--/, '');
+    const isKnown = word.startsWith('--') && (name in RULES || name === 'kind');
+    if (values.has(name)) errors.push(`${word} is repeated.`);
+    if (SWITCHES.includes(name) && word.startsWith('--')) values.set(name, '');
+    else if (isKnown) values.set(name, words[0]?.startsWith('--') ? '' : (words.shift() ?? ''));
+    else errors.push(`${word} is unknown.`);
+  }
+  return values;
+}
+
+const splitOnce = (word: string) => [
+  word.slice(0, word.indexOf('=')),
+  word.slice(word.indexOf('=') + 1),
+];
+
+/** What the flags request, or one line for each error. */
+export function readRequest(argv: readonly string[]): { request: Request } | { errors: string[] } {
+  const errors: string[] = [];
+  const values = readValues(argv, errors);
+  const isSwitchedOn = (name: string) => values.has(name);
+  const isSizing = !isSwitchedOn('tables') && !isSwitchedOn('measure');
+  if (isSizing && !values.has('payments-per-day')) errors.push('--payments-per-day is missing.');
+
+  function numberOf(name: string, fallback: number): number {
+    const text = values.get(name);
+    if (text === undefined) return fallback;
+    const { pattern, min, max, expected } = RULES[name] as Rule;
+    const value = Number.parseFloat(text);
+    if (pattern.test(text) && value >= min && value <= max) return value;
+    errors.push(`--${name} takes ${expected}; ${text === '' ? 'it has no value' : `not ${text}`}.`);
+    return fallback;
+  }
+
+  const kind = values.get('kind') ?? DEFAULTS.kind;
+  if (!Object.hasOwn(PAYMENTS, kind))
+    errors.push(
+      `--kind takes payout, conversion or deposit; ${kind === '' ? 'it has no value' : `not ${kind}`}.`,
+    );
+  const events = PAYMENTS[kind as Kind]?.events ?? PAYMENTS.payout.events;
+  const demand: Demand = {
+    kind: kind as Kind,
+    paymentsPerDay: numberOf('payments-per-day', 1),
+    events: numberOf('events', events),
+    endpoints: numberOf('endpoints', DEFAULTS.endpoints),
+    reads: numberOf('reads', DEFAULTS.reads),
+    retentionDays: numberOf('retention', DEFAULTS.retentionDays),
+    peak: numberOf('peak', DEFAULTS.peak),
+    bodies: isSwitchedOn('bodies'),
+  };
+  if (errors.length > 0) return { errors };
+  const request = {
+    isJson: isSwitchedOn('json'),
+    tables: isSwitchedOn('tables'),
+    measure: isSwitchedOn('measure'),
+  };
+  return { request: isSizing ? { ...request, demand } : request };
+}

@@ -1,0 +1,275 @@
+// `npm run capacity -- --measure`: what one operation of each kind costs on this machine: processor time
+// of Node and of PostgreSQL, bytes on disk by how long they are kept, and bytes of the log. The figures of
+// model.ts are from it.
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AUTHORIZATION,
+  BASE,
+  eachOf,
+  FUNDS,
+  personBody,
+  requester,
+  startServer,
+} from '../machine/api.ts';
+import { startWorker, stopAll } from '../machine/children.ts';
+import { type Cluster, startCluster } from '../machine/cluster.ts';
+import { familyOf, watchProcessor } from '../machine/proc.ts';
+import { sizesOf, walBytes } from '../rows/load-rows.ts';
+
+const DATABASE = 'bench_capacity';
+const PEOPLE = 200;
+const COUNT = 2_000;
+const WARM_UP = 1_000;
+const SETTLE_MS = 120_000;
+
+/** How long rows of a table are kept; of all others without limit. */
+const KEPT_FOR: Readonly<Record<string, keyof Bytes>> = {
+  events: 'events',
+  webhook_attempts: 'events',
+  api_requests: 'requests',
+  api_request_reads: 'requests',
+  api_request_bodies: 'bodies',
+  idempotency: 'replies',
+  // Rows that are updated in place, or removed when their work is done.
+  jobs: 'reused',
+  webhook_queue: 'reused',
+  ledger_accounts: 'reused',
+  payment_counts: 'reused',
+};
+
+interface Bytes {
+  kept: number;
+  replies: number;
+  events: number;
+  requests: number;
+  bodies: number;
+  reused: number;
+}
+
+interface Measured {
+  kind: string;
+  nodeUs: number;
+  postgresUs: number;
+  events: number;
+  log: number;
+  bytes: Bytes;
+  tables: string;
+}
+
+type Send = <R>(method: string, path: string, body?: unknown) => Promise<R>;
+
+/** Sends requests with an idempotency key, as clients of payments do. */
+function keyedRequester(port: number): Send {
+  return async <R>(method: string, address: string, body?: unknown) => {
+    const reply = await fetch(`http://127.0.0.1:${port}${BASE}${address}`, {
+      method,
+      headers: {
+        authorization: AUTHORIZATION,
+        'idempotency-key': randomUUID(),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    if (reply.status >= 300) throw new Error(`${method} ${address}: ${reply.status} ${text}`);
+    return JSON.parse(text) as R;
+  };
+}
+
+interface Person {
+  dollars: string;
+  euros: string;
+  bank: string;
+}
+
+async function createPerson(send: Send, index: number): Promise<Person> {
+  const { id } = await send<{ id: string }>(
+    'POST',
+    '/customers',
+    personBody(index, ['USD', 'EUR']),
+  );
+  const accountIn = async (currency: string) => {
+    const address = `/customers/internal-accounts?customerId=${id}&currency=${currency}`;
+    return (await send<{ data: { id: string }[] }>('GET', address)).data[0]?.id as string;
+  };
+  const [dollars, euros] = await Promise.all([accountIn('USD'), accountIn('EUR')]);
+  await send('POST', `/sandbox/internal-accounts/${dollars}/fund`, { amount: FUNDS });
+  const { id: bank } = await send<{ id: string }>('POST', '/customers/external-accounts', {
+    customerId: id,
+    currency: 'USD',
+    accountInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber: `123456${String(index).padStart(4, '0')}000`,
+      routingNumber: '021000021',
+      beneficiary: {
+        beneficiaryType: 'INDIVIDUAL',
+        fullName: 'Grace Hopper',
+        countryOfResidence: 'US',
+      },
+    },
+  });
+  return { dollars, euros, bank };
+}
+
+const PENDING = `select (select count(*)::int from jobs where due_at < now() + interval '1 minute') as jobs,
+  (select count(*)::int from webhook_queue) as events`;
+
+/** Waits until all jobs are done, and with a receiver until all events are delivered. */
+async function waitForWork(cluster: Cluster, delivers: boolean): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS;
+  while (performance.now() < deadline) {
+    const [row] = await cluster.rows<{ jobs: number; events: number }>(DATABASE, PENDING);
+    if (row?.jobs === 0 && (!delivers || row.events === 0)) return;
+    await sleep(200);
+  }
+  throw new Error('jobs or deliveries do not end');
+}
+
+async function eventsIn(cluster: Cluster): Promise<number> {
+  const [row] = await cluster.rows<{ n: number }>(
+    DATABASE,
+    'select count(*)::int as n from events',
+  );
+  return row?.n ?? 0;
+}
+
+function growthOf(before: Map<string, number>, after: Map<string, number>, count: number) {
+  const bytes: Bytes = { kept: 0, replies: 0, events: 0, requests: 0, bodies: 0, reused: 0 };
+  const tables: string[] = [];
+  for (const [name, size] of after) {
+    const each = (size - (before.get(name) ?? 0)) / count;
+    bytes[KEPT_FOR[name] ?? 'kept'] += each;
+    if (each >= 10) tables.push(`${name} ${each.toFixed(0)}`);
+  }
+  return { bytes, tables: tables.join(', ') };
+}
+
+/** Measures `COUNT` operations that run concurrently, with the work that follows them. */
+async function measureKind(
+  cluster: Cluster,
+  server: number,
+  { kind, delivers = false, run }: { kind: string; delivers?: boolean; run(): Promise<unknown> },
+): Promise<Measured> {
+  await waitForWork(cluster, delivers);
+  const [sizes, log, events] = [
+    await sizesOf({ cluster }, DATABASE),
+    await walBytes({ cluster }, DATABASE),
+    await eventsIn(cluster),
+  ];
+  const busy = watchProcessor({
+    node: () => familyOf(server),
+    PostgreSQL: () => familyOf(cluster.pid),
+  });
+  const startedAt = performance.now();
+  await run();
+  const requestsMs = performance.now() - startedAt;
+  await waitForWork(cluster, delivers);
+  const [nodeUs, postgresUs] = [busy.each('node', COUNT), busy.each('PostgreSQL', COUNT)];
+  // Recorded requests are written a moment later.
+  await sleep(600);
+  const growth = growthOf(sizes, await sizesOf({ cluster }, DATABASE), COUNT);
+  const measured = {
+    ...{ kind, nodeUs, postgresUs, ...growth },
+    events: ((await eventsIn(cluster)) - events) / COUNT,
+    log: ((await walBytes({ cluster }, DATABASE)) - log) / COUNT,
+  };
+  const rate = ((COUNT * 1_000) / requestsMs).toFixed(0);
+  process.stderr.write(`${kind}: ${rate}/s, load ${os.loadavg()[0]?.toFixed(1)}\n`);
+  return measured;
+}
+
+async function measureAll(cluster: Cluster, root: string, scratch: string): Promise<Measured[]> {
+  const url = await cluster.create(DATABASE);
+  const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
+  const log = path.join(scratch, 'server.log');
+  const server = await startServer({ root, node: process.execPath }, args, { log });
+  const plain = requester(server.port);
+  const people = await eachOf(Array.from({ length: PEOPLE }), (_, n) => createPerson(plain, n));
+  const send = keyedRequester(server.port);
+  const personOf = (index: number) => people[index % PEOPLE] as Person;
+  const repeat = <R>(work: (index: number) => Promise<R>, count = COUNT) =>
+    eachOf(Array.from({ length: count }), (_, index) => work(index));
+
+  const quote = (index: number) =>
+    send<{ id: string; transactionId: string }>('POST', '/quotes', {
+      source: { sourceType: 'ACCOUNT', accountId: personOf(index).dollars },
+      destination: { destinationType: 'ACCOUNT', accountId: personOf(index).euros },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1_000,
+    });
+  const execute = ({ id }: { id: string }) => send('POST', `/quotes/${id}/execute`);
+  const payOut = (index: number) =>
+    send('POST', '/transfer-out', {
+      source: { accountId: personOf(index).dollars },
+      destination: { accountId: personOf(index).bank },
+      amount: 1_000,
+      remittanceInformation: `invoice ${index}`,
+    });
+  const deposit = (index: number) =>
+    send('POST', `/sandbox/internal-accounts/${personOf(index).dollars}/fund`, { amount: 1_000 });
+
+  const quotes = await repeat(quote, WARM_UP);
+  await eachOf(quotes, execute);
+  await repeat(payOut, WARM_UP);
+  await repeat(deposit, WARM_UP);
+  await waitForWork(cluster, false);
+  await cluster.checkpoint();
+
+  let prepared: { id: string; transactionId: string }[] = [];
+  const measure = (kind: string, run: () => Promise<unknown>, delivers = false) =>
+    measureKind(cluster, server.process.pid, { kind, run, delivers });
+  const measured = [
+    await measure('quote', async () => {
+      prepared = await repeat(quote);
+    }),
+    await measure('execute', () => eachOf(prepared, execute)),
+    await measure('payout', () => repeat(payOut)),
+    await measure('deposit', () => repeat(deposit)),
+    await measure('read', () =>
+      eachOf(prepared, ({ transactionId }) => plain('GET', `/transactions/${transactionId}`)),
+    ),
+  ];
+  const receiver = startWorker('receiver');
+  const port = await receiver.call<number>('listen');
+  await plain('PATCH', '/config', { webhookEndpoint: `http://127.0.0.1:${port}/events` });
+  measured.push(await measure('payout, delivered', () => repeat(payOut), true));
+  await receiver.stop();
+  await server.process.stop();
+  return measured;
+}
+
+const HEAD = ['Kind', 'Node µs', 'PostgreSQL µs', 'Log B', 'Kept B', 'Reply B', 'Events'];
+const MORE = ['Event B', 'Request B', 'Body B', 'Reused B'];
+
+function tableOf(measured: readonly Measured[]): string {
+  const lines = measured.map(({ kind, nodeUs, postgresUs, log, events, bytes }) => {
+    const { kept, replies, requests, bodies, reused } = bytes;
+    const figures = [nodeUs, postgresUs, log, kept, replies].map((each) => each.toFixed(0));
+    const rest = [bytes.events, requests, bodies, reused].map((each) => each.toFixed(0));
+    return [kind, ...figures, events.toFixed(1), ...rest];
+  });
+  const rows = [[...HEAD, ...MORE], ...lines];
+  return rows.map((row) => row.map((cell) => cell.padStart(14)).join('')).join('\n');
+}
+
+/** Measures the costs and prints them. All processes have exited when this resolves. */
+export async function measureCosts(root: string): Promise<void> {
+  const parent = path.join(root, 'bench', '.railhead');
+  fs.mkdirSync(parent, { recursive: true });
+  const scratch = fs.mkdtempSync(path.join(parent, 'capacity-'));
+  const cluster = await startCluster(path.join(scratch, 'cluster'));
+  try {
+    const measured = await measureAll(cluster, root, scratch);
+    const machine = `${os.cpus().length} × ${os.cpus()[0]?.model.trim()}, Node ${process.version}`;
+    console.log(`${machine}; ${await cluster.describe()}\n\n${tableOf(measured)}\n`);
+    for (const { kind, tables } of measured) console.log(`${kind}: ${tables}`);
+  } finally {
+    await stopAll();
+    await cluster.stop();
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,195 @@
+// What a number of payments needs: processors, processes, connections, disk and log. Everything here is
+// computed from the measured costs below and from the stated limits; docs/scaling.md explains it.
+
+export type Kind = 'payout' | 'conversion' | 'deposit';
+
+/** Costs of one operation: processor time in microseconds, bytes with indexes. */
+interface Cost {
+  nodeUs: number;
+  postgresUs: number;
+  /** Bytes of the write-ahead log. */
+  logBytes: number;
+}
+
+/** What remains of a payment in the database, in bytes. */
+interface PaymentCost extends Cost {
+  /** Rows that are kept without limit; `largestBytes` are those of the largest table, transactions. */
+  keptBytes: number;
+  largestBytes: number;
+  /** Replies of idempotency keys, kept for a week. */
+  replyBytes: number;
+  /** Events, and recorded requests without bodies, kept for the period of retention. */
+  events: number;
+  eventBytes: number;
+  requestBytes: number;
+  /** Masked bodies of requests: in the sandbox, or while an operator allows them. */
+  bodyBytes: number;
+}
+
+/** Where and how the costs were measured. */
+export const MEASUREMENT =
+  '`npm run capacity -- --measure` on 28 November 2026, 2 × AMD EPYC, Node 20.20.2, PostgreSQL 18.4';
+
+/** A payment by `POST /transfer-out` to a bank account, with its submission and settlement. */
+const PAYOUT: PaymentCost = {
+  ...{ nodeUs: 1_845, postgresUs: 1_800, logBytes: 13_249 },
+  ...{ keptBytes: 3_064, largestBytes: 2_085, replyBytes: 795 },
+  ...{ events: 5, eventBytes: 2_908, requestBytes: 631, bodyBytes: 1_495 },
+};
+
+/** A quote and its execution between two accounts of a customer, in two currencies. */
+const CONVERSION: PaymentCost = {
+  ...{ nodeUs: 925 + 920, postgresUs: 725 + 565, logBytes: 8_575 + 8_855 },
+  ...{ keptBytes: 3_146 + 852, largestBytes: 2_519, replyBytes: 770 + 1_040 },
+  ...{ events: 5, eventBytes: 2_720, requestBytes: 655 + 664, bodyBytes: 1_782 + 1_303 },
+};
+
+/** A deposit to an account. */
+const DEPOSIT: PaymentCost = {
+  ...{ nodeUs: 835, postgresUs: 925, logBytes: 7_421 },
+  ...{ keptBytes: 2_249, largestBytes: 1_958, replyBytes: 1_085 },
+  ...{ events: 2, eventBytes: 1_249, requestBytes: 709, bodyBytes: 954 },
+};
+
+export const PAYMENTS: Readonly<Record<Kind, PaymentCost>> = {
+  payout: PAYOUT,
+  conversion: CONVERSION,
+  deposit: DEPOSIT,
+};
+
+/** `GET /transactions/{id}`. Recorded reads share rows. */
+export const READ = { nodeUs: 450, postgresUs: 135, logBytes: 43, requestBytes: 45 };
+
+/** One event to one endpoint: its part of a delivered payout beyond one without an endpoint. */
+export const DELIVERY = { nodeUs: 673, postgresUs: 366, logBytes: 1_147, attemptBytes: 410 };
+
+/** Connections of one process to the database at most. */
+export const CONNECTIONS = 13;
+/** Connections for operators and Patroni. */
+const SPARE_CONNECTIONS = 10;
+/** A processor that is busier than this makes its requests wait. */
+export const UTILIZATION = 0.5;
+/** Partitions of a week are removed as a whole. */
+const PARTITION_DAYS = 7;
+const REPLY_DAYS = 7;
+
+/** Limits of one database. All are assumptions about machines, except those of PostgreSQL. */
+export const LIMITS = {
+  /** Processors of the largest machine that is assumed for PostgreSQL. */
+  processors: 32,
+  /** Bytes per second that a replica receives over 1 Gbit/s and flushes. */
+  logBytesPerSecond: 100_000_000,
+  /**
+   * System accounts are changed by all payments, whose batches therefore commit one after another: the
+   * measured payments of a batch, and the time for which it holds the accounts until a replica has it.
+   */
+  batch: 50,
+  heldMs: 10,
+  /** Bytes of a table in PostgreSQL. */
+  tableBytes: 32 * 2 ** 40,
+} as const;
+
+const SHARED_ACCOUNTS_PER_SECOND = (LIMITS.batch * 1_000) / LIMITS.heldMs;
+const DAY_S = 86_400;
+const YEAR_DAYS = 365;
+
+export interface Demand {
+  paymentsPerDay: number;
+  kind: Kind;
+  /** Events per payment, and how many endpoints receive each. */
+  events: number;
+  endpoints: number;
+  /** `GET` requests per payment. */
+  reads: number;
+  /** Days for which events and recorded requests are kept. */
+  retentionDays: number;
+  /** The rate of the busiest minutes divided by the mean. */
+  peak: number;
+  /** Whether bodies of requests are recorded. */
+  bodies: boolean;
+}
+
+type LimitName = 'processors' | 'log' | 'shared accounts' | 'size of a table';
+
+export interface Capacity {
+  meanPerSecond: number;
+  peakPerSecond: number;
+  /** Busy processors at the peak. */
+  nodeBusy: number;
+  postgresBusy: number;
+  /** Processes of Railhead, and processors for PostgreSQL, of all clusters. */
+  processes: number;
+  databaseProcessors: number;
+  connections: number;
+  /** Bytes per day that stay, and bytes that are kept for a period. */
+  keptPerDay: number;
+  retained: number;
+  logPerDay: number;
+  /** Bytes per second of the log at the peak. */
+  logPerSecond: number;
+  /** Number of database clusters among which platforms are distributed. */
+  clusters: number;
+  /** Payments per second at which one cluster reaches each limit, the first one first. */
+  limits: readonly { name: LimitName; perSecond: number }[];
+  /** Days until the largest table of a cluster has the size that PostgreSQL permits. */
+  daysUntilFull: number;
+}
+
+const perPayment = ({ kind, reads, events, endpoints }: Demand) => {
+  const payment = PAYMENTS[kind];
+  const deliveries = events * endpoints;
+  const sum = (name: keyof Cost) =>
+    payment[name] + reads * READ[name] + deliveries * DELIVERY[name];
+  return { nodeS: sum('nodeUs') / 1e6, postgresS: sum('postgresUs') / 1e6, log: sum('logBytes') };
+};
+
+/** Payments per second that one cluster can execute, by limit. */
+function clusterLimits(demand: Demand): { name: LimitName; perSecond: number }[] {
+  const { postgresS, log } = perPayment(demand);
+  // A table with the payments of a year reaches its size.
+  const yearly = LIMITS.tableBytes / PAYMENTS[demand.kind].largestBytes / YEAR_DAYS / DAY_S;
+  return [
+    { name: 'processors', perSecond: (LIMITS.processors * UTILIZATION) / postgresS },
+    { name: 'log', perSecond: LIMITS.logBytesPerSecond / log },
+    { name: 'shared accounts', perSecond: SHARED_ACCOUNTS_PER_SECOND },
+    { name: 'size of a table', perSecond: yearly * demand.peak },
+  ];
+}
+
+/** Bytes of one payment that are removed after a period, times the days of that period. */
+function retainedPerDailyPayment(demand: Demand): number {
+  const { kind, events, endpoints, reads, retentionDays, bodies } = demand;
+  const payment = PAYMENTS[kind];
+  const eventBytes = events * (payment.eventBytes / payment.events);
+  const attemptBytes = events * endpoints * DELIVERY.attemptBytes;
+  const requestBytes =
+    payment.requestBytes + reads * READ.requestBytes + (bodies ? payment.bodyBytes : 0);
+  const days = retentionDays + PARTITION_DAYS;
+  return days * (eventBytes + attemptBytes + requestBytes) + REPLY_DAYS * payment.replyBytes;
+}
+
+/** What a demand needs. */
+export function capacityFor(demand: Demand): Capacity {
+  const { paymentsPerDay, kind, peak } = demand;
+  const { nodeS, postgresS, log } = perPayment(demand);
+  const meanPerSecond = paymentsPerDay / DAY_S;
+  const peakPerSecond = meanPerSecond * peak;
+  const limits = clusterLimits(demand).sort((a, b) => a.perSecond - b.perSecond);
+  const clusters = Math.max(1, Math.ceil(peakPerSecond / (limits[0]?.perSecond ?? 1)));
+  const nodeBusy = peakPerSecond * nodeS;
+  const postgresBusy = peakPerSecond * postgresS;
+  // In each cluster at least two, so that one can be replaced while the other serves.
+  const processes = Math.max(2 * clusters, Math.ceil(nodeBusy / UTILIZATION));
+  const largestPerDay = (paymentsPerDay / clusters) * PAYMENTS[kind].largestBytes;
+  return {
+    ...{ meanPerSecond, peakPerSecond, nodeBusy, postgresBusy, processes, clusters },
+    databaseProcessors: Math.max(2 * clusters, Math.ceil(postgresBusy / UTILIZATION)),
+    connections: processes * CONNECTIONS + clusters * SPARE_CONNECTIONS,
+    keptPerDay: paymentsPerDay * PAYMENTS[kind].keptBytes,
+    retained: paymentsPerDay * retainedPerDailyPayment(demand),
+    logPerDay: paymentsPerDay * log,
+    logPerSecond: peakPerSecond * log,
+    limits,
+    daysUntilFull: LIMITS.tableBytes / largestPerDay,
+  };
+}
