@@ -278,7 +278,13 @@ async function fillEvents({ client, count, now, owned }: Fill): Promise<void> {
     ...{ table: 'events', isPartitioned: true },
     templates: await idsOf(client, 'select id from events order by id limit 100'),
     count: events,
-    columns: { ...owned, id: idSql('Webhook', emitted, 'n'), created_at: timeSql(emitted) },
+    columns: {
+      ...owned,
+      id: idSql('Webhook', emitted, 'n'),
+      created_at: timeSql(emitted),
+      // Increases with the time, and is below that of all transactions that are in progress.
+      position: `n * pg_snapshot_xmin(pg_current_snapshot())::text::bigint / ${events + 1}`,
+    },
   });
 }
 
