@@ -103,6 +103,9 @@ describe('deposit.received', () => {
       result: 'APPLIED',
     });
     expect(await balance()).toBe(25_00);
+    const repeated = await adapter.send(BANK, { ...returned, amount: 25_00 });
+    expect(repeated.body).toEqual({ result: 'IGNORED' });
+    expect(await balance()).toBe(25_00);
     const none = { ...returned, bankReference: 'NONE', amount: 25_00 };
     expect((await adapter.send(BANK, none)).status).toBe(409);
   });

@@ -40,6 +40,7 @@ import {
   listRoutes,
 } from './manage-routes.ts';
 import { routedRail } from './rail.ts';
+import { availableBalances, stageClosingBalance } from './usage.ts';
 
 export { PROVIDER_CHOICES } from './choices.ts';
 export { openProviderDirectory, type Provider, type ProviderDirectory } from './directory.ts';
@@ -85,6 +86,9 @@ export const PROVIDER_SCHEMAS = {
   ...{ Environment, NEW_ROUTE, PrivateAddressAllowed, ProviderFile, ProviderId, ProviderTerms },
   ...{ ProviderUrl, PublicKeyPem, TRANSFER_FIELDS },
 };
+
+/** Prefunded balances that derive from statements. */
+export const prefunding = { available: availableBalances, stageClosing: stageClosingBalance };
 
 /** Records results of transfers. */
 export const transferOutcomes = { record: recordOutcome };

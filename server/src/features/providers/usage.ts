@@ -3,9 +3,17 @@
 // together.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
+import type { Database } from '../../runtime/db/database.ts';
 import type { Ctx, Reader } from '../../runtime/operation/context.ts';
+import { termsOf } from './configuration/terms.ts';
 import type { Provider } from './directory.ts';
-import { type BalanceRow, providerBalances, providerTransfers, providerUsage } from './store.ts';
+import {
+  type BalanceRow,
+  providerBalances,
+  providers,
+  providerTransfers,
+  providerUsage,
+} from './store.ts';
 
 export interface Usage {
   /** Sum of the transfers of the day; 0 if the provider has no daily limit. */
@@ -122,6 +130,50 @@ export async function stageBalance(
     ...{ id: balanceId(id, currency), provider_id: id, currency, ...values },
   });
 }
+
+/** Exported so that a test can check its query plan. */
+export const UNREPORTED_SUM = `select coalesce(sum(amount), 0)::int8 as spent
+  from provider_transfers
+  where provider_id = $1 and reported_day is null and created_at >= $2 and currency = $3
+    and kind <> 'debit' and (outcome is null or outcome = 'SETTLED')`;
+
+interface ClosingBalance {
+  currency: string;
+  amount: bigint;
+  /** End of the day. */
+  asOf: Time;
+  /** Start of the first day with a statement. Earlier transfers are part of its opening balance. */
+  since: Time;
+}
+
+/**
+ * Stages the closing balance of a statement as the prefunded balance, less the transfers on no statement:
+ * those that were sent later, and those that the provider had not booked yet. Without effect if the
+ * provider is not prefunded in the currency, or a later balance is known.
+ */
+export async function stageClosingBalance(
+  ctx: Ctx,
+  providerId: string,
+  { currency, amount, asOf, since }: ClosingBalance,
+): Promise<void> {
+  const provider = await ctx.read(providers, providerId);
+  if (!provider || !isPrefunded({ terms: termsOf(provider) }, currency)) return;
+  const id = balanceId(providerId, currency);
+  const row = await ctx.read(providerBalances, id);
+  if (row && row.reported_at > asOf) return;
+  const values = [providerId, new Date(since), currency];
+  const [sent] = await ctx.db.query<{ spent: bigint }>(UNREPORTED_SUM, values);
+  const reported = {
+    ...{ amount, spent: sent?.spent ?? 0n, source: 'PROVIDER' as const },
+    ...{ reported_at: asOf, updated_at: ctx.now },
+  };
+  if (row) ctx.update(providerBalances, row, reported);
+  else ctx.insert(providerBalances, { id, provider_id: providerId, currency, ...reported });
+}
+
+/** Returns the available balances by provider and currency. */
+export const availableBalances = async (db: Pick<Database, 'find'>): Promise<Map<string, bigint>> =>
+  new Map((await db.find(providerBalances, {})).map((row) => [row.id, availableIn(row)]));
 
 /** Reads the row of a transfer, which contains its stored choice. */
 export const transferById = (reader: Reader, id: string) => reader.read(providerTransfers, id);

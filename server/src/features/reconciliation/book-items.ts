@@ -15,12 +15,7 @@ import {
   reportedResults,
   transactionIdOfReference,
 } from '../payments/suspense/index.ts';
-import {
-  asPayment,
-  type PaymentRow,
-  readTransaction,
-  type TransactionRow,
-} from '../payments/transactions/index.ts';
+import { asPayment, type PaymentRow, readTransaction } from '../payments/transactions/index.ts';
 import { reportedTransfers, type TransferOfProvider } from '../providers/index.ts';
 import type { Candidate, Direction } from './matching.ts';
 import type { Source } from './sources.ts';
@@ -115,10 +110,6 @@ async function itemsOfTransfer(
 
 type DepositRow = Awaited<ReturnType<typeof providerReports.depositsById>>[number];
 
-/** Whether the bank has reversed a deposit. */
-const isReversed = (row: TransactionRow) =>
-  row.type === 'INCOMING' && row.status === 'FAILED' && row.funds === 'RETURNED' && !row.refund;
-
 /** Returns the items of a deposit and of its return by the bank. */
 async function itemsOfDeposit(
   { db }: Db,
@@ -143,7 +134,7 @@ async function itemsOfDeposit(
     {
       ...common,
       ...{ key: keyOf(deposit.id, 'out'), direction: 'out', isMain: false, isExpected: false },
-      ...{ state: isReversed(row) ? 'settled' : 'pending', at: row.updated_at },
+      ...{ state: providerReports.isReversed(row) ? 'settled' : 'pending', at: row.updated_at },
     },
   ];
 }

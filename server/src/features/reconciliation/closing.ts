@@ -9,7 +9,7 @@ import { systemAccount } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { readLedgerAccount } from '../balances/ledger-accounts/index.ts';
-import { providerModes } from '../providers/index.ts';
+import { prefunding, providerModes } from '../providers/index.ts';
 import { INSTALLATION } from '../tenancy/platform/index.ts';
 import { daysOf } from './apply.ts';
 import { accountOfProvider } from './postings.ts';
@@ -131,6 +131,7 @@ const LATEST_DAYS = `select distinct on (provider_id, currency) * from provider_
 export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, providerId?: string) {
   const { db } = runtime;
   const rows = await db.query<DayRow>(LATEST_DAYS, [providerId ?? null]);
+  const available = await prefunding.available(db);
   const existing = new Set((await providerModes(db)).map(({ providerId: id }) => id));
   const balanceAt = async (id: string) => Number((await readLedgerAccount(db, id))?.balance ?? 0n);
   return Promise.all(
@@ -145,6 +146,7 @@ export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, provider
           currency: day.currency,
           day: day.day,
           reportedBalance: Number(day.closing_balance),
+          availableBalance: amountOf(available.get(`${day.provider_id}/${day.currency}`) ?? null),
           bookedBalance: -(await balanceAt(accountOfProvider(day))) || 0,
           railInTransit: await balanceOf('rail_in_transit'),
           externalSettlement: await balanceOf('external_settlement'),

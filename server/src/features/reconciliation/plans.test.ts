@@ -7,6 +7,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { REPORTED_IN } from '../payments/manual/deposits.ts';
 import { reportedResults } from '../payments/suspense/index.ts';
 import { UNREPORTED } from '../providers/reported.ts';
+import { UNREPORTED_SUM } from '../providers/usage.ts';
 import { SQL } from './store.ts';
 
 const ROWS = 60_000;
@@ -80,6 +81,7 @@ describe('queries of the reconciliation of a day', () => {
     ['open differences of the day', SQL.openOfDay, [DAY], 60],
     ['unsettled differences', SQL.missing, ['bank', 'EUR'], 60],
     ['transfers without a statement', UNREPORTED, ['bank', new Date(0), ''], 60],
+    ['their sum', UNREPORTED_SUM, ['bank', new Date(0), 'EUR'], 60],
     ['deposits of the period', REPORTED_IN, ['bank', 'EUR', ...PERIOD], 80],
     ['results by reference', reportedResults.statements.BY_REFERENCE, [names('REF-')], 200],
     ['returns of the period', reportedResults.statements.RETURNED, PERIOD, 60],

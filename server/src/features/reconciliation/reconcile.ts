@@ -6,7 +6,7 @@ import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { reportedTransfers } from '../providers/index.ts';
+import { prefunding, reportedTransfers } from '../providers/index.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
 import { applyStatements, daysOf, LINES_PER_COMMIT, linesOf } from './apply.ts';
 import { type BookItem, bookItemsFor, chunksOf } from './book-items.ts';
@@ -299,6 +299,15 @@ async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   ctx.update(differences, before, { amount, detail, status: 'OPEN', updated_at: ctx.now });
 }
 
+/** Stages the closing balance as the prefunded balance of the provider. */
+async function stagePrefunding(ctx: Ctx, { source, key }: Run, since: number): Promise<void> {
+  const { closing_balance: amount } = await dayIn(ctx, key);
+  if (amount === null) return;
+  const { providerId, currency, day } = key;
+  const [, asOf] = periodOf(day, source.time_zone);
+  await prefunding.stageClosing(ctx, providerId, { currency, amount, asOf, since });
+}
+
 /** Records that no statement will have the failed transfers. */
 async function markFailed({ runtime, source }: Run, items: readonly BookItem[]): Promise<void> {
   const failed = items.filter((each) => each.isMain && each.transfer && each.state === 'failed');
@@ -366,6 +375,7 @@ async function compare(run: Run): Promise<void> {
     items.filter((each) => !named.has(each.transferId)),
   );
   await commit((ctx) => stageBalance(ctx, run));
+  await commit((ctx) => stagePrefunding(ctx, run, from));
 }
 
 /**

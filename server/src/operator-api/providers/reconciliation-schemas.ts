@@ -170,6 +170,12 @@ export const ProviderBalance = named(
       ...PLACE,
       day: DateOnly,
       reportedBalance: minor('Closing balance that the provider reported, in minor units.'),
+      availableBalance: nullable(
+        minor(
+          'Prefunded balance that is available for transfers, in minor units: the latest reported ' +
+            'balance less the transfers since. Null if the provider is not prefunded.',
+        ),
+      ),
       bookedBalance: minor(
         'Current balance at the provider according to the ledger, in minor units.',
       ),

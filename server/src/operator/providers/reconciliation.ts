@@ -163,16 +163,20 @@ async function close(system: System, args: CommandArgs): Promise<Output> {
 
 async function balances({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await balancesOfProviders(runtime, args.text('provider'));
-  const heads = ['PROVIDER', 'DAY', 'REPORTED', 'LEDGER', 'IN TRANSIT', 'SETTLEMENT', 'SUSPENSE'];
+  const heads = [
+    ...['PROVIDER', 'DAY', 'REPORTED', 'AVAILABLE', 'LEDGER'],
+    ...['IN TRANSIT', 'SETTLEMENT', 'SUSPENSE'],
+  ];
   const text = table(
     columns(heads),
     json.map((each) => [
       each.providerId,
       each.day,
-      ...[each.reportedBalance, each.bookedBalance, each.railInTransit].map((amount) =>
-        money(amount, each.currency),
+      money(each.reportedBalance, each.currency),
+      each.availableBalance === null ? '-' : money(each.availableBalance, each.currency),
+      ...[each.bookedBalance, each.railInTransit, each.externalSettlement, each.suspense].map(
+        (amount) => money(amount, each.currency),
       ),
-      ...[each.externalSettlement, each.suspense].map((amount) => money(amount, each.currency)),
     ]),
   );
   return { json, text };

@@ -8,7 +8,7 @@ import { startAdapter } from '../../kit/providers/adapter.ts';
 
 export const BANK = 'simulated-bank';
 /** Jobs that wait for a bank that is down are due twice a minute. */
-const WORK_INTERVAL_MS = 10 * 60_000;
+const WORK_INTERVAL_MS = 30 * 60_000;
 
 /** `lateReply`: the bank executes the call. `lateRequest`: it receives the call after the timeout. */
 type Timeout = 'lateReply' | 'lateRequest';

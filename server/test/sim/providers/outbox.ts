@@ -95,6 +95,11 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
         repetitions: chance.integerBelow(3),
       });
     },
+    /** Sends a message at once, with a valid key. */
+    send(fields: object) {
+      activateKey(true);
+      return adapter.send(BANK, fields);
+    },
     /** Delivers all messages in a random order. */
     async deliverAll(): Promise<void> {
       activateKey(true);

@@ -32,13 +32,13 @@ const CONTRADICTIONS = `select count(*)::int4 as count from provider_messages
 
 /** Messages that disagree with what is recorded. They must change nothing, and operators must see them. */
 function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
-  const { installation, chance, bank, violations } = parts;
-  const { adapter, service, app } = installation;
+  const { installation, chance, bank, outbox, violations } = parts;
+  const { service, app } = installation;
   let count = 0;
 
   async function send(fields: object): Promise<void> {
     const id = `false-${count++}`;
-    const { status } = await adapter.send(BANK, { id, ...fields });
+    const { status } = await outbox.send({ id, ...fields });
     if (status !== 409) violations.push(`${JSON.stringify(fields)}: ${status}`);
   }
 

@@ -90,7 +90,15 @@ const DAY_COLUMNS = [
 
 const BALANCE_COLUMNS = [
   ...balances.fields('providerId'),
-  ...balances.amounts('reportedBalance', 'bookedBalance'),
+  ...balances.amounts('reportedBalance'),
+  {
+    name: 'availableBalance' as const,
+    isNumber: true,
+    cell: ({ currency, availableBalance: amount }: Item<'listProviderBalances'>) => (
+      <Amount value={amount === null ? null : { amount, currency }} />
+    ),
+  },
+  ...balances.amounts('bookedBalance'),
   ...balances.amounts('railInTransit', 'externalSettlement', 'suspense'),
   ...balances.fields('day', 'environment', 'reportedAt'),
 ];
@@ -141,17 +149,22 @@ export function BalancesOfProvider({ providerId }: { providerId: string }) {
           data.length === 0 ? (
             <Empty>{T.noBalances}</Empty>
           ) : (
-            data.map(({ currency, day, reportedBalance, bookedBalance, reportedAt }) => (
-              <section key={currency} className="record">
-                <Facts
-                  value={{
-                    reportedBalance: { amount: reportedBalance, currency },
-                    bookedBalance: { amount: bookedBalance, currency },
-                    ...{ day, reportedAt },
-                  }}
-                />
-              </section>
-            ))
+            data.map(
+              ({ currency, day, reportedBalance, availableBalance, bookedBalance, reportedAt }) => (
+                <section key={currency} className="record">
+                  <Facts
+                    value={{
+                      reportedBalance: { amount: reportedBalance, currency },
+                      ...(availableBalance === null
+                        ? {}
+                        : { availableBalance: { amount: availableBalance, currency } }),
+                      bookedBalance: { amount: bookedBalance, currency },
+                      ...{ day, reportedAt },
+                    }}
+                  />
+                </section>
+              ),
+            )
           )
         }
       </Loaded>

@@ -372,6 +372,10 @@ export async function stageDepositReturn(
   return applyStep(reverseDeposit, ctx, row, reason);
 }
 
+/** Whether the bank has reversed a deposit. */
+export const isReversed = (row: TransactionRow): boolean =>
+  row.type === 'INCOMING' && row.status === 'FAILED' && row.funds === 'RETURNED' && !row.refund;
+
 /**
  * Records that the bank reversed a deposit. It applies to the sandbox too, which never reverses deposits
  * itself.

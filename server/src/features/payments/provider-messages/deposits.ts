@@ -4,6 +4,7 @@ import type { Message } from '../../../connectors/ports/providers/protocol.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { providerReports, recordDeposit, recordDepositReturn } from '../manual/index.ts';
+import { readTransaction } from '../transactions/index.ts';
 import type { Outcome } from './transfers.ts';
 
 type DepositReporter = Parameters<typeof providerReports.depositOf>[1];
@@ -51,6 +52,9 @@ export async function applyDepositReturn(
     const problem = `The message has ${amount} ${currency}, the deposit has ${deposit.amount}.`;
     return { result: 'CONTRADICTORY', ...subject, problem };
   }
+  const row = await readTransaction(runtime.db, deposit.transaction_id);
+  // Of an earlier message that was applied without being stored, or recorded by an operator.
+  if (row && providerReports.isReversed(row)) return { result: 'IGNORED', ...subject };
   try {
     await recordDepositReturn(runtime, { transactionId: deposit.transaction_id });
     return { result: 'APPLIED', ...subject };

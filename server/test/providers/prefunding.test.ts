@@ -1,0 +1,101 @@
+// The closing balance of a statement is the prefunded balance of a provider, less the transfers on no statement.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DAY } from '../kit/app/production.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import { type BankAccount, bankAccount, connectBank } from '../kit/providers/bank-account.ts';
+
+const { service, read, write } = operatorService();
+const BANK = 'acme-bank';
+const OPENING = 1_000_00;
+let adapter: Adapter;
+let bank: BankAccount;
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  await connectBank(write, adapter, BANK);
+  bank = bankAccount(service.app, adapter, 'EUR', OPENING);
+  const prefunding = [{ currency: 'EUR', alertBelow: 800_00 }];
+  await write('POST', `/providers/${BANK}/terms`, { terms: { prefunding } });
+  await write('POST', `/providers/${BANK}/balances`, { currency: 'EUR', amount: OPENING });
+}, 60_000);
+afterAll(() => adapter.close());
+
+async function payout(): Promise<{ id: string; amount: number }> {
+  const { id } = await service.createPayment();
+  return { id, amount: adapter.transfers.get(id).amount };
+}
+
+async function settle(id: string): Promise<void> {
+  const transfer = { state: 'settled', reference: `S-${id.slice(-8)}` };
+  await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
+}
+
+/** Ends the day and reconciles it. Returns its end. */
+async function endDay(): Promise<string> {
+  const day = bank.today();
+  await service.app.advance(DAY);
+  await write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day });
+  await service.app.settle();
+  return new Date(Date.parse(day) + DAY).toISOString();
+}
+
+const prefunded = async () => (await read(`/providers/${BANK}`)).balances[0];
+
+it('is reported by each statement, and reduced by the transfers that it does not contain', async () => {
+  bank.dayOf(bank.today());
+  const booked = await payout();
+  bank.pay(booked.id);
+  await settle(booked.id);
+  const inTransit = await payout();
+  const failed = await payout();
+  const state = { state: 'failed', reason: 'ACCOUNT_INVALID' };
+  await adapter.send(BANK, { type: 'transfer.updated', transferId: failed.id, transfer: state });
+  const end = await endDay();
+  const closing = OPENING - booked.amount;
+  expect(await prefunded()).toEqual({
+    ...{ currency: 'EUR', amount: closing, sentSince: inTransit.amount, source: 'PROVIDER' },
+    ...{ available: closing - inTransit.amount, isLow: false, asOf: end },
+  });
+  const [balance] = (await read('/provider-balances')).data;
+  expect(balance).toMatchObject({
+    ...{ reportedBalance: closing, availableBalance: closing - inTransit.amount },
+  });
+  const text = (await service.run('providers', 'balances', BANK)).out;
+  expect(text).toContain('AVAILABLE');
+
+  // On the next day the provider books the transfer that was in transit.
+  bank.pay(inTransit.id);
+  await settle(inTransit.id);
+  const third = await payout();
+  bank.pay(third.id);
+  await settle(third.id);
+  const fourth = await payout();
+  expect((await prefunded()).sentSince).toBe(inTransit.amount + third.amount + fourth.amount);
+  await endDay();
+  const low = bank.balance() - fourth.amount;
+  expect(await prefunded()).toMatchObject({
+    ...{ amount: bank.balance(), sentSince: fourth.amount, available: low, isLow: true },
+  });
+  const metrics = (await service.app.server.inject('/metrics')).body;
+  expect(metrics).toContain(`railhead_provider_balances_low{provider="${BANK}"} 1`);
+}, 60_000);
+
+it('is not replaced by a statement of an earlier day', async () => {
+  const day = bank.today();
+  const body = { currency: 'EUR', amount: 5_000_00 };
+  bank.dayOf(day);
+  await service.app.advance(DAY);
+  await write('POST', `/providers/${BANK}/balances`, body);
+  await write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day });
+  await service.app.settle();
+  expect(await prefunded()).toMatchObject({ amount: 5_000_00, source: 'OPERATOR' });
+});
+
+it('is not stored without prefunding', async () => {
+  await write('POST', `/providers/${BANK}/terms`, { terms: {} });
+  const before = await prefunded();
+  bank.dayOf(bank.today());
+  await endDay();
+  expect(await prefunded()).toEqual(before);
+});
