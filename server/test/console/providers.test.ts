@@ -4,7 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapter.ts';
 import {
   button,
   consoleForFile,
@@ -287,6 +287,47 @@ describe.runIf(isTestable)('in the console', () => {
       );
       await page.getByText('Paused: receives no new transfers.', { exact: false }).waitFor();
       await button(page, 'Resume').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'the return of a settled payout is requested once from a provider that offers it',
+    async () => {
+      const recalls = await startAdapter(opened.app);
+      const offer = recalls.replies['/capabilities']?.({})?.body as object;
+      recalls.replies['/capabilities'] = () => ({ body: { ...offer, recall: true } });
+      recalls.replies['/transfers/recall'] = () => ({ body: { state: 'requested' } });
+      const providerId = 'recall-bank';
+      const write = async (path: string, body?: object) => {
+        const reply = await opened.client.call('POST', path, { body });
+        return ok(reply, reply.status === 201 ? 201 : 200);
+      };
+      await addProvider((_, path, body) => write(path, body), recalls, providerId);
+      await write(`/providers/${providerId}/check`);
+      await write('/provider-routes', { providerId, environment: 'production', priority: 1 });
+      const { id } = await opened.createPayment();
+      await tom.go(`/payments/${encodeURIComponent(id)}`);
+      await titled(page, 'Payment');
+      await page.getByText(providerId).first().waitFor();
+      expect(await button(page, 'Request return').count()).toBe(0);
+      const transfer = { state: 'settled', reference: 'BANK-9' };
+      await recalls.send(providerId, { type: 'transfer.updated', transferId: id, transfer });
+      await button(page, 'Request return').click();
+      await field('Cause').selectOption('DUPLICATE');
+      await send('Request return');
+      await close();
+      await expect.poll(() => button(page, 'Request return').count()).toBe(0);
+      await opened.app.settle();
+      expect(recalls.calls).toContain('/transfers/recall');
+      const path = '/audit-records?operationId=recallTransfer';
+      const { data } = ok(await opened.client.call('GET', path), 200);
+      expect(data[0]).toMatchObject({ actor: { name: tom.name }, outcome: 'SUCCEEDED' });
+      const vera = await opened.operator('Vera Viewer', 'viewer');
+      await vera.signIn(`/payments/${encodeURIComponent(id)}`);
+      await titled(vera.page, 'Payment');
+      expect(await button(vera.page, 'Request return').count()).toBe(0);
+      await recalls.close();
     },
     TIMEOUT_MS,
   );

@@ -17,6 +17,7 @@ export const PAYMENT_TEXTS = {
   settle: 'Record settlement',
   fail: 'Record failure',
   returned: 'Record return',
+  recall: 'Request return',
   release: 'Release deposit',
   reject: 'Reject deposit',
   resend: 'Resend last event',

@@ -16,7 +16,7 @@ import { Status, statusText } from '../../parts/status.tsx';
 import { ExactTime } from '../../parts/time.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { PAYMENT_TEXTS as T } from '../../texts/payment.ts';
-import { ProvidersOfPayment } from '../providers/verdicts.tsx';
+import { ProvidersOfPayment, useRecallOffer } from '../providers/verdicts.tsx';
 
 type Payment = Reply<'getPayment'>;
 
@@ -144,8 +144,15 @@ function Timeline({ payment }: { payment: Payment }) {
   );
 }
 
+interface Circumstances {
+  isProduction: boolean;
+  /** Whether the provider of the payout can be asked to return it. */
+  isRecallOffered: boolean;
+}
+
 /** Actions that the state of a payment allows. */
-function actionsOf(payment: Payment, isProduction: boolean): Action[] {
+function actionsOf(payment: Payment, circumstances: Circumstances): Action[] {
+  const { isProduction, isRecallOffered } = circumstances;
   const path = { transactionId: payment.id };
   const facts = (
     <Facts value={{ ID: payment.id, status: payment.status, sentAmount: payment.sentAmount }} />
@@ -173,6 +180,9 @@ function actionsOf(payment: Payment, isProduction: boolean): Action[] {
     ...(payment.status === 'COMPLETED' && isSent && isProduction
       ? ([{ ...base, id: 'returnTransfer', label: T.returned, isDangerous: true }] as const)
       : []),
+    ...(payment.status === 'COMPLETED' && isRecallOffered && payment.recall === null
+      ? ([{ ...base, id: 'recallTransfer', label: T.recall, isDangerous: true }] as const)
+      : []),
     ...payment.events.slice(-1).map(
       ({ id, type, createdAt }) =>
         ({
@@ -192,7 +202,8 @@ function PaymentActions({ payment }: { payment: Payment }) {
   const { platforms } = usePlatform();
   const platform = platforms.find(({ id }) => id === payment.platformId);
   const isProduction = platform?.mode.toUpperCase() !== 'SANDBOX';
-  return <ActionButtons actions={actionsOf(payment, isProduction)} />;
+  const isRecallOffered = useRecallOffer(payment.id);
+  return <ActionButtons actions={actionsOf(payment, { isProduction, isRecallOffered })} />;
 }
 
 const HIDDEN = [

@@ -50,17 +50,35 @@ export function Verdicts({ routes, currency, transfer }: VerdictsProps) {
   );
 }
 
-/** The providers of the transfers of a payment, with the reasons. Renders nothing before a choice. */
-export function ProvidersOfPayment({ transactionId }: { transactionId: string }) {
+/** The choices of providers for the transfers of a payment; undefined if they may not be read. */
+function useChoices(transactionId: string) {
   const permits = usePermits();
   const { user } = useSession();
   // Providers belong to the installation: operators who are limited to platforms may not read them.
   const isWhole = (user?.platformIds ?? null) === null;
-  const { data } = useReply(
+  return useReply(
     'explainProviderOfTransaction',
     { path: { transactionId } },
     { enabled: isWhole && permits('explainProviderOfTransaction') },
+  ).data;
+}
+
+/** Whether the provider that has sent the payout can be asked to return it. */
+export function useRecallOffer(transactionId: string): boolean {
+  const permits = usePermits();
+  const payout = useChoices(transactionId)?.data.find(({ kind }) => kind === 'payout');
+  const providerId = payout?.providerId ?? null;
+  const { data } = useReply(
+    'getProvider',
+    { path: { providerId: providerId ?? '' } },
+    { enabled: providerId !== null && permits('getProvider') },
   );
+  return data?.capabilities?.recall === true;
+}
+
+/** The providers of the transfers of a payment, with the reasons. Renders nothing before a choice. */
+export function ProvidersOfPayment({ transactionId }: { transactionId: string }) {
+  const data = useChoices(transactionId);
   if (!data || data.data.length === 0) return null;
   return (
     <Panel title={T.chosen}>
