@@ -7,10 +7,12 @@
     python3 adapter.py send FOLDER --to URL --message JSON   sends a message to Railhead
     python3 adapter.py authorize FOLDER --to URL --card CARD --amount 1200   requests an authorization
     python3 adapter.py report FOLDER --to URL           reports payments approved without Railhead
+    python3 adapter.py deposit FOLDER --to URL --account ACCOUNT --amount 250000   books a deposit
+    python3 adapter.py return FOLDER --to URL --transfer TRANSFER   returns an executed payment
 
 FOLDER contains the keys of the adapter (`adapter.pem`, `adapter.pub.pem`), the public keys that verify
 calls of Railhead (`railhead.pub.pem`, and during a rotation `railhead-next.pub.pem`), and the state of
-the bank (`transfers.json`, `cards.json`).
+the bank (`transfers.json`, `entries.json`, `cards.json`).
 """
 
 import argparse
@@ -29,6 +31,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import ed25519
 from cards import Cards
+from entries import Entries
 
 COMPONENTS = ("@method", "@authority", "@path", "content-digest")
 WINDOW_SECONDS = 300
@@ -100,18 +103,26 @@ def day_of(seconds):
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))
 
 
-def line_of(payment):
-    """Returns the statement line of a payment."""
-    return {
-        "id": payment["transferId"],
-        "direction": "out",
-        "amount": payment["amount"],
-        "kind": "transfer",
-        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(payment["bookedAt"])),
-        "transferId": payment["transferId"],
-        "reference": payment["reference"],
-        "bankReference": payment["bankReference"],
-    }
+def time_text(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+LINE_FIELDS = ("id", "direction", "amount", "kind", "transferId", "reference", "bankReference")
+
+
+def line_of(entry):
+    """Returns the statement line of an entry."""
+    fields = {name: entry[name] for name in LINE_FIELDS if name in entry}
+    return {**fields, "at": time_text(entry["bookedAt"])}
+
+
+def entry_of(payment):
+    """Returns the entry of a payment."""
+    return {**payment, "id": payment["transferId"], "direction": "out", "kind": "transfer"}
+
+
+def sum_of(entries):
+    return sum(item["amount"] * (1 if item["direction"] == "in" else -1) for item in entries)
 
 
 # States of a payment in the test mode, by its remittance information; all other payments settle.
@@ -129,6 +140,7 @@ class Bank:
     def __init__(self, folder, is_test):
         self.file = folder / "transfers.json"
         self.is_test = is_test
+        self.entries = Entries(folder)
         self.lock = threading.Lock()
         stored = json.loads(self.file.read_text()) if self.file.exists() else {}
         self.payments = stored.get("payments", {})
@@ -154,12 +166,15 @@ class Bank:
                     ],
                 }
                 self._store()
+                if self.is_test and text == "TEST CRASH":
+                    # The payment is stored, and Railhead receives no response.
+                    os._exit(1)
             return self.payments[identifier]["state"]
 
     def state(self, identifier):
         with self.lock:
             payment = self.payments.get(identifier)
-            return payment and payment["state"]
+            return payment and (self.entries.returned(identifier) or payment["state"])
 
     def cancel(self, identifier):
         return {"result": "rejected"} if self.state(identifier) else None
@@ -182,25 +197,30 @@ class Bank:
             self._store()
 
     def statement(self, request):
-        """Returns a page of the payments of a day (UTC); None until the day has ended."""
+        """Returns a page of the entries of a day (UTC); None until the day has ended."""
         day, currency, page = request["day"], request["currency"], request["page"]
         if day >= day_of(time.time()):
             return None
-        payments = [item for item in self.payments.values() if item["currency"] == currency]
-        paid_before = sum(item["amount"] for item in payments if day_of(item["bookedAt"]) < day)
-        payments_of_day = [item for item in payments if day_of(item["bookedAt"]) == day]
-        opening = OPENING_BALANCE - paid_before
+        payments = [item for item in self.payments.values() if item["state"]["state"] != "failed"]
+        entries = [
+            item
+            for item in [*map(entry_of, payments), *self.entries.all()]
+            if item["currency"] == currency
+        ]
+        entries_of_day = [item for item in entries if day_of(item["bookedAt"]) == day]
+        earlier = [item for item in entries if day_of(item["bookedAt"]) < day]
+        opening = OPENING_BALANCE + sum_of(earlier)
         start = (page - 1) * STATEMENT_LINES
         return {
-            "statementId": f"{day}-{currency}-{len(payments_of_day)}",
+            "statementId": f"{day}-{currency}-{len(entries_of_day)}",
             "day": day,
             "currency": currency,
             "openingBalance": opening,
-            "closingBalance": opening - sum(item["amount"] for item in payments_of_day),
-            "lineCount": len(payments_of_day),
+            "closingBalance": opening + sum_of(entries_of_day),
+            "lineCount": len(entries_of_day),
             "page": page,
-            "pageCount": max(1, -(-len(payments_of_day) // STATEMENT_LINES)),
-            "lines": [line_of(item) for item in payments_of_day[start : start + STATEMENT_LINES]],
+            "pageCount": max(1, -(-len(entries_of_day) // STATEMENT_LINES)),
+            "lines": [line_of(item) for item in entries_of_day[start : start + STATEMENT_LINES]],
         }
 
     def _store(self):
@@ -212,7 +232,7 @@ class Bank:
 def message_about(identifier, state):
     return {
         "id": f"{identifier}/{state['state']}",
-        "occurredAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "occurredAt": time_text(time.time()),
         "type": "transfer.updated",
         "transferId": identifier,
         "transfer": state,
@@ -315,6 +335,22 @@ def send_message(folder, url, message, timeout=15):
         return 0, str(error)
 
 
+def book(options):
+    """Books a deposit or the return of a payment, and sends the message about it."""
+    entries = Entries(options.folder)
+    if options.action == "deposit":
+        fields = entries.deposit(options.account, options.amount, options.currency)
+    else:
+        payments = json.loads((options.folder / "transfers.json").read_text())["payments"]
+        fields = entries.give_back(payments[options.transfer], "ACCOUNT_CANNOT_RECEIVE")
+    now = time.time()
+    message = {"id": f"entry-{now}", "occurredAt": time_text(now), **fields}
+    return send_message(options.folder, options.to, json.dumps(message))
+
+
+ACTIONS = ("keys", "serve", "send", "authorize", "report", "deposit", "return")
+
+
 def serve(folder, port, railhead, is_test):
     files = folder.glob("railhead*.pub.pem")
     public = [ed25519.from_pem(each.read_text(), ed25519.SPKI_PREFIX) for each in files]
@@ -339,7 +375,7 @@ def serve(folder, port, railhead, is_test):
 
 def main():
     parser = argparse.ArgumentParser(description="Adapter of a fictitious bank.")
-    parser.add_argument("action", choices=("keys", "serve", "send", "authorize", "report"))
+    parser.add_argument("action", choices=ACTIONS)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--port", type=int, default=9300)
     parser.add_argument("--railhead", help="address for messages: https://…/connectors/NAME")
@@ -351,6 +387,9 @@ def main():
     parser.add_argument("--card", help="ID of a card at Railhead")
     parser.add_argument("--amount", type=int, help="amount in minor units")
     parser.add_argument("--merchant", default="Corner shop")
+    parser.add_argument("--account", help="ID of the account at Railhead that a deposit credits")
+    parser.add_argument("--currency", default="EUR", help="currency of a deposit")
+    parser.add_argument("--transfer", help="ID of the payment that is returned")
     options = parser.parse_args()
     if options.action == "keys":
         create_keys(options.folder)
@@ -358,6 +397,8 @@ def main():
         serve(options.folder, options.port, options.railhead, options.test)
     elif options.action == "send":
         print(*send_message(options.folder, options.to, options.message))
+    elif options.action in ("deposit", "return"):
+        print(*book(options))
     else:
         cards = Cards(options.folder)
 

@@ -119,7 +119,7 @@ class Cards:
             "currency": "USD",
         }
         while send(json.dumps(clearing), 15)[0] not in (200, 400, 409):
-            time.sleep(ANSWER_SECONDS)
+            time.sleep(RESPONSE_SECONDS)
 
     def report(self, send):
         """Reports the payments that were approved while Railhead did not respond."""

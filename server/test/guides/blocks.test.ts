@@ -8,7 +8,14 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { patroniConfiguration } from '../kit/cluster/configuration.ts';
-import { allBlocks, type Block, blocksOf, INTEGRATION, RUN_PAGES } from '../kit/guides/blocks.ts';
+import {
+  allBlocks,
+  type Block,
+  blocksOf,
+  INTEGRATION,
+  RUN_PAGES,
+  WALK,
+} from '../kit/guides/blocks.ts';
 import { shellProblems } from '../kit/guides/commands.ts';
 import { programPath } from '../kit/guides/guide.ts';
 import { typeProblems } from '../kit/guides/types.ts';
@@ -18,6 +25,7 @@ const TYPES_MS = 60_000;
 /** Pages whose blocks are run by separate tests. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
+  [WALK]: 'providers/walk.test.ts runs it with a clock that it advances',
   [INTEGRATION]: 'packages/cli/test/package.test.ts runs it from the packed packages',
 };
 

@@ -1,4 +1,5 @@
-// The closing balance of a statement is the prefunded balance of a provider, less the transfers on no statement.
+// The closing balance of a statement is the prefunded balance of a provider, less the transfers on no
+// statement.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';

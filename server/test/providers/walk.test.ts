@@ -1,0 +1,148 @@
+// Runs the commands of docs/guides/providers-walk.md in bash: the commands of the operator in this process,
+// the API over HTTP, and the Python adapter with the clock of the server, which the test advances.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../src/http/server.ts';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { DAY, startProduction } from '../kit/app/production.ts';
+import { openForFile } from '../kit/app/test-app.ts';
+import { blocksOf, WALK } from '../kit/guides/blocks.ts';
+import { programPath } from '../kit/guides/guide.ts';
+
+const markdown = readFileSync(path.join(projectRoot(), WALK), 'utf8');
+const python = programPath('python3') ?? '';
+const service = openForFile(startProduction);
+const folder = mkdtempSync(path.join(os.tmpdir(), 'walk-'));
+const clockFile = path.join(folder, 'clock');
+const END_OF_BLOCK = '\x1e';
+let control: http.Server;
+
+/** Python with the clock of the server. */
+const PYTHON = `#!/bin/sh
+exec ${python} -B -c '
+import os, runpy, sys, time
+clock = time.time
+time.time = lambda: clock() + float(open(os.environ["WALK_CLOCK"]).read())
+sys.argv = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+runpy.run_path(sys.argv[0], run_name="__main__")
+' "$@"
+`;
+
+/** Defined before the commands of the guide. */
+const FUNCTIONS = `set -eu
+railhead-server() { printf '%s\\0' "$@" | curl -sS --fail-with-body --data-binary @- "$WALK/command"; }
+python3() { sh ${folder}/python3 "$@"; }
+walk_advance() { curl -sS --fail-with-body --data "$1" "$WALK/advance"; }
+`;
+
+function setClock(): void {
+  writeFileSync(clockFile, String((service.app.effects.now() - Date.now()) / 1_000));
+}
+
+/** Work of the server runs one after another. */
+let working: Promise<unknown> = Promise.resolve();
+const inTurn = <R>(work: () => Promise<R>): Promise<R> => {
+  const result = working.then(work);
+  working = result.catch(() => undefined);
+  return result;
+};
+
+async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
+  const body = await textOf(request);
+  if (request.url === '/advance') {
+    await inTurn(() => service.app.advance(Number(body) * DAY, 600_000));
+    return void response.end();
+  }
+  const { code, out, err } = await inTurn(() => service.run(...body.split('\0').slice(0, -1)));
+  response.writeHead(code === 0 ? 200 : 500).end(code === 0 ? out : err);
+}
+
+beforeAll(async () => {
+  const { effects } = service.app;
+  const { set } = effects;
+  effects.set = (time) => {
+    set(time);
+    setClock();
+  };
+  setClock();
+  writeFileSync(path.join(folder, 'python3'), PYTHON);
+  control = http.createServer((request, response) => void answer(request, response));
+  control.listen(0, '127.0.0.1');
+  await once(control, 'listening');
+});
+afterAll(() => {
+  control.close();
+  rmSync(folder, { recursive: true });
+});
+
+const blocks = blocksOf(WALK, markdown).filter(({ language }) => ['sh', 'text'].includes(language));
+
+/** Days to advance before the block. */
+function daysBefore(index: number): number {
+  const lines = markdown.split('\n');
+  const from = blocks[index - 1]?.line ?? 0;
+  const between = lines.slice(from, blocks[index]?.line).join('\n');
+  return Number(/<!-- test: advance (\d+) days -->/.exec(between)?.[1] ?? 0);
+}
+
+function scriptOf(port: number): string {
+  const commands = blocks.flatMap(({ language, text }, index) =>
+    language === 'sh'
+      ? [
+          ...(daysBefore(index) ? [`walk_advance ${daysBefore(index)}`] : []),
+          text,
+          "printf '\\036'",
+        ]
+      : [],
+  );
+  return [FUNCTIONS, ...commands]
+    .join('\n')
+    .replaceAll('/tmp/acme', path.join(folder, 'acme'))
+    .replaceAll('9300', String(port));
+}
+
+/** The expected output of each block of commands. */
+const expected = blocks.flatMap(({ language }, index) => {
+  const next = blocks[index + 1];
+  return language === 'sh' ? [next?.language === 'text' ? next.text : ''] : [];
+});
+
+describe.skipIf(python === '')('the guide', () => {
+  it('is true', async () => {
+    const origin = await service.app.server.listen({ host: '127.0.0.1', port: 0 });
+    const port = 20_000 + Math.floor(Math.random() * 20_000);
+    const bash = spawn('bash', ['--noprofile', '--norc', '-c', scriptOf(port)], {
+      cwd: projectRoot(),
+      env: {
+        PATH: process.env.PATH,
+        RAILHEAD_URL: `${origin}${BASE_PATH}`,
+        WALK: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
+        WALK_CLOCK: clockFile,
+      },
+    });
+    const exit = once(bash, 'exit');
+    const output = Promise.all([textOf(bash.stdout), textOf(bash.stderr)]);
+    let isRunning = true;
+    const jobs = (async () => {
+      while (isRunning) {
+        await inTurn(() => service.app.advance(1_000));
+        await sleep(200);
+      }
+    })();
+    const [code] = await exit;
+    isRunning = false;
+    await jobs;
+    const [out, err] = await output;
+    expect({ out: out.split(END_OF_BLOCK).slice(0, -1), err }).toEqual({ out: expected, err: '' });
+    expect(code).toBe(0);
+  }, 180_000);
+});
