@@ -83,7 +83,9 @@ const pageAssets = (build, sources) => ({
           sources.push(path.relative(root, path.join(folder, input)).replaceAll(path.sep, '/'));
         }
         const text = (suffix) =>
-          (result.outputFiles.find((each) => each.path.endsWith(suffix))?.text ?? '').trim();
+          (
+            result.outputFiles.find((outputFile) => outputFile.path.endsWith(suffix))?.text ?? ''
+          ).trim();
         const assets = JSON.stringify({ script: text('.js'), style: text('.css') });
         return { contents: `export const pageAssets = async () => (${assets});`, loader: 'js' };
       },

@@ -14,7 +14,7 @@ const firstOf = (content) => Object.values(content?.examples ?? {})[0]?.value;
 function urlOf(path, parameters = []) {
   const parts = path.slice(1).split('/');
   const query = parameters
-    .filter((each) => each.in === 'query')
+    .filter((parameter) => parameter.in === 'query')
     .map(({ name, example, description, required }) => ({
       key: name,
       value: example === undefined ? '' : String(example),
@@ -22,10 +22,10 @@ function urlOf(path, parameters = []) {
       disabled: !required && example === undefined,
     }));
   const variable = parameters
-    .filter((each) => each.in === 'path')
+    .filter((parameter) => parameter.in === 'path')
     .map(({ name, example }) => ({ key: name, value: example ?? '' }));
   const postmanParts = parts.map((part) => part.replace(/^\{(.*)\}$/, ':$1'));
-  const search = query.filter((each) => !each.disabled);
+  const search = query.filter((parameter) => !parameter.disabled);
   const raw = search.map(({ key, value }) => `${key}=${encodeURIComponent(value)}`).join('&');
   return {
     raw: `{{baseUrl}}/${postmanParts.join('/')}${raw && `?${raw}`}`,
@@ -62,9 +62,9 @@ function repliesOf(operation, originalRequest) {
 
 function requestOf(path, method, operation) {
   const body = bodyOf(operation.requestBody);
-  const agent = operation.security?.some((each) => 'AgentAuth' in each);
+  const agent = operation.security?.some((scheme) => 'AgentAuth' in scheme);
   const header = (operation.parameters ?? [])
-    .filter((each) => each.in === 'header')
+    .filter((parameter) => parameter.in === 'header')
     .map(({ name, example, required }) => ({
       key: name,
       value: example ?? '',

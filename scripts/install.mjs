@@ -59,7 +59,7 @@ export function hasLockedPackages(folder, { dev: needsDev = true } = {}) {
 }
 
 const includesValue = (list, current) =>
-  !list || (list.some((each) => each === current) && !list.includes(`!${current}`));
+  !list || (list.some((allowed) => allowed === current) && !list.includes(`!${current}`));
 
 /** Whether this machine needs a package of the lock file. */
 function isExpected(entry, dev) {

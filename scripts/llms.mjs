@@ -53,6 +53,6 @@ export function llmsTexts(pages, base) {
     `- [OpenAPI document](${base}openapi.json): all operations, webhooks, errors and examples.`,
     `- [Request collection](${base}railhead.postman_collection.json): for Postman, Bruno or Insomnia.\n`,
   ];
-  const full = pages.filter(({ name }) => !name.startsWith('decisions/')).map(({ text }) => text);
-  return { 'llms.txt': index.join('\n'), 'llms-full.txt': [HEAD, ...full].join('\n\n') };
+  const texts = pages.filter(({ name }) => !name.startsWith('decisions/')).map(({ text }) => text);
+  return { 'llms.txt': index.join('\n'), 'llms-full.txt': [HEAD, ...texts].join('\n\n') };
 }

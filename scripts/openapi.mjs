@@ -23,7 +23,7 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
     const { paths } = document();
     console.log(`${paths ? `${Object.keys(paths).length} paths` : 'schema'} written to ${name}`);
   } else if (readFileSync(file, 'utf8') !== text) {
-    console.error(`${name} is not what the contracts say. Run: npm run openapi`);
+    console.error(`${name} differs from the contracts. Run: npm run openapi`);
     process.exit(1);
   }
 }

@@ -9,7 +9,7 @@ const { statesPage } = await import(pathToFileURL(built.document).href);
 const text = statesPage();
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') !== text) {
-    console.error('docs/states.md is not what the state tables say. Run: npm run states');
+    console.error('docs/states.md differs from the state tables. Run: npm run states');
     process.exit(1);
   }
 } else {

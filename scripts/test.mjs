@@ -18,14 +18,14 @@ await ensureInstalled({ dev: true });
 const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const config = path.join(root, 'server', 'vitest.config.ts');
 const FLAGS = ['--system', '--long', '--cluster', '--short'];
-const rest = process.argv.slice(2).filter((word) => !FLAGS.includes(word));
+const vitestArguments = process.argv.slice(2).filter((word) => !FLAGS.includes(word));
 const has = (flag) => process.argv.includes(flag);
 const isShort = has('--short');
 const files = isShort ? ['server/test/cluster/failover.test.ts'] : [];
-const args = ['run', '--config', config, ...files, ...rest];
-const isFullRun = rest.length === 0 && !has('--system') && !has('--cluster');
+const args = ['run', '--config', config, ...files, ...vitestArguments];
+const isFullRun = vitestArguments.length === 0 && !has('--system') && !has('--cluster');
 // A shard is a part of the suite; the replies of all parts together are not collected.
-const isWholeSuite = rest.every((word) => word.startsWith('--shard='));
+const isWholeSuite = vitestArguments.every((word) => word.startsWith('--shard='));
 const named = has('--system') ? 'system' : has('--cluster') ? 'cluster' : undefined;
 const suite = named ?? (isWholeSuite ? 'main' : undefined);
 const repliesFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-replies-'));

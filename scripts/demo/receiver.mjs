@@ -74,7 +74,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
 
   const eventsOf = (subject) => inOrder(subject, printed[subject] ?? []);
   const waitingSubjects = () =>
-    Object.keys(expected).filter((each) => eventsOf(each).length < expected[each].length);
+    Object.keys(expected).filter((name) => eventsOf(name).length < expected[name].length);
 
   /** Throws at the first unexpected event. */
   function compare(subject, events, expected) {

@@ -176,7 +176,7 @@ async function closeBooks(parts, owner, first, second, third) {
   await check('The payment that came back', third, 0);
   const { balanced, currencies, problems } = await parts.operate('ledger', 'verify');
   assertThat(balanced, `The books do not balance: ${problems[0]}.`);
-  const transfers = currencies.reduce((sum, each) => sum + each.transfers, 0);
+  const transfers = currencies.reduce((sum, currency) => sum + currency.transfers, 0);
   tick('The books balance', `${transfers} transfers in ${currencies.length} currencies`);
 }
 

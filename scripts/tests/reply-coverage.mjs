@@ -32,7 +32,7 @@ function checkUntested(operationId, replies, declared, observed) {
       problems.push(`untested but not the same as any operation: ${operationId} *`);
       continue;
     }
-    const codes = isEveryCode ? declared.get(other).filter((each) => each >= 'A') : [reply];
+    const codes = isEveryCode ? declared.get(other).filter((code) => code >= 'A') : [reply];
     for (const code of codes) {
       exempt.add(code);
       const pair = `${operationId} ${code}`;

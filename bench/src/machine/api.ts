@@ -37,7 +37,7 @@ function startCommand(root: string): string[] {
   const text = fs.readFileSync(path.join(root, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(text) as { scripts: { start: string } };
   const [, ...args] = scripts.start.split(' ');
-  return args.map((each) => (each.startsWith('-') ? each : path.join(root, each)));
+  return args.map((arg) => (arg.startsWith('-') ? arg : path.join(root, arg)));
 }
 
 /** Starts the server and waits until it responds with its platform. */
@@ -225,6 +225,6 @@ export function copyQuotes(
   templates: readonly string[],
   count: number,
 ): Promise<Copies[]> {
-  const each = Math.ceil(count / templates.length);
-  return bench.cluster.rows<Copies>(database, COPY, [templates, each]);
+  const copiesPerTemplate = Math.ceil(count / templates.length);
+  return bench.cluster.rows<Copies>(database, COPY, [templates, copiesPerTemplate]);
 }

@@ -35,8 +35,8 @@ export function resetPeak(pid: number): void {
 export function familyOf(pid: number): number[] {
   if (!fs.existsSync('/proc/self/stat')) return [pid];
   const pids = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const isChild = (each: string) =>
-    Number(/^PPid:\s+(\d+)/m.exec(read(each, 'status'))?.[1]) === pid;
+  const isChild = (candidate: string) =>
+    Number(/^PPid:\s+(\d+)/m.exec(read(candidate, 'status'))?.[1]) === pid;
   return [pid, ...pids.filter(isChild).map(Number)];
 }
 
@@ -72,12 +72,12 @@ export function watchProcessor(groups: Readonly<Record<string, () => readonly nu
     );
   return {
     /** Processor time of a group per item, in microseconds. */
-    each: (name: string, done: number) => ((used()[name] ?? 0) * 1000) / Math.max(1, done),
+    usPerItem: (name: string, done: number) => ((used()[name] ?? 0) * 1000) / Math.max(1, done),
     report(done: number): string {
       const passed = performance.now() - started;
       const parts = Object.entries(used()).map(([name, ms]) => {
-        const each = ((ms * 1000) / Math.max(1, done)).toFixed(0);
-        return ms === 0 ? '' : `${name} ${(ms / passed).toFixed(2)} (${each} µs each)`;
+        const perItem = ((ms * 1000) / Math.max(1, done)).toFixed(0);
+        return ms === 0 ? '' : `${name} ${(ms / passed).toFixed(2)} (${perItem} µs each)`;
       });
       return `processor: ${parts.filter((part) => part !== '').join(', ')}`;
     },

@@ -179,8 +179,8 @@ export async function writeTransfers(
   transfers: readonly TransferRow[],
   { locked = false }: { locked?: boolean } = {},
 ): Promise<Map<string, AccountBalances>> {
-  const rows = transfers.map((each) =>
-    TRANSFER_COLUMNS.map((name) => bound(name === 'created_at' ? 'time' : 'text', each[name])),
+  const rows = transfers.map((transfer) =>
+    TRANSFER_COLUMNS.map((name) => bound(name === 'created_at' ? 'time' : 'text', transfer[name])),
   );
   await insert(client, 'ledger_transfers', TRANSFER_COLUMNS, rows);
   const effects = effectsOf(transfers);
@@ -209,10 +209,10 @@ export async function writeEvents(
   events: readonly EventRow[],
   balancesByAccount: ReadonlyMap<string, AccountBalances>,
 ): Promise<void> {
-  const rows = events.map((each) => {
-    const balances = each.account === null ? undefined : balancesByAccount.get(each.account);
+  const rows = events.map((event) => {
+    const balances = event.account === null ? undefined : balancesByAccount.get(event.account);
     const values = EVENT_COLUMNS.map((name) =>
-      bound(name.endsWith('_at') ? 'time' : 'text', each[name]),
+      bound(name.endsWith('_at') ? 'time' : 'text', event[name]),
     );
     return [...values, balances?.balance ?? null, balances?.held ?? null];
   });

@@ -120,8 +120,8 @@ async function run(load: Load): Promise<Run> {
   const next = requestMaker(load);
   const nextStart = schedule(load);
   const before = process.cpuUsage();
-  const each = () => connection(load, tally, next, nextStart);
-  await Promise.all(Array.from({ length: load.connections }, each));
+  const startConnection = () => connection(load, tally, next, nextStart);
+  await Promise.all(Array.from({ length: load.connections }, startConnection));
   const { user, system } = process.cpuUsage(before);
   const result = tally.result();
   return { ...result, loadUs: (user + system) / Math.max(1, result.done) };

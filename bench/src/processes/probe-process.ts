@@ -26,7 +26,7 @@ export interface ProbeOptions {
 
 export interface ProbeRun extends Run {
   /** The same for each probe, by its name. */
-  each: Record<string, Run>;
+  byProbe: Record<string, Run>;
 }
 
 function send(agent: http.Agent, options: ProbeOptions, probed: Probe): Promise<void> {
@@ -62,22 +62,24 @@ async function probe(options: ProbeOptions): Promise<ProbeRun> {
   const { probes, warmupMs, seconds } = options;
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const tally = createTally(warmupMs, seconds);
-  const tallies = probes.map((each) => [each, createTally(warmupMs, seconds)] as const);
+  const tallies = probes.map((probe) => [probe, createTally(warmupMs, seconds)] as const);
   while (tally.isRunning()) {
-    for (const [each, own] of tallies) {
+    for (const [probe, probeTally] of tallies) {
       const started = performance.now();
       try {
-        await send(agent, options, each);
+        await send(agent, options, probe);
         tally.ok(started);
-        own.ok(started);
+        probeTally.ok(started);
       } catch (error) {
         tally.error(String(error));
       }
     }
   }
   agent.destroy();
-  const each = Object.fromEntries(tallies.map(([{ name }, own]) => [name, own.result()]));
-  return { ...tally.result(), each };
+  const byProbe = Object.fromEntries(
+    tallies.map(([{ name }, probeTally]) => [name, probeTally.result()]),
+  );
+  return { ...tally.result(), byProbe };
 }
 
 serveJobs({ probe });

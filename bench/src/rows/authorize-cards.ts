@@ -37,7 +37,7 @@ const isDeclined = ({ id }: Account) => /00[23]$/.test(id);
 async function accountOf(request: Request, customerId: string, currency: string, type: string) {
   const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
   const { data } = await request<{ data: Account[] }>('GET', path);
-  return data.find((each) => each.type === type) as Account;
+  return data.find((account) => account.type === type) as Account;
 }
 
 /**
@@ -97,8 +97,8 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
     'select platform_id from cards limit 1',
   );
   const platformId = row?.platform_id as string;
-  const plain = definedIds(createdHolders.map((each) => each.plain));
-  const wallets = definedIds(createdHolders.map((each) => each.wallet));
+  const plain = definedIds(createdHolders.map((holder) => holder.plain));
+  const wallets = definedIds(createdHolders.map((holder) => holder.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
   // The provider of row 7d issues them; without a message of it, this has no effect.
   await cluster.rows(

@@ -82,11 +82,11 @@ async function waitForDeliveries(
   let first: { at: number; n: number } | undefined;
   let last: { at: number; n: number } | undefined;
   for (;;) {
-    const n = (await count()) - before;
+    const deliveredCount = (await count()) - before;
     const now = performance.now();
-    if (n >= expectedCount / 10) first ??= { at: now, n };
-    if (n >= expectedCount * 0.9) last ??= { at: now, n };
-    if (n >= expectedCount || now > until) break;
+    if (deliveredCount >= expectedCount / 10) first ??= { at: now, n: deliveredCount };
+    if (deliveredCount >= expectedCount * 0.9) last ??= { at: now, n: deliveredCount };
+    if (deliveredCount >= expectedCount || now > until) break;
     await sleep(POLL_MS);
   }
   await sending;
@@ -96,21 +96,36 @@ async function waitForDeliveries(
   const rate = first && last && last.n > first.n ? (last.n - first.n) / (last.at - first.at) : 0;
   return {
     perSecond: rate * 1000,
-    us: busy.each('sender', total),
+    us: busy.usPerItem('sender', total),
     errors: Math.abs(total - expectedCount),
   };
 }
 
-async function deliver(parts: Parts, platforms: readonly string[], each: number) {
-  const start = () => parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [platforms, each, DATA]);
-  return waitForDeliveries(parts, platforms.length * each, parts.server, start);
+async function deliver(parts: Parts, platforms: readonly string[], eventsPerPlatform: number) {
+  const start = () =>
+    parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [platforms, eventsPerPlatform, DATA]);
+  return waitForDeliveries(parts, platforms.length * eventsPerPlatform, parts.server, start);
 }
 
 /** Like `deliver`; events of the platforms in `dead` receive no response and are not counted. */
-async function deliverToSlowReceivers(parts: Parts, alive: string[], dead: string[], each: number) {
+async function deliverToSlowReceivers(
+  parts: Parts,
+  alive: string[],
+  dead: string[],
+  eventsPerPlatform: number,
+) {
   const start = () =>
-    parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [[...alive, ...dead], each, DATA]);
-  const result = await waitForDeliveries(parts, alive.length * each, parts.server, start);
+    parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [
+      [...alive, ...dead],
+      eventsPerPlatform,
+      DATA,
+    ]);
+  const result = await waitForDeliveries(
+    parts,
+    alive.length * eventsPerPlatform,
+    parts.server,
+    start,
+  );
   await parts.bench.cluster.rows(
     HOOKS_DATABASE,
     'delete from webhook_queue where platform_id = any($1::text[])',

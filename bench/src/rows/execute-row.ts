@@ -63,7 +63,7 @@ export function executor(parts: Parts, database: string) {
   return {
     done: () => done,
     /** Processor time of a group per request of the last run, in microseconds. */
-    each: (group: string) => busy?.each(group, last?.done ?? 0) ?? 0,
+    usPerRequest: (group: string) => busy?.usPerItem(group, last?.done ?? 0) ?? 0,
     async run(
       kind: Kind,
       port: number,

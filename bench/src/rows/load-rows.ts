@@ -128,7 +128,7 @@ async function costsWith(bench: Bench, processes: number, into: Map<string, Cost
   for (let round = 1; round <= rounds; round++) {
     for (const { kind, costs } of kindRows) {
       const run = await server.run(kind, api.port, CONNECTIONS, Math.min(COST_S, seconds));
-      costs.us.push(server.each('server') + server.each('PostgreSQL'));
+      costs.us.push(server.usPerRequest('server') + server.usPerRequest('PostgreSQL'));
       costs.perSecond.push(run.perSecond);
       const rate = `${run.perSecond.toFixed(0)}/s, ${run.errors} errors`;
       const us = costs.us.at(-1)?.toFixed(0);
@@ -147,7 +147,7 @@ export async function processRows(bench: Bench): Promise<Row[]> {
     const at = (processes: number) => costsByCount.get(costsKey(kind, processes)) as Costs;
     const side = (processes: number) =>
       sizeOf(at(processes).us, `${processes} processes`, at(processes).errors);
-    const rateOf = (n: number) => at(n).perSecond.map((each) => each.toFixed(0));
+    const rateOf = (n: number) => at(n).perSecond.map((rate) => rate.toFixed(0));
     const rates = PROCESSES.map((n) => `${n}: ${rateOf(n).join(', ')}`);
     return [2, 4].map(
       (processes, index): Row => ({
@@ -199,11 +199,11 @@ async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
   const { done, errors } = await run();
   const wal = ((await walBytes(bench, database)) - walBefore) / done;
   const after = await sizesOf(bench, database);
-  const each = [...after]
+  const tables = [...after]
     .map(([name, bytes]) => ({ name, bytes: (bytes - (before.get(name) ?? 0)) / done }))
     .filter(({ bytes }) => bytes >= 1)
     .sort((a, b) => b.bytes - a.bytes);
-  return { each, total: each.reduce((sum, { bytes }) => sum + bytes, 0), wal, errors };
+  return { tables, total: tables.reduce((sum, { bytes }) => sum + bytes, 0), wal, errors };
 }
 
 /**
@@ -226,8 +226,8 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
     peer.run('convert', { count: 2_000 }),
   );
   for (const child of [load, worker, api.process]) await child.stop();
-  const tables = serverGrowth.each.map(({ name, bytes }) => `${name} ${bytes.toFixed(0)}`);
-  const requests = serverGrowth.each.filter(({ name }) => name.startsWith('api_request'));
+  const tableTexts = serverGrowth.tables.map(({ name, bytes }) => `${name} ${bytes.toFixed(0)}`);
+  const requests = serverGrowth.tables.filter(({ name }) => name.startsWith('api_request'));
   const requestBytes = requests.reduce((sum, { bytes }) => sum + bytes, 0);
   const peerSide = sizeOf([peerGrowth.total], 'interactive', peerGrowth.errors);
   return [
@@ -238,7 +238,7 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
       railhead: sizeOf([serverGrowth.total - requestBytes], 'server', serverGrowth.errors),
       peer: peerSide,
       maxValue: 8_000,
-      remark: `by table: ${tables.join(', ')}`,
+      remark: `by table: ${tableTexts.join(', ')}`,
     },
     {
       id: '14b',

@@ -55,7 +55,7 @@ export async function readRows(bench: Bench): Promise<Row[]> {
       warmupMs,
       seconds: forS,
       method: 'GET',
-      paths: paths.map((each) => base + each),
+      paths: paths.map((path) => base + path),
       once: false,
       authorization: AUTHORIZATION,
       keyed: false,

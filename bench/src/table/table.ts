@@ -99,9 +99,9 @@ export function jsonOf(
 
 /** Time of each group, and total time. */
 export function timesOf(seconds: Readonly<Record<string, number>>): string {
-  const each = Object.entries(seconds).map(([name, time]) => `${name} ${time} s`);
+  const times = Object.entries(seconds).map(([name, time]) => `${name} ${time} s`);
   const total = Object.values(seconds).reduce((sum, time) => sum + time, 0);
-  return `Measured in ${(total / 60).toFixed(1)} minutes: ${each.join(', ')}.`;
+  return `Measured in ${(total / 60).toFixed(1)} minutes: ${times.join(', ')}.`;
 }
 
 /** Remarks about rows. */

@@ -24,7 +24,7 @@ describe('every command', () => {
     command,
     ...command.commands.flatMap(all),
   ];
-  const commandsByName = all().map((each) => [each.name(), each] as const);
+  const commandsByName = all().map((command) => [command.name(), command] as const);
 
   it('covers every operation once', () => {
     const ids = RESOURCES.flatMap(({ operations }) => operations.map(([id]) => id));
@@ -36,8 +36,8 @@ describe('every command', () => {
   it.each(commandsByName)('%s has help with examples within 80 columns', (name, command) => {
     let text = '';
     command.configureOutput({
-      writeOut: (each) => {
-        text += each;
+      writeOut: (chunk) => {
+        text += chunk;
       },
       getOutHelpWidth: () => 80,
       getOutHasColors: () => false,

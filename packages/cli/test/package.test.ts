@@ -57,7 +57,7 @@ describe('the package', () => {
     );
     expect(others).toEqual([]);
     const installed = readdirSync(path.join(project, 'node_modules')).filter(
-      (each) => each[0] !== '.',
+      (entry) => entry[0] !== '.',
     );
     expect(installed.sort()).toEqual(['@jmespath-community', 'commander', 'railhead-cli']);
   });

@@ -26,7 +26,7 @@ interface Terminal {
 
 const open: IPty[] = [];
 afterEach(() => {
-  for (const each of open.splice(0)) each.kill();
+  for (const terminal of open.splice(0)) terminal.kill();
 });
 
 const isInstalled = (shell: string) =>

@@ -32,7 +32,7 @@ const UNKNOWN = 'Unknown:019b8d60-2a80-7000-8000-00000000ffff';
 /** Parameters of the path with an ID that nothing has. */
 const idsOf = ({ parameters = [] }: Described) =>
   Object.fromEntries(
-    parameters.filter((each) => each.in === 'path').map(({ name }) => [name, UNKNOWN]),
+    parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => [name, UNKNOWN]),
   );
 
 const has = ({ parameters = [] }: Described, parameter: string) =>
@@ -97,7 +97,7 @@ describe('every operation', () => {
     const client = await clientOf(app, { agentToken: accessToken });
     const codes: Record<string, string | undefined> = {};
     for (const operation of operations) {
-      const isAgents = operation.security?.some((each) => 'AgentAuth' in each);
+      const isAgents = operation.security?.some((scheme) => 'AgentAuth' in scheme);
       if (!isAgents || Object.keys(idsOf(operation)).length || operation.requestBody) continue;
       const error = await errorOf(client, operation, {});
       codes[operation.operationId] = error?.code;

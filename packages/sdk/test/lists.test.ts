@@ -53,8 +53,8 @@ describe('a list', () => {
   it('without pages is iterated as well', async () => {
     const client = await clientOf(app);
     const currencies: unknown[] = [];
-    for await (const each of client.internalAccounts.listPlatformInternalAccounts()) {
-      currencies.push(each.balance.currency.code);
+    for await (const account of client.internalAccounts.listPlatformInternalAccounts()) {
+      currencies.push(account.balance.currency.code);
     }
     expect(currencies).toContain('USD');
   });

@@ -124,7 +124,7 @@ describe('the package', () => {
     async (name, type, options) => {
       const projectFolder = project(name.replaceAll(' ', '-').toLowerCase(), type, options);
       expect(
-        readdirSync(path.join(projectFolder, 'node_modules')).filter((each) => each[0] !== '.'),
+        readdirSync(path.join(projectFolder, 'node_modules')).filter((entry) => entry[0] !== '.'),
       ).toEqual(['railhead-sdk']);
       // Once is enough for the code of the README and of the documentation.
       const isFirst = type === 'module';

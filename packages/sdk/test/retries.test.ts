@@ -23,10 +23,10 @@ async function startFailing() {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const { method = '', url = '', headers } = request;
-    const each = { method, url, headers, body };
-    receivedRequests.push(each);
+    const received = { method, url, headers, body };
+    receivedRequests.push(received);
     const answer = answers.length > 1 ? answers.shift() : answers[0];
-    answer?.(response, each);
+    answer?.(response, received);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -72,11 +72,11 @@ export async function outputs(): Promise<void> {
   const reply = await client.quotes.executeQuote({ quoteId: 'Quote:1' }).withResponse();
   if (reply.status === 200) expectType<Equal<typeof reply.data, Quote>>();
   else reply.data.payloadToSign.toUpperCase();
-  for await (const each of client.transactions.listTransactions()) {
-    expectType<Equal<typeof each, Item<'listTransactions'>>>();
-    if (each.type === 'CARD') each.merchant?.toString();
+  for await (const transaction of client.transactions.listTransactions()) {
+    expectType<Equal<typeof transaction, Item<'listTransactions'>>>();
+    if (transaction.type === 'CARD') transaction.merchant?.toString();
     // @ts-expect-error of cards only
-    else each.merchant;
+    else transaction.merchant;
   }
   // @ts-expect-error no list
   for await (const _ of client.quotes.getQuoteById({ quoteId: 'Quote:1' })) return;
@@ -107,11 +107,11 @@ export async function events(body: string): Promise<void> {
   if (event.type === 'PAYMENT.DONE') return;
   // @ts-expect-error at least one key
   await verify({ body, headers: {} });
-  for await (const each of client.events.follow({ types: ['CARD.STATE_CHANGE'] })) {
-    expectType<Equal<typeof each, StoredEvent<'CARD.STATE_CHANGE'>>>();
-    each.data?.state.toLowerCase();
+  for await (const event of client.events.follow({ types: ['CARD.STATE_CHANGE'] })) {
+    expectType<Equal<typeof event, StoredEvent<'CARD.STATE_CHANGE'>>>();
+    event.data?.state.toLowerCase();
     // @ts-expect-error the data of an erased customer is null
-    each.data.state;
+    event.data.state;
   }
 }
 

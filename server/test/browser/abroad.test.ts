@@ -72,7 +72,7 @@ const optionsOf = (page: Page, label: string) =>
   page
     .getByLabel(label)
     .locator('option:not([hidden])')
-    .evaluateAll((all) => all.map((each) => (each as unknown as { value: string }).value));
+    .evaluateAll((all) => all.map((option) => (option as unknown as { value: string }).value));
 
 describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
@@ -116,7 +116,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         idType: 'NON_US_TAX_ID',
         countryOfIssuance: 'DE',
       });
-      expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
+      expect(complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([]);
       await close();
     },
     TIMEOUT_MS,

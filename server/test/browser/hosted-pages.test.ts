@@ -129,8 +129,8 @@ describe.runIf(browserPath)('hosted pages', () => {
   beforeAll(async () => {
     await ownership.app.app.server.listen({ port: 0, host: '127.0.0.1' });
     logos = await openLogoSite();
-    for (const each of [ownership.app.platform, ownership.as, ownership.app.unregulated])
-      await brand(each, '/logo.svg', '#0f766e');
+    for (const platform of [ownership.app.platform, ownership.as, ownership.app.unregulated])
+      await brand(platform, '/logo.svg', '#0f766e');
     const fixture = cardFixture(ownership.app);
     ({ id: cardId } = await fixture.createCard(await fixture.createCardholder()));
     browser = await launch();
@@ -263,7 +263,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     'load the logo without a referrer, and work when it fails',
     async () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
-      expect(logos.referrers.filter((each) => each !== undefined)).toEqual([]);
+      expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
       await brand(ownership.as, '/gone.png');
       const { page, look, close } = await open('phone', 'light');
       await page.goto(await ownershipLink());

@@ -20,7 +20,8 @@ const secrets: string[] = [PASSWORD];
 const at = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
 
 /** Replies of the API that the page shows are logged by the browser as failed loads. */
-const violations = () => visited.problems.filter((each) => !each.startsWith('Failed to load'));
+const violations = () =>
+  visited.problems.filter((problem) => !problem.startsWith('Failed to load'));
 
 /** Adds a device that verifies its user. */
 async function addDevice(transport: 'internal' | 'usb' = 'internal') {

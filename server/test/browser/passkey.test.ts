@@ -20,7 +20,7 @@ const PAGE = `<!doctype html><title>Wallet</title><script>
   const text = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   const bytes = (text) => Uint8Array.from(
-    atob(text.replaceAll('-', '+').replaceAll('_', '/')), (each) => each.charCodeAt(0));
+    atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
   async function register({ challenge, attestation, userVerification }) {
     const made = await navigator.credentials.create({ publicKey: {
       challenge: bytes(challenge), attestation, timeout: 10_000,

@@ -78,7 +78,7 @@ async function send(anchor: string, heading: string, path: string): Promise<Resp
     await dialog.getByPlaceholder('********').fill(clientSecret);
   }
   const responded = page.waitForResponse(
-    (each) => each.url().includes(path) && each.request().method() === 'POST',
+    (response) => response.url().includes(path) && response.request().method() === 'POST',
   );
   await dialog.getByRole('button', { name: /^Send/ }).first().click();
   return responded;
@@ -144,6 +144,6 @@ describe.runIf(browserPath)('the API reference', () => {
   });
 
   it('loads nothing from elsewhere', () => {
-    expect(visitor.problems.filter((each) => each.startsWith('asked '))).toEqual([]);
+    expect(visitor.problems.filter((problem) => problem.startsWith('asked '))).toEqual([]);
   });
 });

@@ -45,8 +45,8 @@ const newest = (...places: string[]): number =>
     ...places.flatMap((place) =>
       statSync(place).isDirectory()
         ? readdirSync(place, { recursive: true, withFileTypes: true })
-            .filter((each) => each.isFile() && !each.parentPath.includes('cache'))
-            .map((each) => statSync(path.join(each.parentPath, each.name)).mtimeMs)
+            .filter((entry) => entry.isFile() && !entry.parentPath.includes('cache'))
+            .map((entry) => statSync(path.join(entry.parentPath, entry.name)).mtimeMs)
         : [statSync(place).mtimeMs],
     ),
   );
@@ -59,7 +59,7 @@ function skipReason(): string | undefined {
     'operator-openapi.json',
   ];
   if (built === undefined) return 'The documentation site is not built. Run: npm run docs';
-  const current = built > newest(...sources.map((each) => path.join(root, each)));
+  const current = built > newest(...sources.map((source) => path.join(root, source)));
   return current ? undefined : 'site/dist is older than its sources. Run: npm run docs';
 }
 
@@ -169,7 +169,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
       if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`requested ${url}`);
     });
     page.on('requestfinished', (request) => {
-      sizes.push(request.sizes().then((each) => each.responseBodySize));
+      sizes.push(request.sizes().then((responseSizes) => responseSizes.responseBodySize));
     });
     const go = async (to: string) => {
       sizes.length = 0;
@@ -185,8 +185,8 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
   }
 
   const smallestText = (page: Page) =>
-    page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((each) =>
-      parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a))`);
+    page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((label) =>
+      parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a))`);
 
   // Colors do not depend on the size, so two of the four combinations show both of each.
   const VIEWS = [
@@ -196,9 +196,9 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
 
   it.each(VIEWS)('is accessible and light: %s, %s', { timeout: PAGES_MS }, async (size, theme) => {
     const { page, problems, go, close } = await open(size, theme);
-    const view = VIEWS.findIndex(([each]) => each === size);
+    const view = VIEWS.findIndex(([name]) => name === size);
     for (const [index, name] of PAGES.entries()) {
-      const views = variantsOf(VIEWS, index).map(([each]) => each);
+      const views = variantsOf(VIEWS, index).map(([name]) => name);
       if (!views.includes(size)) continue;
       const bytes = await go(name);
       await screenshot(page, `site-${name.replace('/', '-') || 'home'}-${size}-${theme}`);

@@ -125,7 +125,9 @@ describe.runIf(browserPath)('the verification page', () => {
         undefined,
         office.as,
       );
-      expect(body.data.map((each: { fileName: string }) => each.fileName)).toEqual(['bright.png']);
+      expect(body.data.map((document: { fileName: string }) => document.fileName)).toEqual([
+        'bright.png',
+      ]);
       await close();
     },
     TIMEOUT_MS,

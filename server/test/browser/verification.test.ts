@@ -124,15 +124,14 @@ describe.runIf(browserPath)('the verification page', () => {
         undefined,
         office.as,
       );
-      expect(documents.body.data.map((each: { side: string }) => each.side).sort()).toEqual([
-        'BACK',
-        'FRONT',
-      ]);
+      expect(documents.body.data.map((document: { side: string }) => document.side).sort()).toEqual(
+        ['BACK', 'FRONT'],
+      );
       await page.getByRole('link', { name: 'Back to Unregulated' }).click();
       await page.waitForURL(REDIRECT);
       expect(remainingSteps).toEqual([REDIRECT]);
       // The browser reports each error reply; any other message is a defect.
-      expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
+      expect(complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([]);
       await close();
     },
     TIMEOUT_MS,
@@ -266,7 +265,7 @@ describe.runIf(browserPath)('the verification page', () => {
         businessInfo: { countriesOfOperation: ['US', 'MX'], registrationNumber: 'HRB 1000' },
         beneficialOwners: [{ ownershipPercentage: 70, kycStatus: 'APPROVED' }],
       });
-      expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
+      expect(complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([]);
       await close();
     },
     TIMEOUT_MS,

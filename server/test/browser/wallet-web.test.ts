@@ -111,7 +111,7 @@ async function signInByCode(page: Page, email: string) {
 
 async function walletOf(email: string): Promise<string> {
   const { data } = ok(await app.call('GET', '/customers?limit=100'), 200);
-  const person = data.find((each: ApiResponse['body']) => each.email === email);
+  const person = data.find((customer: ApiResponse['body']) => customer.email === email);
   return (await fixture.walletOf(person.id)).id;
 }
 

@@ -79,7 +79,7 @@ describe('connections', () => {
       ...[`port=${port}`, 'listen_addresses=localhost', 'unix_socket_directories='],
       ...['ssl=on', 'ssl_cert_file=server.pem', 'ssl_key_file=server.key', 'fsync=off'],
     ];
-    const flags = settings.flatMap((each) => ['-c', each]);
+    const flags = settings.flatMap((setting) => ['-c', setting]);
     const child = start([`${binaries}/postgres`, '-D', dataFolder, ...flags], {
       ...{ log, asPostgres: true, cwd: folder },
     });
@@ -131,15 +131,15 @@ describe('connections', () => {
   }, 120_000);
 
   afterAll(async () => {
-    await Promise.all(servers.map((each) => each.remove()));
+    await Promise.all(servers.map((server) => server.remove()));
     for (const pid of pids.reverse()) await stop(pid, 'SIGINT');
     fs.rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
   async function startServer(name: string, databaseUrl: string): Promise<Running> {
-    const [own = 0] = await freePorts(1);
+    const [port = 0] = await freePorts(1);
     const env = { LOG_LEVEL: 'error', RAILHEAD_DATABASE_CONNECTION_AGE: '60' };
-    const server = createServerProcess(name, { port: own, databaseUrl, env });
+    const server = createServerProcess(name, { port: port, databaseUrl, env });
     servers.push(server);
     return server.start();
   }

@@ -86,7 +86,7 @@ describe('a separated primary', () => {
     const primary = await fixture.cluster.leader();
     await startIsolated(primary);
     const [sent] = fixture.load.requests.filter(
-      (each) => each.kind === 'transfer' && each.response?.status === 201,
+      (request) => request.kind === 'transfer' && request.response?.status === 201,
     );
     if (!sent) throw new Error('no payment was sent');
     path = `/2025-10-13${sent.path}`;

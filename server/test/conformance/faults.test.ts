@@ -13,7 +13,7 @@ import { FAULTS, type Fault, simulatedProvider } from '../kit/providers/simulate
 const effects = systemEffects();
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close();
+  for (const provider of opened.splice(0)) await provider.close();
 });
 
 /** Runs the checks whose names have one of the prefixes; without prefixes, all checks. */

@@ -83,8 +83,8 @@ describe.runIf(isTestable)('a change', () => {
       };
       const outcomes = await Promise.all([clara, carl].map(outcomeOf));
       const loser = outcomes[0] === 'done' ? carl : clara;
-      expect(outcomes.filter((each) => each === 'done')).toHaveLength(1);
-      const message = outcomes.find((each) => each !== 'done');
+      expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+      const message = outcomes.find((outcome) => outcome !== 'done');
       expect(message).toMatch(/decided|status|final|already/i);
       const { data } = ok(await opened.client.call('GET', `/audit-records?subject=${id}`), 200);
       const decisions = data.filter(({ hasChanges }: { hasChanges: boolean }) => hasChanges);
@@ -122,7 +122,7 @@ describe.runIf(isTestable)('a change', () => {
       await tom.context.setOffline(false);
       await button(dialogOf(page), 'Send again').click();
       await dialogOf(page).getByRole('status').getByText('Frozen').waitFor();
-      const keys = requests.map((each) => each.headers()['idempotency-key']);
+      const keys = requests.map((request) => request.headers()['idempotency-key']);
       expect(keys).toHaveLength(3);
       expect(new Set(keys).size).toBe(1);
       expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
@@ -157,11 +157,11 @@ describe.runIf(isTestable)('a change', () => {
     async () => {
       const { page, id, submit } = await freezing('Typed before the session ended');
       const { data } = ok(await opened.client.call('GET', '/operator-sessions?limit=100'), 200);
-      const own = data.find(
-        (each: { operatorUserId: string; status: string }) =>
-          each.operatorUserId === tom.id && each.status === 'ACTIVE',
+      const ownSession = data.find(
+        (session: { operatorUserId: string; status: string }) =>
+          session.operatorUserId === tom.id && session.status === 'ACTIVE',
       );
-      ok(await opened.client.call('DELETE', `/operator-sessions/${own.id}`), 200);
+      ok(await opened.client.call('DELETE', `/operator-sessions/${ownSession.id}`), 200);
       const ended = page.getByRole('alertdialog', { name: 'Your session has ended' });
       await ended.waitFor();
       const tab = tom.context.waitForEvent('page');

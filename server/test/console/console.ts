@@ -103,7 +103,7 @@ async function openConsole() {
 
   async function idOf(email: string): Promise<string> {
     const { data } = ok(await client.call('GET', '/operator-users?limit=100'), 200);
-    return data.find((each: { email: string }) => each.email === email).id;
+    return data.find((user: { email: string }) => user.email === email).id;
   }
 
   /** An operator who has enrolled, in a browser of their own. */
@@ -134,8 +134,8 @@ async function openConsole() {
 
     /** Removes the problems that must be there, and no others. */
     function expectProblems(pattern: RegExp): void {
-      expect(problems.filter((each) => pattern.test(each))).not.toEqual([]);
-      problems.splice(0, problems.length, ...problems.filter((each) => !pattern.test(each)));
+      expect(problems.filter((problem) => pattern.test(problem))).not.toEqual([]);
+      problems.splice(0, problems.length, ...problems.filter((problem) => !pattern.test(problem)));
     }
 
     const expectRejections = (...statuses: readonly number[]) =>
@@ -177,7 +177,7 @@ async function openConsole() {
     firstLink: () => enrollment.firstAdministratorLink(app.runtime),
     /** What all open pages show, for the report of a failed test. */
     async shown(): Promise<string> {
-      const pages = browser.contexts().flatMap((each) => each.pages());
+      const pages = browser.contexts().flatMap((context) => context.pages());
       const texts = pages.map(async (page) => {
         const parts = await page
           .locator('main, [role=dialog], [role=alertdialog]')
@@ -230,6 +230,6 @@ export const WIDTHS = { phone: SIZES.phone.viewport, desktop: SIZES.desktop.view
 /** Neither the page nor its main part scrolls horizontally. */
 export async function expectFits(page: Page, name: string): Promise<void> {
   const overflow = await page.evaluate(`[document.documentElement, document.querySelector('main')]
-    .map((each) => each.scrollWidth - each.clientWidth)`);
+    .map((element) => element.scrollWidth - element.clientWidth)`);
   expect([name, overflow]).toEqual([name, [0, 0]]);
 }

@@ -31,8 +31,8 @@ async function reconcileUnknownFee(opened: OpenConsole, adapter: Adapter): Promi
 export async function connectedProvider(opened: OpenConsole): Promise<Adapter> {
   const adapter = await startAdapter(opened.app);
   const offer = adapter.replies['/capabilities']?.({})?.body as object;
-  const more = { statements: true, services: ['email'] };
-  adapter.replies['/capabilities'] = () => ({ body: { ...offer, ...more } });
+  const additionalCapabilities = { statements: true, services: ['email'] };
+  adapter.replies['/capabilities'] = () => ({ body: { ...offer, ...additionalCapabilities } });
   const write = writeWith(opened);
   await connectBank(write, adapter, BANK);
   const service = { providerId: BANK, environment: 'production', priority: 5, kind: 'email' };

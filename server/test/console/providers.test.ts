@@ -259,7 +259,7 @@ describe.runIf(isTestable)('in the console', () => {
       await close();
       const { data: after } = ok(await opened.client.call('GET', '/provider-routes'), 200);
       expect(after.length).toBe(before.length + 1);
-      expect(after.some((each: { priority: number }) => each.priority === 8_000)).toBe(true);
+      expect(after.some((route: { priority: number }) => route.priority === 8_000)).toBe(true);
     },
     TIMEOUT_MS,
   );

@@ -124,18 +124,18 @@ describe.runIf(isTestable)('screens', () => {
       problems.push(String((error as { actual?: unknown }).actual ?? error));
     }
     await screenshot(page, title.replaceAll(/[ /$]+/g, '-'));
-    return [...problems, ...ann.problems.splice(0)].map((each) => `${title}: ${each}`);
+    return [...problems, ...ann.problems.splice(0)].map((problem) => `${title}: ${problem}`);
   }
 
   async function walk(name: string, cases: readonly Case[]): Promise<void> {
     const { page } = ann;
     const problems: string[] = [];
     for (const look of LOOKS) {
-      const inLook = cases.filter((each) => each.look === look);
+      const inLook = cases.filter((testCase) => testCase.look === look);
       if (inLook.length === 0) continue;
       await page.setViewportSize(WIDTHS[look.width]);
       await page.emulateMedia({ colorScheme: look.colorScheme });
-      for (const each of inLook) problems.push(...(await problemsOf(name, each)));
+      for (const testCase of inLook) problems.push(...(await problemsOf(name, testCase)));
     }
     expect(problems).toEqual([]);
   }

@@ -92,7 +92,7 @@ describe.runIf(isTestable)('in the console', () => {
       await app.settle();
       expect(receiver.arrivals).toHaveLength(before + 1);
       const resent = receiver.arrivals.at(-1);
-      expect(receiver.arrivals.slice(0, before).map((each) => each.id)).toContain(resent?.id);
+      expect(receiver.arrivals.slice(0, before).map((arrival) => arrival.id)).toContain(resent?.id);
       expect(JSON.parse(resent?.body ?? '').data.id).toBe(id);
       await closeDialog(page);
       await timeline.getByText('2 attempts').waitFor();

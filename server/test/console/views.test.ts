@@ -35,8 +35,8 @@ const LISTS: Readonly<Record<string, number>> = {
 
 /** Runs in the page: how far the columns of a list extend beyond what is shown of it. */
 const endsOfColumns = `[...document.querySelectorAll('.rows thead th')].map(
-  (each) =>
-    each.getBoundingClientRect().right - each.closest('.rows').getBoundingClientRect().right,
+  (element) =>
+    element.getBoundingClientRect().right - element.closest('.rows').getBoundingClientRect().right,
 )`;
 
 /** Runs in the page: types a text with short pauses, however slow the machine is. */
@@ -89,7 +89,9 @@ describe.runIf(isTestable)('a screen', () => {
       const ofAll = ({ length }: { length: number }) => length > 0;
       await expect.poll(() => [totals, states].every(ofAll)).toBe(true);
       const modes = () =>
-        new Set([...totals, ...states].map((each) => new URL(each.url()).searchParams.get('mode')));
+        new Set(
+          [...totals, ...states].map((request) => new URL(request.url()).searchParams.get('mode')),
+        );
       expect([...modes()]).toEqual(['production']);
       await button(page, 'Sandbox').click();
       await page.locator('.screen-head').getByText('Sandbox', { exact: true }).first().waitFor();
@@ -283,8 +285,8 @@ describe.runIf(isTestable)('the menu', () => {
       expect(names.length).toBeGreaterThanOrEqual(36);
       await page.keyboard.press('Control+k');
       await page.locator('[role=dialog] input:focus').waitFor();
-      const found = await page.getByRole('option').allTextContents();
-      expect(found.map((each) => each.trim()).sort()).toEqual(names.sort());
+      const optionTexts = await page.getByRole('option').allTextContents();
+      expect(optionTexts.map((text) => text.trim()).sort()).toEqual(names.sort());
       await page.keyboard.press('Escape');
       expect(opened.problems()).toEqual([]);
       await ann.close();

@@ -132,10 +132,13 @@ async function recordBeforePaying(recorder: ExampleRecorder) {
 async function recordOwnership(recorder: ExampleRecorder) {
   const { app, record } = recorder;
   const { supportedCurrencies } = ok(await app.call('GET', '/config'), 200);
-  const travelRule = supportedCurrencies.map((each: { currencyCode: string }) =>
-    each.currencyCode === 'USDC'
-      ? { ...each, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
-      : each,
+  const travelRule = supportedCurrencies.map((supportedCurrency: { currencyCode: string }) =>
+    supportedCurrency.currencyCode === 'USDC'
+      ? {
+          ...supportedCurrency,
+          requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }],
+        }
+      : supportedCurrency,
   );
   await app.call('PATCH', '/config', { supportedCurrencies: travelRule });
   const customer = await createPerson(recorder);

@@ -16,7 +16,7 @@ async function reference(): Promise<Map<string, Described & { path: string }>> {
   const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, Described>> };
   return new Map(
     Object.entries(paths).flatMap(([path, methods]) =>
-      Object.values(methods).map((each) => [each.operationId, { ...each, path }] as const),
+      Object.values(methods).map((method) => [method.operationId, { ...method, path }] as const),
     ),
   );
 }

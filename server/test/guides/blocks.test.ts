@@ -55,7 +55,7 @@ const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
 
 const blocks = allBlocks();
 const locationOf = ({ page, line }: Block) => `${page}:${line}`;
-const ofLanguage = (language: string) => blocks.filter((each) => each.language === language);
+const ofLanguage = (language: string) => blocks.filter((block) => block.language === language);
 
 const isRun = ({ page }: Block) => RUN_PAGES.includes(page) || page in RUN_ELSEWHERE;
 
@@ -105,14 +105,14 @@ describe('blocks', () => {
   });
 
   it('are all covered by a check', () => {
-    expect(blocks.filter((each) => !isCovered(each)).map(locationOf)).toEqual([]);
+    expect(blocks.filter((block) => !isCovered(block)).map(locationOf)).toEqual([]);
   });
 
   it('of exceptions exist', () => {
     const figures = Object.fromEntries(
       Object.keys(FIGURES).map((page) => [
         page,
-        ofLanguage('').filter((each) => each.page === page).length,
+        ofLanguage('').filter((block) => block.page === page).length,
       ]),
     );
     expect(figures).toEqual(FIGURES);
@@ -126,7 +126,7 @@ describe('blocks', () => {
 });
 
 describe('shell blocks', () => {
-  it.each(ofLanguage('shell').map((each) => [locationOf(each), each.text] as const))(
+  it.each(ofLanguage('shell').map((block) => [locationOf(block), block.text] as const))(
     'name what exists: %s',
     async (_, text) => {
       expect(await shellProblems(text)).toEqual([]);
@@ -156,7 +156,7 @@ describe('other blocks', () => {
     expect(typeProblems(ofLanguage('ts'))).toEqual([]);
   });
 
-  it.each(ofLanguage('json').map((each) => [locationOf(each), each.text] as const))(
+  it.each(ofLanguage('json').map((block) => [locationOf(block), block.text] as const))(
     'of JSON can be read: %s',
     (_, text) => {
       expect(JSON.parse(text)).toBeTypeOf('object');

@@ -87,7 +87,7 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
   };
   const { config, platform } = configuration;
   // Setting the current value also counts as a change.
-  for (const each of [config, platform]) delete each.updatedAt;
+  for (const resource of [config, platform]) delete resource.updatedAt;
   return configuration;
 }
 
@@ -173,7 +173,7 @@ describe('guides', () => {
       skip(SHELLS.length === 0, 'no shell to run guides in');
       const results = await Promise.all(shellsOf(file).map((shell) => follow(file, shell)));
       expect(results.flatMap(({ problems }) => problems)).toEqual([]);
-      const values = results.map((each) => each.values);
+      const values = results.map((result) => result.values);
       expect(constantPlaceholders(values, differing())).toEqual([]);
     },
   );

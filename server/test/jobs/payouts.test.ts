@@ -52,7 +52,7 @@ async function payout() {
 async function jobOf(id: string, kind: string) {
   const all: { jobId: string; state: string; about: Record<string, string> }[] =
     await server.runJson(...['jobs', 'list', '--kind', kind, '--limit', '1000']);
-  return all.find((each) => each.about.transactionId === id);
+  return all.find((job) => job.about.transactionId === id);
 }
 
 /** Runs the job until it is dead. Returns its id. */
@@ -93,7 +93,7 @@ describe('jobs retry', () => {
       server.run('jobs', 'retry', job),
     ]);
     expect(retries.map(({ code }) => code)).toContain(0);
-    await Promise.all(workers.map((each) => each.runDue()));
+    await Promise.all(workers.map((worker) => worker.runDue()));
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(provider.paid).toEqual([payment.id]);
     expect(new Set(provider.sends)).toEqual(new Set([payment.id]));

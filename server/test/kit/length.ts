@@ -1,4 +1,4 @@
-// How long the long suites run: short in `npm test`, `npm run test:system` and .ci/run, whole in
+// How long the long suites run: short in `npm test`, `npm run test:system` and .ci/run, complete in
 // `npm run test:long`.
 import { runSeed } from './app/effects.ts';
 

@@ -13,7 +13,7 @@ import { STABLECOINS } from './codes/stablecoins.ts';
 import { UMA } from './codes/uma.ts';
 import { WALLETS } from './codes/wallets.ts';
 
-const WAYS: readonly Provocation[] = [
+const PROVOCATIONS: readonly Provocation[] = [
   ...PEOPLE,
   ...MONEY,
   ...WALLETS,
@@ -36,9 +36,11 @@ of codes; a test reproduces each of them.
 /** The section of a code on the page. */
 function sectionOf(code: Code): string[] {
   const { cause, remedy } = ERROR_GUIDE[code];
-  const ways = WAYS.filter((each) => each.code === code).map(({ how }) => how);
-  if (ways.length === 0) return [];
-  const attempts = ways.map(
+  const descriptions = PROVOCATIONS.filter((provocation) => provocation.code === code).map(
+    ({ how }) => how,
+  );
+  if (descriptions.length === 0) return [];
+  const attempts = descriptions.map(
     (description) =>
       `- To reproduce: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`,
   );
@@ -58,18 +60,20 @@ const fixture = openForFile(codeFixture);
 
 describe('every error code', () => {
   it('has a fixture that provokes it', () => {
-    const listedCodes = new Set<string>(WAYS.map((each) => each.code));
+    const listedCodes = new Set<string>(PROVOCATIONS.map((provocation) => provocation.code));
     expect(CODES.filter((code) => !listedCodes.has(code))).toEqual([]);
   });
 
-  it.each(WAYS.map((each) => [each.code, each.how, each] as const))('%s: %s', async (...row) => {
+  it.each(
+    PROVOCATIONS.map((provocation) => [provocation.code, provocation.how, provocation] as const),
+  )('%s: %s', async (...row) => {
     const { code, run } = row[2];
     const { status, body } = await run(fixture);
     expect([status, body.code]).toEqual([STATUS_OF[code], code]);
   });
 
   it('is logged if it is a server error, even without a cause', () => {
-    const errors = fixture.app.log.map((line) => JSON.parse(line)).filter((each) => each.err);
+    const errors = fixture.app.log.map((line) => JSON.parse(line)).filter((entry) => entry.err);
     const logged = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
     expect(logged).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));
   });

@@ -135,9 +135,9 @@ afterAll(() => client?.end());
 
 /** A cursor into the middle of the list, in the server's format. */
 const deep = (resource: string) => {
-  const n = TRANSACTIONS / 2;
-  const time = app.effects.now() - n * 1_000;
-  return Buffer.from(`${time} ${resource}:${uuid(n)}`).toString('base64url');
+  const position = TRANSACTIONS / 2;
+  const time = app.effects.now() - position * 1_000;
+  return Buffer.from(`${time} ${resource}:${uuid(position)}`).toString('base64url');
 };
 
 const hub = `Customer:${uuid(1)}`;

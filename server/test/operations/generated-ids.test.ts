@@ -152,7 +152,7 @@ describe.each(MAGIC)('generated IDs that end in %s', (scriptedSuffix) => {
       await app.call('GET', `/transactions?customerId=${person.id}&type=CARD`),
       200,
     );
-    expect(data.map((each: ApiResponse['body']) => each.status)).toEqual(['SETTLED']);
+    expect(data.map((transaction: ApiResponse['body']) => transaction.status)).toEqual(['SETTLED']);
   });
 
   it('do not change the minting of a stablecoin', async () => {
@@ -177,7 +177,7 @@ describe('account details that the sandbox generates', () => {
   });
 
   it('exclude every suffix that an account table contains', () => {
-    for (const each of OF_ACCOUNTS) expect(each).toMatch(SCRIPTED_SUFFIX);
+    for (const outcome of OF_ACCOUNTS) expect(outcome).toMatch(SCRIPTED_SUFFIX);
   });
 
   it('never have one of these suffixes', () => {

@@ -56,10 +56,10 @@ it('has one effect before the deletion, and one after it', async () => {
     const name = `boundary ${round}`;
     const first = await create(app, name);
     app.effects.set(app.effects.now() + WEEK_MS + 1);
-    const repeat = (each: number) => create(each % 2 === 0 ? app : second, name);
-    const repetitions = Array.from({ length: round % 5 }, (_, each) => repeat(each));
+    const repeat = (attempt: number) => create(attempt % 2 === 0 ? app : second, name);
+    const repetitions = Array.from({ length: round % 5 }, (_, attempt) => repeat(attempt));
     const deletion = idempotencyRetention().run(app.runtime);
-    repetitions.push(...Array.from({ length: 4 }, (_, each) => repeat(each)));
+    repetitions.push(...Array.from({ length: 4 }, (_, attempt) => repeat(attempt)));
     const replies = await Promise.all(repetitions);
     deletions += await deletion;
     // A reply is that of the first effect or of the only later one.

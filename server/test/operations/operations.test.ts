@@ -50,17 +50,19 @@ beforeAll(async () => {
 
 // Read from the published document, so that the list exists before a server does.
 const contracts = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, each]) => ({
+  Object.entries(item).map(([method, operation]) => ({
     path,
     method: method.toUpperCase(),
-    operationId: each.operationId as string,
+    operationId: operation.operationId as string,
     /** The credential type: BasicAuth, AgentAuth or none. */
-    auth: Object.keys((each.security as Json[])[0] ?? {})[0],
+    auth: Object.keys((operation.security as Json[])[0] ?? {})[0],
   })),
 );
 
 const contractOf = (operationId: string): Contract => {
-  const operation = app.operations.find((each) => each.contract.operationId === operationId);
+  const operation = app.operations.find(
+    (operation) => operation.contract.operationId === operationId,
+  );
   if (!operation) throw new Error(`${operationId} is published but not served`);
   return operation.contract;
 };
@@ -87,8 +89,8 @@ function failure(): Error {
 }
 
 /** The same operation with a handler that throws. */
-const breaking = (each: Operation): Operation => ({
-  ...each,
+const breaking = (operation: Operation): Operation => ({
+  ...operation,
   async run() {
     throw failure();
   },
@@ -104,7 +106,7 @@ async function openFailing() {
     return systemCaller(platform.id, platform.environment);
   };
   const isPublic = ({ contract: { operationId } }: Operation) =>
-    contracts.some((each) => each.operationId === operationId && !each.auth);
+    contracts.some((contract) => contract.operationId === operationId && !contract.auth);
   const server = createServer({
     files,
     runtime: {
@@ -118,7 +120,9 @@ async function openFailing() {
       },
     },
     // Operations without a credential admit no caller.
-    operations: operations.map((each) => (isPublic(each) ? breaking(each) : each)),
+    operations: operations.map((operation) =>
+      isPublic(operation) ? breaking(operation) : operation,
+    ),
     authenticate: admit,
     agents: { callerOf: admit, isProven: () => true },
     naming: namingFor('Service'),
@@ -163,7 +167,9 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
 
   it('returns Retry-After for a token over the rate limit', async () => {
     const contract = contractOf(operationId);
-    const tight = limited.operations.find((each) => each.contract.operationId === operationId);
+    const tight = limited.operations.find(
+      (operation) => operation.contract.operationId === operationId,
+    );
     const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
     const options = withPermission(contract, limitedAgent.accessToken);
     const request = () => limited.call(contract.method, target, bodyOf(contract), options);
@@ -186,7 +192,7 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
     it('requires its permission', async () => {
       const contract = contractOf(operationId);
       const otherPermissions = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
-        (p) => p !== contract.permission,
+        (permission) => permission !== contract.permission,
       );
       const token = await app.tokenWith(otherPermissions);
       const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
@@ -232,8 +238,8 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
       const target = requestPath(contract, () => '%00', europeanId);
       const token = withPermission(contract);
       const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
-      for (const more of keys) {
-        const options = { ...token, headers: { ...token.headers, ...more } };
+      for (const additionalKey of keys) {
+        const options = { ...token, headers: { ...token.headers, ...additionalKey } };
         const response = await app.call(contract.method, target, bodyOf(contract), options);
         expect([response.status, response.body.code]).toEqual([404, contract.notFound]);
       }

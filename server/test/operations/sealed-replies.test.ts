@@ -56,13 +56,13 @@ const PERSONAL = [
 function personalIn(schema: TSchema, visited = new Set<TSchema>()): string[] {
   if (visited.has(schema)) return [];
   visited.add(schema);
-  const parts = schema as TSchema & Record<'anyOf' | 'oneOf' | 'allOf', TSchema[] | undefined>;
+  const composed = schema as TSchema & Record<'anyOf' | 'oneOf' | 'allOf', TSchema[] | undefined>;
   const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
   return [
     ...properties.map(([name]) => name).filter((name) => PERSONAL.includes(name)),
-    ...properties.flatMap(([, each]) => personalIn(each, visited)),
-    ...[parts.anyOf, parts.oneOf, parts.allOf].flatMap((some) =>
-      (some ?? []).flatMap((each) => personalIn(each, visited)),
+    ...properties.flatMap(([, property]) => personalIn(property, visited)),
+    ...[composed.anyOf, composed.oneOf, composed.allOf].flatMap((schemas) =>
+      (schemas ?? []).flatMap((schema) => personalIn(schema, visited)),
     ),
     ...(schema.items ? personalIn(schema.items as TSchema, visited) : []),
   ];
@@ -71,8 +71,8 @@ function personalIn(schema: TSchema, visited = new Set<TSchema>()): string[] {
 it('encrypts the replies of every operation with personal data', () => {
   const open = app.operations.flatMap(({ contract }) => {
     if (contract.method !== 'POST' || contract.sealed || contract.auth === 'hosted') return [];
-    const personalFields = Object.values(contract.replies).flatMap((each) =>
-      each ? personalIn(each) : [],
+    const personalFields = Object.values(contract.replies).flatMap((reply) =>
+      reply ? personalIn(reply) : [],
     );
     return personalFields.length
       ? [`${contract.operationId}: ${[...new Set(personalFields)].join(', ')}`]

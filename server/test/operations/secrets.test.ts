@@ -70,11 +70,11 @@ function noteInstallation({ platform, other, production }: TestApp): void {
     secrets.note('an API secret', clientSecret);
     secrets.note('a login', Buffer.from(`${clientId}:${clientSecret}`).toString('base64'));
   }
-  for (const each of ['wallet bundles', 'wallet tokens', 'card numbers'].flatMap((subject) => [
+  for (const name of ['wallet bundles', 'wallet tokens', 'card numbers'].flatMap((subject) => [
     `sandbox ${subject}`,
     `production ${subject}`,
   ])) {
-    const key = app.runtime.vault.derive(each);
+    const key = app.runtime.vault.derive(name);
     secrets.note('a key derived from the master key', Buffer.from(key).toString('hex'));
   }
 }
@@ -344,7 +344,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
     control.note('a platform', app.platform.id);
     control.note('a reason', 'The path was not found');
     const { leaks } = control.find(searchedTexts);
-    for (const each of [
+    for (const place of [
       'a platform in the log',
       'an operation in the log',
       'an operation in the metrics',
@@ -356,10 +356,10 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
       `a reason in the error of GET /${planted}`,
       'a platform in wallet_requests.platform_id',
     ]) {
-      expect(leaks).toContain(each);
+      expect(leaks).toContain(place);
     }
-    for (const each of ['the metrics', `the error of GET /${planted}`]) {
-      expect(leaks).not.toContain(`a name in ${each}`);
+    for (const place of ['the metrics', `the error of GET /${planted}`]) {
+      expect(leaks).not.toContain(`a name in ${place}`);
     }
   });
 });

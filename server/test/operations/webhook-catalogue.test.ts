@@ -21,13 +21,13 @@ examples.
 function emittersOf(type: string): string {
   const names = publishedErrors()
     .map(({ operationId }) => operationId)
-    .filter((operationId) => eventsOf(operationId).some((each) => each === type))
+    .filter((operationId) => eventsOf(operationId).some((eventType) => eventType === type))
     .sort();
   return names.length ? `Emitted by ${names.map((name) => `\`${name}\``).join(', ')}.` : '';
 }
 
 function sectionOf(type: string): string {
-  const example = webhooks.find((each) => each.type === type);
+  const example = webhooks.find((webhook) => webhook.type === type);
   const body = example && `\`\`\`json\n${JSON.stringify(example.body, null, 2)}\n\`\`\``;
   return [`### ${type}`, emittersOf(type), body].filter(Boolean).join('\n\n');
 }

@@ -216,11 +216,11 @@ async function verify({ id, amount, member, approvals, executions }: Run): Promi
   expect(await service.readStatus(id)).toContain(expected[execution?.verb ?? 'none']);
   if (execution?.verb === 'release') released += amount;
   const approved: unknown[] = [];
-  for (const each of approvals) {
-    const { body } = await call('GET', `/approvals/${each.id}`, { secret: adaSecret });
-    if (body.status === 'APPROVED') approved.push(each.person);
-    if (each.person !== MEMBER) expect(body.status).not.toBe('INVALID');
-    else await verifyRights(member, each.id, body.status);
+  for (const approval of approvals) {
+    const { body } = await call('GET', `/approvals/${approval.id}`, { secret: adaSecret });
+    if (body.status === 'APPROVED') approved.push(approval.person);
+    if (approval.person !== MEMBER) expect(body.status).not.toBe('INVALID');
+    else await verifyRights(member, approval.id, body.status);
   }
   const requester = execution?.requester;
   expect(approved).toEqual(requester === undefined ? [] : [requester]);

@@ -37,7 +37,7 @@ describe('permissions', () => {
     for (const role of ROLE_NAMES) {
       const secret = await client.secretOf({ roles: [role] });
       const { status } = await client.call(method, pathOf(path), { body, secret });
-      const isAllowed = ROLES[role].some((each) => each === operatorPermission);
+      const isAllowed = ROLES[role].some((permission) => permission === operatorPermission);
       if (isOwn(contract)) expect([400, 403]).toContain(status);
       else expect([role, status === 403]).toEqual([role, !isAllowed]);
       expect(status).not.toBe(401);
@@ -60,7 +60,7 @@ describe('permissions', () => {
     },
   );
 
-  it.each(ALL.filter((each) => !CONTRACTS.includes(each)))(
+  it.each(ALL.filter((contract) => !CONTRACTS.includes(contract)))(
     '$operationId needs no credential',
     async ({ method, path }) => {
       const { status } = await client.call(method, path, { body: {}, secret: null });
@@ -85,8 +85,8 @@ describe('permissions', () => {
   it('of a viewer reveal no personal data', () => {
     const revealing = CONTRACTS.filter(({ reveals }) => reveals);
     expect(revealing.length).toBeGreaterThan(5);
-    const isOfViewer = (name: string) => ROLES.viewer.some((each) => each === name);
-    const ofViewer = revealing.filter((each) => isOfViewer(each.operatorPermission ?? ''));
+    const isOfViewer = (name: string) => ROLES.viewer.some((permission) => permission === name);
+    const ofViewer = revealing.filter((contract) => isOfViewer(contract.operatorPermission ?? ''));
     expect(ofViewer.map(({ operationId }) => operationId)).toEqual([]);
   });
 
@@ -104,7 +104,7 @@ describe('verbs', () => {
   it('each have an operation', () => {
     const covered = new Set(CONTRACTS.flatMap(({ commands = [] }) => commands));
     const verbs = VERBS.map(({ noun, verb }) => `${noun} ${verb}`);
-    expect([...covered].filter((each) => !verbs.includes(each))).toEqual([]);
-    expect(verbs.filter((each) => !covered.has(each))).toEqual([]);
+    expect([...covered].filter((verb) => !verbs.includes(verb))).toEqual([]);
+    expect(verbs.filter((verb) => !covered.has(verb))).toEqual([]);
   });
 });

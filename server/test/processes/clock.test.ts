@@ -153,7 +153,7 @@ describe('a clock and several processes', () => {
       `select subject, count(*) from events where type = 'OUTGOING_PAYMENT.FAILED'
         group by subject`,
     );
-    expect(events.rows.map((each) => each.count)).toEqual(Array(PAYMENTS).fill('1'));
+    expect(events.rows.map((row) => row.count)).toEqual(Array(PAYMENTS).fill('1'));
     expect(problemsOf(await readSnapshot(url))).toEqual([]);
   }, 90_000);
 

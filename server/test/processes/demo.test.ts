@@ -15,13 +15,13 @@ const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
 const DEMO_MS = 120_000;
 
 let dataFolder: DataFolder;
-let tmp: string;
+let folder: string;
 let running: Running;
 let endpoint: Receiver;
 
 /** Runs the demonstration with a watched folder for temporary files. */
 function demonstrate(...flags: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmp };
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: folder };
   return new Promise((resolve) => {
     execFile(process.execPath, [DEMO, ...flags], { env }, (error, stdout, err) =>
       resolve({ code: error ? Number(error.code) : 0, out: stdout, err }),
@@ -45,8 +45,8 @@ async function config(change?: object): Promise<{ webhookEndpoint?: string }> {
 
 beforeAll(async () => {
   dataFolder = createDataFolder('demo');
-  tmp = path.join(path.dirname(dataFolder.dir), 'tmp');
-  fs.mkdirSync(tmp, { mode: 0o755 });
+  folder = path.join(path.dirname(dataFolder.dir), 'tmp');
+  fs.mkdirSync(folder, { mode: 0o755 });
   fs.chmodSync(path.dirname(dataFolder.dir), 0o711);
   endpoint = await startReceiver();
   running = await dataFolder.start();
@@ -59,7 +59,7 @@ afterAll(async () => {
   await dataFolder.remove();
 }, 60_000);
 
-const arrival = (...args: string[]) => args.map((each) => `✓ OUTGOING_PAYMENT.${each} `);
+const arrival = (...args: string[]) => args.map((arg) => `✓ OUTGOING_PAYMENT.${arg} `);
 
 /** Lines that must appear in this order, possibly with others between them. */
 const SCENARIO = [
@@ -109,7 +109,7 @@ describe('npm run demo', () => {
       expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);
       expect(out).toMatch(/^A separate server at http:\/\/localhost:\d+\/2025-10-13\n/);
       expect(out).not.toContain('\x1b');
-      expect(fs.readdirSync(tmp)).toEqual([]);
+      expect(fs.readdirSync(folder)).toEqual([]);
     },
     DEMO_MS,
   );
@@ -122,7 +122,7 @@ describe('npm run demo', () => {
       expect(out).toContain(`The server at ${running.credentials.baseUrl}\n`);
       expect((await config()).webhookEndpoint).toBe(endpoint.url);
       await endpoint.has(2);
-      expect(endpoint.arrivals.map((each) => each.type)).toEqual(['TEST', 'TEST']);
+      expect(endpoint.arrivals.map((arrival) => arrival.type)).toEqual(['TEST', 'TEST']);
     },
     DEMO_MS,
   );

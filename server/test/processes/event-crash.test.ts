@@ -26,7 +26,7 @@ async function createCustomer(): Promise<string> {
 /** Ids of the resources of the events after a cursor. */
 const followed = async (after: string): Promise<string[]> =>
   (await read(`after=${after}&limit=100`)).data.map(
-    (each: { resourceId: string }) => each.resourceId,
+    (event: { resourceId: string }) => event.resourceId,
   );
 
 /** Uses the ids of two thousand transactions, of which the disk learns nothing. */

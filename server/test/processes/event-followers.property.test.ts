@@ -88,7 +88,7 @@ async function follow(from: string, limit: number, count: () => number): Promise
   for (let index = limit; ; index++) {
     const path = `/events?after=${after}&wait=1&limit=${limit}`;
     const page = await repeatUntilDone(() => call(index, path));
-    ids.push(...page.data.map((each: { id: string }) => each.id));
+    ids.push(...page.data.map((event: { id: string }) => event.id));
     after = page.after;
     if (page.data.length > 0 || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
     if (page.hasMore || page.data.length > 0) continue;
@@ -149,7 +149,7 @@ it('receives every committed event once, in any order of IDs and commits', async
       count = written.length;
       const received = await following;
       const [first] = received;
-      for (const each of received) expect(each).toEqual(first);
+      for (const eventIds of received) expect(eventIds).toEqual(first);
       expect([...first!].sort()).toEqual(written.sort());
     }),
     { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
@@ -192,7 +192,7 @@ it(`receives ${EVENTS} events that four processes commit, without a gap or a dou
   const expected = await storedEventIds();
   count = expected.length;
   const received = await following;
-  for (const each of received) expect(each).toEqual(expected);
+  for (const eventIds of received) expect(eventIds).toEqual(expected);
   expect(expected.length).toBeGreaterThanOrEqual(EVENTS);
   const seconds = (ms: number) => (ms / 1_000).toFixed(1);
   const caughtUp = seconds(performance.now() - written);

@@ -41,7 +41,7 @@ async function tryAdapter(name: string, program: readonly string[], port = freeP
   const { checks } = JSON.parse(printed.join(''));
   const unusual = checks.filter(({ verdict }: { verdict: string }) => verdict !== 'passed');
   expect({ code, unusual }).toEqual({ code: 0, unusual: [] });
-  return { keys, names: checks.map((each: { name: string }) => each.name) };
+  return { keys, names: checks.map((check: { name: string }) => check.name) };
 }
 
 describe('the TypeScript adapter', () => {
@@ -93,7 +93,7 @@ describe('the adapter of a bank', () => {
   it('conforms, and orders each payment once', { timeout: TRIAL_MS }, async () => {
     const { names } = await tryAdapter('bank', [process.execPath, start], port);
     expect(names).toContain('cancel.held');
-    const orders = bank.payments.map((each: { end_to_end_id: string }) => each.end_to_end_id);
+    const orders = bank.payments.map((payment: { end_to_end_id: string }) => payment.end_to_end_id);
     expect(orders.length).toBeGreaterThan(10);
     expect(new Set(orders).size).toBe(orders.length);
     expect(bank.payments[0]).toMatchObject({ amount: '12.34', currency: 'EUR' });

@@ -22,9 +22,9 @@ async function startProxy(url: string) {
     const databaseSocket = folder
       ? net.connect(`${folder}/.s.PGSQL.${port}`)
       : net.connect(Number(port), hostname);
-    for (const each of [clientSocket, databaseSocket]) {
-      open.add(each);
-      each.on('error', () => undefined).on('close', () => open.delete(each));
+    for (const socket of [clientSocket, databaseSocket]) {
+      open.add(socket);
+      socket.on('error', () => undefined).on('close', () => open.delete(socket));
     }
     clientSocket.pipe(databaseSocket).pipe(clientSocket);
   });
@@ -37,7 +37,7 @@ async function startProxy(url: string) {
     url: to.href,
     cut() {
       server.close();
-      for (const each of open) each.destroy();
+      for (const socket of open) socket.destroy();
     },
   };
 }

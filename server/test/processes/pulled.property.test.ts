@@ -88,7 +88,7 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
     const page = await repeatUntilDone(turn, (processIndex) =>
       call(processIndex, `${path}/deliveries?wait=1&limit=${limit}`),
     );
-    const eventIds = page.data.map((each: { eventId: string }) => each.eventId);
+    const eventIds = page.data.map((delivery: { eventId: string }) => delivery.eventId);
     ids.push(...eventIds);
     if (eventIds.length) {
       const body = turn % 2 ? { cursor: page.cursor } : { eventIds };
@@ -165,7 +165,7 @@ it('gets every committed event once, in any order of IDs and commits', async () 
       let count = Number.POSITIVE_INFINITY;
       const pulling = pullAll(limit, () => count);
       const written = await Promise.all(all.map(write));
-      count = written.reduce((sum, each) => sum + each, 0);
+      count = written.reduce((sum, added) => sum + added, 0);
       const received = await pulling;
       expect(received).toEqual(await storedFrom(from));
       expect(received).toHaveLength(count);

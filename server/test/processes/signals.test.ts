@@ -23,7 +23,7 @@ function newFolder(): DataFolder {
 }
 
 afterAll(async () => {
-  await Promise.all(dataFolders.map((each) => each.remove()));
+  await Promise.all(dataFolders.map((dataFolder) => dataFolder.remove()));
 }, 60_000);
 
 async function call(to: Running, method: string, path: string, body?: object) {
@@ -178,7 +178,9 @@ describe('SIGTERM', () => {
     const { baseUrl, docsUrl, ...persistent } = before;
     expect(server.credentials).toMatchObject(persistent);
     const { body } = await call(server, 'GET', '/customers');
-    expect(body.data.map((each: { fullName: string }) => each.fullName)).toEqual(['Ada Lovelace']);
+    expect(body.data.map((customer: { fullName: string }) => customer.fullName)).toEqual([
+      'Ada Lovelace',
+    ]);
     expect((await call(server, 'GET', '/config')).body.webhookEndpoint).toBe(receiver.url);
     server.child.kill('SIGTERM');
     server.child.kill('SIGTERM'); // a second one changes nothing

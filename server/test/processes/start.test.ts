@@ -22,7 +22,7 @@ function newFolder(): DataFolder {
 }
 
 afterAll(async () => {
-  await Promise.all(dataFolders.map((each) => each.remove()));
+  await Promise.all(dataFolders.map((dataFolder) => dataFolder.remove()));
 }, 60_000);
 
 /** A port that was free a moment ago. */
@@ -77,8 +77,8 @@ async function inviter(baseUrl: string, basic: Buffer): Promise<string> {
 }
 
 /** Whether this machine has the second loopback address. */
-const hasIpv6 = Object.values(os.networkInterfaces()).some((each) =>
-  each?.some(({ address }) => address === '::1'),
+const hasIpv6 = Object.values(os.networkInterfaces()).some((networkInterface) =>
+  networkInterface?.some(({ address }) => address === '::1'),
 );
 
 describe('a start on loopback', () => {

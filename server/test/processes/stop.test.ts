@@ -68,7 +68,7 @@ const createCustomer = async (fullName: string) =>
 
 const names = async (): Promise<string[]> =>
   (await call('GET', '/customers?limit=100')).body.data.map(
-    (each: { fullName: string }) => each.fullName,
+    (customer: { fullName: string }) => customer.fullName,
   );
 
 /** A connection on which this text is sent. `received` returns the text that came back. */

@@ -73,7 +73,7 @@ async function metricOf(name: string, ...labels: string[]): Promise<number[]> {
 const jobsWith = (result: string) =>
   metricOf('railhead_jobs_total', 'kind="payout.send"', `result="${result}"`);
 
-const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 describe('three processes', () => {
   it('expire each quote once', async () => {

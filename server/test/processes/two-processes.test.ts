@@ -110,7 +110,7 @@ describe('two processes on one database', () => {
   it('create one first platform, with one token and one set of keys', async () => {
     expect(await rows('select name from platforms')).toEqual([{ name: 'Sandbox' }]);
     expect(await rows('select client_id from tokens')).toEqual([{ client_id: CLIENT.id }]);
-    const keys = servers.map((each) => each.credentials.webhookPublicKey);
+    const keys = servers.map((server) => server.credentials.webhookPublicKey);
     expect(keys[0]).toBe(keys[1]);
     for (const server of servers) expect(server.credentials.clientSecret).toBe(CLIENT.secret);
     const [first, second] = servers as [Running, Running];
@@ -157,7 +157,7 @@ describe('two processes on one database', () => {
     for (const [first, second] of responses) expect(first).toEqual(second);
     const statuses = responses.map(([first]) => first?.status);
     const paid = Math.floor(FUNDS / EACH);
-    expect(statuses.filter((each) => each === 201)).toHaveLength(paid);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(paid);
     const codes = responses.flatMap(([first]) => (first?.status === 201 ? [] : [first?.body.code]));
     expect(codes).toEqual(Array(PAYMENTS - paid).fill('INSUFFICIENT_FUNDS'));
     const [{ payments } = { payments: 0 }] = await rows<{ payments: number }>(
@@ -199,8 +199,8 @@ describe('two processes on one database', () => {
     );
     expect(deliveries.length).toBeGreaterThan(2 * PAYMENTS);
     const wrongDeliveries = deliveries
-      .map((each) => ({ ...each, received: received.get(each.id) ?? 0 }))
-      .filter((each) => each.received !== each.attempts);
+      .map((delivery) => ({ ...delivery, received: received.get(delivery.id) ?? 0 }))
+      .filter((delivery) => delivery.received !== delivery.attempts);
     expect(wrongDeliveries).toEqual([]);
     expect(
       deliveries

@@ -58,8 +58,8 @@ const isGenuine = ({ headers, body }: Received, key: KeyObject | undefined) =>
 function isStandard({ headers, body }: Received): boolean {
   const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   const keys = [...publicKeys.values()].filter((key) => key.asymmetricKeyType === 'ed25519');
-  return (headers['webhook-signature'] ?? '').split(' ').some((each) => {
-    const signature = Buffer.from(each.slice('v1a,'.length), 'base64');
+  return (headers['webhook-signature'] ?? '').split(' ').some((entry) => {
+    const signature = Buffer.from(entry.slice('v1a,'.length), 'base64');
     return keys.some((key) => verify(null, Buffer.from(text), key, signature));
   });
 }
@@ -149,7 +149,7 @@ async function untilListed(kid: string, status: string): Promise<number> {
   for (const server of servers) {
     await vi.waitFor(
       async () => {
-        const key = (await listKeys(server)).find((each) => each.kid === kid);
+        const key = (await listKeys(server)).find((key) => key.kid === kid);
         expect(key?.status).toBe(status);
       },
       { timeout: 15_000, interval: 50 },
@@ -163,7 +163,7 @@ async function rotate() {
     ...['webhooks', 'keys', 'rotate', '--environment', 'sandbox', '--overlap-hours', '0'],
   );
   const keyOf = (status: string) =>
-    rotation.find((each) => each.algorithm === 'P-256' && each.status === status)?.keyId as string;
+    rotation.find((key) => key.algorithm === 'P-256' && key.status === status)?.keyId as string;
   return { announced: keyOf('announced'), active: keyOf('active') };
 }
 
@@ -175,7 +175,7 @@ async function events(): Promise<string[]> {
       'GET',
       `/events?limit=100&after=${after}`,
     );
-    ids.push(...page.data.map((each: { id: string }) => each.id));
+    ids.push(...page.data.map((key: { id: string }) => key.id));
     ({ after, hasMore } = page);
   }
   return ids;
@@ -217,8 +217,7 @@ it('keeps the other places of the public key right', async () => {
     status: string;
   }[];
   const active = all.find(
-    (each) =>
-      each.environment === 'sandbox' && each.algorithm === 'P-256' && each.status === 'active',
+    (key) => key.environment === 'sandbox' && key.algorithm === 'P-256' && key.status === 'active',
   );
   for (const { dir } of dataFolders) {
     const text = readFileSync(path.join(dir, 'credentials.json'), 'utf8');

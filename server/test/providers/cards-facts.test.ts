@@ -11,7 +11,7 @@ const clearing = (cardId: string, authorizationId: string, amount: number, field
 
 const problemsOf = async () =>
   (await read('/provider-messages?result=CONTRADICTORY&limit=100')).data.map(
-    (each: { problem: string }) => each.problem,
+    (message: { problem: string }) => message.problem,
   );
 
 const owedBy = async (account: string) => {
@@ -165,7 +165,7 @@ describe('a message about an unknown payment', () => {
     const fields = { amount: -1, merchant: { descriptor: '', mcc: 'x' }, currency: 1 };
     const { status, body } = await send(cardId, 'card.authorization', fields);
     expect(status).toBe(400);
-    const names = body.details.errors.map((each: { field: string }) => each.field).sort();
+    const names = body.details.errors.map((error: { field: string }) => error.field).sort();
     expect(names).toEqual([
       ...['amount', 'authorizationId', 'currency', 'merchant.descriptor', 'merchant.mcc'],
     ]);

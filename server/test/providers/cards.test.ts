@@ -163,21 +163,26 @@ describe('a payment', () => {
   it('is decided once, and repetitions receive the same decision', async () => {
     const { cardId, account } = await order('30.00');
     const fields = { id: randomUUID(), authorizationId: randomUUID(), amount: 20_00 };
-    const sent = { ...fields, occurredAt: '2026-01-05T09:00:00Z' };
-    const first = await send(cardId, 'card.authorization', sent);
+    const authorizationFields = { ...fields, occurredAt: '2026-01-05T09:00:00Z' };
+    const first = await send(cardId, 'card.authorization', authorizationFields);
     const { authorization } = first.body;
     expect(first.body).toMatchObject({
       result: 'APPLIED',
       authorization: { decision: 'APPROVED' },
     });
-    const again = await send(cardId, 'card.authorization', sent);
+    const again = await send(cardId, 'card.authorization', authorizationFields);
     expect(again).toEqual({ status: 200, body: { result: 'DUPLICATE', authorization } });
-    const other = await send(cardId, 'card.authorization', { ...sent, id: 'other-message' });
+    const other = await send(cardId, 'card.authorization', {
+      ...authorizationFields,
+      id: 'other-message',
+    });
     expect(other.body).toEqual({ result: 'IGNORED', authorization });
-    expect((await send(cardId, 'card.authorization', { ...sent, amount: 1 })).status).toBe(409);
-    const changed = { ...sent, id: 'changed', amount: 1 };
+    expect(
+      (await send(cardId, 'card.authorization', { ...authorizationFields, amount: 1 })).status,
+    ).toBe(409);
+    const changed = { ...authorizationFields, id: 'changed', amount: 1 };
     expect((await send(cardId, 'card.authorization', changed)).status).toBe(409);
-    const declined = { ...sent, id: 'declined', authorizationId: 'declined' };
+    const declined = { ...authorizationFields, id: 'declined', authorizationId: 'declined' };
     const answers = [
       await send(cardId, 'card.authorization', declined),
       await send(cardId, 'card.authorization', declined),

@@ -68,18 +68,18 @@ describe('importProviders', () => {
       ],
     };
     const invalid = await rejectsFile(file);
-    expect(invalid.details.errors.map((each: { field: string }) => each.field)).toEqual([
+    expect(invalid.details.errors.map((error: { field: string }) => error.field)).toEqual([
       ...['providers.0.url', 'providers.0.publicKeys.0', 'providers.1.providerId'],
       ...['providers.1.terms.limits.0.currency', 'routes.0.providerId', 'routes.1.currency'],
       ...['routes.1.environment', 'routes.3'],
     ]);
     const { details } = await rejectsFile({ providers: [{ providerId: 'A' }], secret: 'x' });
-    const fields = details.errors.map((each: { field: string }) => each.field);
+    const fields = details.errors.map((error: { field: string }) => error.field);
     expect(fields).toEqual(
       expect.arrayContaining(['secret', 'providers.0.providerId', 'providers.0.url']),
     );
     const { data } = await read('/providers');
-    expect(data.filter((each: { kind: string }) => each.kind === 'GATEWAY')).toEqual([]);
+    expect(data.filter((provider: { kind: string }) => provider.kind === 'GATEWAY')).toEqual([]);
   });
 
   it('returns the changes of a dry run without applying them', async () => {
@@ -99,12 +99,12 @@ describe('importProviders', () => {
   it('applies the file in one commit, and changes nothing at the second import', async () => {
     const query = '/audit-records?operationId=importProviders&limit=100';
     const before = (await read(query)).data.filter(
-      (each: { hasChanges: boolean }) => each.hasChanges,
+      (record: { hasChanges: boolean }) => record.hasChanges,
     );
     expect((await importFile(completeFile())).applied).toBe(true);
     expect(await importFile(completeFile())).toEqual({ applied: false, changes: [] });
     const after = (await read(query)).data.filter(
-      (each: { hasChanges: boolean }) => each.hasChanges,
+      (record: { hasChanges: boolean }) => record.hasChanges,
     );
     expect(after).toHaveLength(before.length + 1);
     expect((await read('/providers/acme-bank')).ownKeys).toHaveLength(1);
@@ -121,8 +121,8 @@ describe('importProviders', () => {
       routes: [route('other-bank'), file.routes[1]],
     });
     expect(
-      result.changes.map((each: { action: string; subject: string }) =>
-        [each.action, each.subject].join(' '),
+      result.changes.map((change: { action: string; subject: string }) =>
+        [change.action, change.subject].join(' '),
       ),
     ).toEqual(['CHANGE PROVIDER', 'ADD KEY', 'REMOVE KEY', 'REMOVE ROUTE', 'ADD ROUTE']);
     expect(result.changes[0]).toMatchObject({ field: 'terms', after: '{}' });
@@ -202,7 +202,7 @@ describe('exportProviders', () => {
   it('returns a file without secrets, whose import changes nothing', async () => {
     const file = await read('/provider-configuration');
     expect(JSON.stringify(file)).not.toContain('PRIVATE');
-    expect(file.providers.map((each: { providerId: string }) => each.providerId)).toEqual([
+    expect(file.providers.map((provider: { providerId: string }) => provider.providerId)).toEqual([
       ...['acme-bank', 'other-bank'],
     ]);
     expect(await importFile(file)).toEqual({ applied: false, changes: [] });

@@ -99,8 +99,8 @@ describe('a delegated key', () => {
     const { id } = await fixture.createKey(walletCard);
     await write('POST', '/providers/custodian/pause');
     const builtIn = await fixture.createWalletCard({ funds: 20_000_000 });
-    const own = await fixture.createKey(builtIn);
-    expect(keys.has(own.id)).toBe(false);
+    const builtInKey = await fixture.createKey(builtIn);
+    expect(keys.has(builtInKey.id)).toBe(false);
     expect(await authorize(builtIn.card.id)).toMatchObject({ approved: true });
     // A paused provider still signs with its keys.
     expect(await authorize(walletCard.card.id)).toMatchObject({ approved: true });

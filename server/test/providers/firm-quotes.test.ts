@@ -63,7 +63,7 @@ const execute = (id: string) =>
 
 /** The quote as operators see it. */
 const firmQuoteOf = async (id: string) =>
-  (await read('/quotes?limit=100')).data.find((each: { id: string }) => each.id === id).firmQuote;
+  (await read('/quotes?limit=100')).data.find((quote: { id: string }) => quote.id === id).firmQuote;
 
 describe('a firm quote', () => {
   it('sets the price and the expiry, and is redeemed once by the execution', async () => {
@@ -96,7 +96,7 @@ describe('a firm quote', () => {
     });
     const calls = received.get(REDEEM) ?? [];
     expect(calls.length).toBeGreaterThan(2);
-    expect(new Set(calls.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(new Set(calls.map((call) => JSON.stringify(call))).size).toBe(1);
   });
 
   it('of a fixed receiving amount buys that amount', async () => {

@@ -30,12 +30,12 @@ const report = (transferId: string, transfer: object) =>
 
 const auditOf = async (operationId: string) =>
   (await read(`/audit-records?operationId=${operationId}&limit=100`)).data.filter(
-    (each: { actor: { kind: string } }) => each.actor.kind === 'SYSTEM',
+    (record: { actor: { kind: string } }) => record.actor.kind === 'SYSTEM',
   );
 
 const metric = async (name: string) => {
   const { body } = await service.app.server.inject('/metrics');
-  const line = body.split('\n').find((each) => each.startsWith(`${name}{provider="${BANK}"}`));
+  const line = body.split('\n').find((line) => line.startsWith(`${name}{provider="${BANK}"}`));
   return line === undefined ? undefined : Number(line.split(' ')[1]);
 };
 
@@ -50,10 +50,10 @@ describe('getProviderHealth', () => {
     ];
     const [settled, failed, returned] = payments.map(({ id }) => id);
     if (!settled || !failed || !returned) throw new Error('no payments');
-    const done = { state: 'settled', reference: 'BANK-1' };
-    await report(settled, done);
+    const settlement = { state: 'settled', reference: 'BANK-1' };
+    await report(settled, settlement);
     await report(failed, { state: 'failed', reason: 'ACCOUNT_INVALID' });
-    await report(returned, done);
+    await report(returned, settlement);
     await report(returned, { state: 'returned', reason: 'ACCOUNT_INVALID' });
     const all = await windows();
     for (const window of all) {
@@ -83,13 +83,13 @@ describe('getProviderHealth', () => {
           isBroken ? Promise.reject(new Error('down')) : runtime.db.query(...input),
       }),
     );
-    for (const each of recorders) {
-      each.observe('counted', { isSuccess: true, durationMs: 80 });
-      each.observe('counted', { isSuccess: false, durationMs: 3_000 });
-      await expect(each.flush()).rejects.toThrow('down');
+    for (const recorder of recorders) {
+      recorder.observe('counted', { isSuccess: true, durationMs: 80 });
+      recorder.observe('counted', { isSuccess: false, durationMs: 3_000 });
+      await expect(recorder.flush()).rejects.toThrow('down');
     }
     isBroken = false;
-    await Promise.all(recorders.flatMap((each) => [each.flush(), each.flush()]));
+    await Promise.all(recorders.flatMap((recorder) => [recorder.flush(), recorder.flush()]));
     const health = await readHealth(runtime.db, ['counted'], effects.now() + 1_000);
     expect(health.get('counted')?.[1]).toMatchObject({
       ...{ calls: 4, errors: 2, errorRate: 0.5, averageMs: 1_540, maxMs: 3_000 },

@@ -90,9 +90,9 @@ describe('deposit.received', () => {
     expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
     expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
-    expect(data.filter((each: { messageId: string }) => each.messageId === 'lost')).toMatchObject([
-      { problem: 'Payment reference not found.', type: 'deposit.received' },
-    ]);
+    expect(
+      data.filter((message: { messageId: string }) => message.messageId === 'lost'),
+    ).toMatchObject([{ problem: 'Payment reference not found.', type: 'deposit.received' }]);
     expect(await balance()).toBe(50_00);
   });
 
@@ -125,7 +125,7 @@ describe('an invalid message', () => {
     const message = deposit({ amount: 0, senderName: 'Grace Hopper' });
     const { status, body } = await adapter.send(BANK, { ...message, currency: 7, id: undefined });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
-    const fields = body.details.errors.map((each: { field: string }) => each.field);
+    const fields = body.details.errors.map((error: { field: string }) => error.field);
     expect(fields.sort()).toEqual(['amount', 'currency', 'id']);
     expect((await adapter.send(BANK, '{"id":')).status).toBe(400);
     expect((await adapter.send(BANK, '[]')).status).toBe(400);
@@ -134,8 +134,8 @@ describe('an invalid message', () => {
     const rows = await service.app.runtime.db.query('select * from provider_messages');
     expect(JSON.stringify(rows, (_, value) => String(value))).not.toContain('Grace');
     expect(service.app.log.join('\n')).not.toContain('Grace');
-    const both = deposit({ accountId: account, bankReference: 'STMT-5' });
-    expect((await adapter.send(BANK, both)).status).toBe(400);
+    const ambiguousDeposit = deposit({ accountId: account, bankReference: 'STMT-5' });
+    expect((await adapter.send(BANK, ambiguousDeposit)).status).toBe(400);
   });
 });
 
@@ -202,7 +202,7 @@ describe('createProvider', () => {
   it('reports every invalid field, and rejects private addresses unless allowed', async () => {
     const invalid = { providerId: 'Acme', environment: 'test', url: 'x', publicKeyPem: 'x' };
     const body = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', { body: invalid });
-    const fields = body.details.errors.map((each: { field: string }) => each.field);
+    const fields = body.details.errors.map((error: { field: string }) => error.field);
     expect(fields.sort()).toEqual(['environment', 'providerId']);
     const rejectsUrl = async (url: string, fields: object = { privateAddressAllowed: false }) => {
       const input = { body: newProvider({ providerId: 'other', url, ...fields }) };
@@ -217,7 +217,7 @@ describe('createProvider', () => {
     await rejects(409, 'CONFLICT', 'POST', '/providers', { body: newProvider() });
     const two = { body: newProvider({ providerId: 'other', url: 'x', publicKeyPem: 'x' }) };
     const problems = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', two);
-    const names = problems.details.errors.map((each: { field: string }) => each.field);
+    const names = problems.details.errors.map((error: { field: string }) => error.field);
     expect(names).toEqual(['url', 'publicKeyPem']);
   });
 });

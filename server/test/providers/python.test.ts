@@ -121,11 +121,11 @@ describe.skipIf(python === '')('the Python adapter', () => {
     await write('POST', `/providers/${BANK}/reconcile`, body);
     await service.app.settle();
     const { data } = await read('/provider-days');
-    const days = data.map((each: { day: string }) => each.day).sort();
+    const days = data.map((record: { day: string }) => record.day).sort();
     expect(days.at(-1)).toBe(day);
-    const close = (each: string) =>
-      write('POST', `/providers/${BANK}/close-day`, { ...body, day: each });
-    for (const each of days.slice(0, -1)) await close(each);
+    const close = (day: string) =>
+      write('POST', `/providers/${BANK}/close-day`, { ...body, day: day });
+    for (const day of days.slice(0, -1)) await close(day);
     const closed = await close(day);
     expect(closed).toMatchObject({ status: 'CLOSED', ties: true, openingBalance: 1_000_000_00 });
     expect(closed.closingBalance).toBeLessThan(1_000_000_00);

@@ -30,7 +30,7 @@ function reply(body: object, status = 200) {
   adapter.replies[CALL] = () => ({ status, body });
 }
 
-const callCount = () => adapter.calls.filter((each) => each === CALL).length;
+const callCount = () => adapter.calls.filter((call) => call === CALL).length;
 
 const state = (id: string, transfer: object) =>
   adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });

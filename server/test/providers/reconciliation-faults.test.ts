@@ -106,7 +106,7 @@ async function reconcile(key: { currency: string; day: string }) {
   await write('POST', `/providers/${BANK}/reconcile`, key);
   await service.app.settle();
   const { data } = await read(`/provider-days?providerId=${BANK}&limit=100`);
-  return data.find((each: { day: string }) => each.day === key.day);
+  return data.find((record: { day: string }) => record.day === key.day);
 }
 
 const DECISIONS: Record<string, readonly string[]> = {
@@ -125,7 +125,7 @@ it.each([1, 2, 3, 4, 5, 6])(
     const key = { currency: 'EUR', day };
     await reconcile(key);
     const { data } = await read('/differences?limit=100');
-    expect(data.map((each: { kind: string }) => each.kind).sort()).toEqual(expected);
+    expect(data.map((difference: { kind: string }) => difference.kind).sort()).toEqual(expected);
     for (const { differenceId, kind } of data) {
       const choices = DECISIONS[kind] ?? FUNDS;
       const decision = choices[random(choices.length)];

@@ -26,7 +26,9 @@ const balanceOf = (id: string) => ledgerBalance(service.app, id);
 const system = (purpose: string) => balanceOf(`system:production:${purpose}:EUR`);
 const PURPOSES = ['suspense', 'expenses', 'losses', 'external_settlement', 'rail_in_transit'];
 const balances = async () =>
-  Object.fromEntries(await Promise.all(PURPOSES.map(async (each) => [each, await system(each)])));
+  Object.fromEntries(
+    await Promise.all(PURPOSES.map(async (purpose) => [purpose, await system(purpose)])),
+  );
 
 const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) =>
   adapter.send(BANK, {
@@ -62,7 +64,7 @@ async function reconcile(fields: object = {}) {
   await service.app.settle();
   const { data } = await read(`/provider-days?providerId=${BANK}&limit=100`);
   return data.find(
-    (each: typeof dayKey) => each.day === dayKey.day && each.currency === dayKey.currency,
+    (record: typeof dayKey) => record.day === dayKey.day && record.currency === dayKey.currency,
   );
 }
 /** Advances the clock to the end of the day and reconciles it. */
@@ -148,7 +150,7 @@ describe('a day', () => {
     adapter.replies['/statements/day'] = () => ({ status: 404, body: {} });
     await service.app.advance(DAY);
     const before = (await read(`/provider-days?providerId=${BANK}`)).data;
-    expect(before.map((each: { day: string }) => each.day)).not.toContain(day);
+    expect(before.map((record: { day: string }) => record.day)).not.toContain(day);
     if (reply) adapter.replies['/statements/day'] = reply;
     await service.app.advance(3_600_000);
     const [latest] = (await read(`/provider-days?providerId=${BANK}`)).data;
@@ -160,10 +162,10 @@ describe('a day', () => {
     const payout = await settledPayout();
     bank.pay(payout);
     bookDeposit(await reportedDeposit());
-    const whole = bank.page(day);
+    const statement = bank.page(day);
     const pageOf = (page: number) => ({
-      ...{ ...whole, statementId: 'pages', page, pageCount: 2 },
-      lines: whole.lines.slice(page - 1, page),
+      ...{ ...statement, statementId: 'pages', page, pageCount: 2 },
+      lines: statement.lines.slice(page - 1, page),
     });
     const send = (statement: object) => adapter.send(BANK, { type: 'statement.day', statement });
     expect(await send(pageOf(2))).toMatchObject({ status: 409 });
@@ -198,8 +200,8 @@ describe('a difference', () => {
     await rejects(400, 'INVALID_INPUT', 'POST', `/differences/${difference.differenceId}/decide`, {
       body: { decision: 'SETTLE', reason: 'x' },
     });
-    const done = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
-    expect(done).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
+    const decided = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
+    expect(decided).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
     expect(await balanceOf(account)).toBe(before + 12_34);
     expect(await system('suspense')).toBe(0);
     // The deposit exists, so that the later message of the provider is ignored.
@@ -218,13 +220,13 @@ describe('a difference', () => {
     const before = await balances();
     expect(before.suspense).toBe(490_00);
     const byAmount = new Map(
-      (await listOpen()).map((each: { amount: number }) => [each.amount, each]),
+      (await listOpen()).map((difference: { amount: number }) => [difference.amount, difference]),
     );
     const pick = (amount: number) => byAmount.get(amount) as { differenceId: string };
     await decide(pick(500_00), 'OWN_FUNDS');
     await decide(pick(-3_00), 'RECORD_FEE');
-    const kept = await decide(pick(-7_00), 'SUSPENSE');
-    expect(kept.status).toBe('IN_SUSPENSE');
+    const suspended = await decide(pick(-7_00), 'SUSPENSE');
+    expect(suspended.status).toBe('IN_SUSPENSE');
     expect(await balances()).toMatchObject({
       ...{ suspense: -7_00, expenses: before.expenses - 3_00 },
       external_settlement: before.external_settlement + 500_00,
@@ -239,8 +241,10 @@ describe('a difference', () => {
     const line = bank.pay(late.id, { transferId: undefined, reference: 'OTHER' });
     const unknownDeposit = bookDeposit(`DEP-${deposits + 1}`);
     await endDay();
-    const both = await listOpen();
-    const lineDifference = both.find((each: { lineId: string }) => each.lineId.startsWith(line.id));
+    const differences = await listOpen();
+    const lineDifference = differences.find((difference: { lineId: string }) =>
+      difference.lineId.startsWith(line.id),
+    );
     const path = `/differences/${lineDifference.differenceId}/decide`;
     const body = { decision: 'MATCH', transactionId: late.id, reason: 'the amount' };
     await rejects(409, 'CONFLICT', 'POST', path, { body });
@@ -283,7 +287,7 @@ describe('a difference', () => {
     await endDay();
     const all = await listOpen();
     expect(all).toHaveLength(2);
-    for (const each of all) await decide(each, 'RETURN');
+    for (const difference of all) await decide(difference, 'RETURN');
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect(await balanceOf(account)).toBe(before - 15_00);
@@ -332,7 +336,7 @@ describe('a difference', () => {
     await service.app.advance(DAY);
     await reconcile({ currency: 'USD' });
     const difference = (await listOpen()).find(
-      (each: { currency: string }) => each.currency === 'USD',
+      (difference: { currency: string }) => difference.currency === 'USD',
     );
     expect(difference).toMatchObject({ kind: 'CURRENCY_DIFFERS', amount: -amount });
     await decide(difference, 'WRITE_OFF');
@@ -351,7 +355,8 @@ describe('a difference', () => {
     await endDay();
     const all = await listOpen();
     expect(kindsOf(all)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
-    const isOfFirst = (each: { transactionId: string }) => each.transactionId === first.id;
+    const isOfFirst = (difference: { transactionId: string }) =>
+      difference.transactionId === first.id;
     const difference = all.find(isOfFirst);
     await decide(difference, 'SETTLE');
     expect(await service.readStatus(first.id)).toBe('COMPLETED - -');
@@ -434,8 +439,10 @@ describe('a corrected statement', () => {
     expect(await listOpen()).toHaveLength(2);
     bank.correct(day, (entries) =>
       entries
-        .filter((each) => each.amount !== 77)
-        .map((each) => (each.id === entry.id ? { ...each, amount: each.amount - 5 } : each)),
+        .filter((entry) => entry.amount !== 77)
+        .map((booked) =>
+          booked.id === entry.id ? { ...booked, amount: booked.amount - 5 } : booked,
+        ),
     );
     expect(await reconcile()).toMatchObject({
       statementVersion: 2,

@@ -33,7 +33,7 @@ describe('messages of providers', () => {
     const invalid = { ...wrong, transfer: { state: 'none', name: 'Grace Hopper' } };
     expect((await adapter.send(BANK, invalid)).status).toBe(400);
     const stored = await bodies();
-    expect(stored.map((each) => [each.transaction_id, each.body !== null])).toEqual([
+    expect(stored.map((message) => [message.transaction_id, message.body !== null])).toEqual([
       [id, true],
       [id, true],
     ]);

@@ -38,7 +38,7 @@ const explain = (fields: Record<string, string> = {}): Promise<any> => {
 
 /** The verdict of each route, by its provider. */
 const verdicts = (choice: { routes: { providerId: string | null; verdict: string }[] }) =>
-  choice.routes.map((each) => `${each.providerId ?? 'built-in'} ${each.verdict}`);
+  choice.routes.map((route) => `${route.providerId ?? 'built-in'} ${route.verdict}`);
 
 beforeAll(async () => {
   await addProvider('alpha-bank');
@@ -62,7 +62,7 @@ describe('the order of routes', () => {
     expect(verdicts(large)).toEqual([
       ...['alpha-bank SELECTED', 'beta-bank HIGHER_COST', 'built-in LOWER_PRIORITY'],
     ]);
-    expect(large.routes.map((each: { cost: number }) => each.cost)).toEqual([20, 50, 0]);
+    expect(large.routes.map((route: { cost: number }) => route.cost)).toEqual([20, 50, 0]);
     const small = await explain({ amount: '30001' });
     expect(verdicts(small).slice(0, 2)).toEqual(['beta-bank SELECTED', 'alpha-bank HIGHER_COST']);
     // 0.05 % of 300.01 is 15.0005 cents, rounded up.
@@ -116,9 +116,9 @@ describe('limits of a provider', () => {
     });
     expect(verdicts(await explain({ amount: '10001' }))[0]).toBe('alpha-bank OVER_LIMIT');
     expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
-    const sent = await Promise.all([service.createPayment(), service.createPayment()]);
+    const payments = await Promise.all([service.createPayment(), service.createPayment()]);
     const alpha = adapters.get('alpha-bank');
-    const atAlpha = sent.filter(({ id }) => alpha?.transfers.has(id));
+    const atAlpha = payments.filter(({ id }) => alpha?.transfers.has(id));
     expect(atAlpha).toHaveLength(1);
     const over = await explain({ amount: '10000' });
     expect(verdicts(over)).toEqual(['alpha-bank OVER_DAILY_LIMIT', 'beta-bank SELECTED']);
@@ -143,7 +143,7 @@ describe('limits of a provider', () => {
     const input = { body: { terms } };
     const path = '/providers/alpha-bank/terms';
     const { details } = await rejects(400, 'INVALID_INPUT', 'POST', path, input);
-    expect(details.errors.map((each: { field: string }) => each.field)).toEqual([
+    expect(details.errors.map((error: { field: string }) => error.field)).toEqual([
       ...['limits.0.currency', 'limits.1.currency', 'limits.1.currency', 'limits.0.perDay'],
       ...['cutOffs.0.timeZone', 'autoPause.errorPercent'],
     ]);
@@ -263,8 +263,8 @@ describe('listProviders', () => {
     const { data } = await read('/providers');
     const item = (id: string, environment: string) =>
       data.find(
-        (each: { providerId: string; environment: string }) =>
-          each.providerId === id && each.environment === environment,
+        (route: { providerId: string; environment: string }) =>
+          route.providerId === id && route.environment === environment,
       );
     expect(item('alpha-bank', 'production')).toMatchObject({
       ...{ kind: 'GATEWAY', status: 'ACTIVE', serves: ['payout', 'refund'], operations: [] },

@@ -142,8 +142,11 @@ describe('rates', () => {
       { ...rates(now + 1_000, '0.75'), base: 'XXX' },
       rates(now + 3_600_000, '0.75'),
     ];
-    for (const each of unusable) {
-      const { status, body } = await adapter.send('bank', { type: 'rates.updated', rates: each });
+    for (const rateTable of unusable) {
+      const { status, body } = await adapter.send('bank', {
+        type: 'rates.updated',
+        rates: rateTable,
+      });
       expect([status, body.details?.errors[0].field]).toEqual([400, 'rates']);
     }
     expect((await estimate()) / before).toBeCloseTo(2, 3);
@@ -212,7 +215,7 @@ describe('funding', () => {
     const account = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
     expect(account.fundingPaymentInstructions).toMatchObject([{ instructionsNotes: opened.id }]);
     const events = await harness.app.events();
-    const types = events.filter((each) => each.data?.id === opened.id).map((each) => each.type);
+    const types = events.filter((event) => event.data?.id === opened.id).map((event) => event.type);
     expect(types).toContain('INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED');
   });
 

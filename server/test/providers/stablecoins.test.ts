@@ -160,7 +160,7 @@ describe('a mint', () => {
     reply('/stablecoins/state', { message: 'unknown' }, 404);
     await harness.app.advance(10 * MINUTE);
     const orders = received.get('/stablecoins/submit')?.filter(({ orderId }) => orderId === id);
-    expect(new Set(orders?.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(new Set(orders?.map((order) => JSON.stringify(order))).size).toBe(1);
     await harness.app.advance(10 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'CREATED', providerStatus: 'not found' },

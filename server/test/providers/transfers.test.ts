@@ -20,7 +20,7 @@ afterAll(() => adapter.close());
 
 const messagesOf = async (transactionId: string) =>
   (await read(`/provider-messages?providerId=${BANK}&limit=100`)).data.filter(
-    (each: { transactionId: string }) => each.transactionId === transactionId,
+    (message: { transactionId: string }) => message.transactionId === transactionId,
   );
 
 describe('checkProvider', () => {
@@ -69,7 +69,7 @@ describe('a payout', () => {
     expect((await adapter.send(BANK, { ...returned, id: 'again' })).body).toEqual({
       result: 'IGNORED',
     });
-    const results = (await messagesOf(id)).map((each: { result: string }) => each.result);
+    const results = (await messagesOf(id)).map((message: { result: string }) => message.result);
     expect(results.sort()).toEqual(['APPLIED', 'APPLIED', 'IGNORED']);
   });
 
@@ -97,7 +97,7 @@ describe('a payout', () => {
   it('continues after an outage of two days', async () => {
     const { '/transfers/send': send, '/transfers/state': state } = adapter.replies;
     const unavailable = () => ({ status: 503, body: {} });
-    const sent = await service.createPayment();
+    const payment = await service.createPayment();
     Object.assign(adapter.replies, {
       '/transfers/send': unavailable,
       '/transfers/state': unavailable,
@@ -108,7 +108,7 @@ describe('a payout', () => {
     const settled = () => ({ body: { state: 'settled', reference: 'BANK-9' } });
     Object.assign(adapter.replies, { '/transfers/send': settled, '/transfers/state': settled });
     await service.app.advance(2 * 3_600_000);
-    expect(await service.readStatus(sent.id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await service.readStatus(unsent.id)).toBe('COMPLETED - -');
     Object.assign(adapter.replies, { '/transfers/send': send, '/transfers/state': state });
   });
@@ -147,7 +147,7 @@ describe('a payout', () => {
     expect((await adapter.send(BANK, late)).status).toBe(409);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const list = await read('/provider-messages?result=CONTRADICTORY');
-    const problems = list.data.map((each: { problem: string }) => each.problem);
+    const problems = list.data.map((message: { problem: string }) => message.problem);
     // Both were received in the same millisecond.
     expect(problems.slice(0, 2).sort()).toEqual([
       wrong.body.message,
@@ -165,7 +165,7 @@ describe('explainProviderRoute', () => {
     const explain = (fields: string) =>
       read(`/provider-routes/choice?${platform}&kind=payout&${fields}`);
     const verdicts = ({ routes }: { routes: { verdict: string }[] }) =>
-      routes.map((each) => each.verdict);
+      routes.map((route) => route.verdict);
     const euros = await explain('currency=EUR&rail=SEPA&amount=100');
     expect(euros.providerId).toBe(BANK);
     expect(verdicts(euros)).toEqual(['SELECTED', 'LOWER_PRIORITY']);

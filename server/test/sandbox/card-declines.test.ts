@@ -146,7 +146,7 @@ describe('a simulated message', () => {
     const [deposit] = ok(
       await call('GET', `/transactions?customerId=${scenario.customer.id}`),
       200,
-    ).data.filter((each: { type: string }) => each.type === 'INCOMING');
+    ).data.filter((transaction: { type: string }) => transaction.type === 'INCOMING');
     const unknown = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
     for (const cardTransactionId of [id, unknown, deposit.id, 'x']) {
       for (const kind of NOTICES) {
@@ -243,7 +243,9 @@ describe('a simulated message', () => {
         await scenario.request('balance_inquiry'),
       ];
       expect(new Set(tokens).size).toBe(4);
-      const references = (await scenario.payments()).map((each) => each.issuerTransactionToken);
+      const references = (await scenario.payments()).map(
+        (payment) => payment.issuerTransactionToken,
+      );
       expect(references).toEqual(tokens.slice(0, 2));
     });
   });

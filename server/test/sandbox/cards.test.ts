@@ -76,7 +76,7 @@ describe('the table of issuing', () => {
     const { data } = ok(await cards.call('GET', `/cards?platformCardId=${platformCardId}`), 200);
     expect(data).toEqual([current]);
     const issued = row.end.state === 'ACTIVE';
-    expect([current.brand, current.last4].map((each) => typeof each === 'string')).toEqual([
+    expect([current.brand, current.last4].map((value) => typeof value === 'string')).toEqual([
       ...[issued, issued],
     ]);
     await fixture.app.advance(7 * 60_000);

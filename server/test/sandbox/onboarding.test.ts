@@ -76,7 +76,7 @@ async function expectFinal(as: TestPlatform, customerId: string) {
   expect(await fixture.readEventTypes(customerId)).toEqual(before);
 }
 
-const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((each) => each.type);
+const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((error) => error.type);
 
 describe.each(KINDS)('a person of a %s platform', (kind) => {
   const lite = kind !== 'default';
@@ -171,7 +171,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     await fixture.completeBusiness(
       as,
       id,
-      LAST_NAMES.map((each) => `Hopper${each}`),
+      LAST_NAMES.map((lastName) => `Hopper${lastName}`),
     );
     expect(await fixture.readStatuses(as, id)).toEqual([
       'UNVERIFIED',
@@ -185,7 +185,9 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     // The customer in the event contains its owners in their current status.
     const last = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
     expect(
-      last?.data.beneficialOwners.map((each: { kycStatus: string }) => each.kycStatus),
+      last?.data.beneficialOwners.map(
+        (beneficialOwner: { kycStatus: string }) => beneficialOwner.kycStatus,
+      ),
     ).toEqual(ownersAt(row.customer));
     if (isFinal(row.customer)) return expectFinal(as, id);
     const resubmitted = ok(await fixture.submitVerification(as, id), 200);
@@ -215,7 +217,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     if (!lite) return;
     const as = platformOf(kind);
     const { id } = await fixture.createBusiness(as, 'REG-1002');
-    for (const each of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${each}`);
+    for (const lastName of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${lastName}`);
     ok(await fixture.submitVerification(as, id), 200);
     expect(await fixture.readStatuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
   });

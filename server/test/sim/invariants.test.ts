@@ -59,7 +59,7 @@ const DISABLE_TRANSFER_TRIGGER =
   'alter table ledger_transfers disable trigger ledger_transfers_immutable';
 const disableChangeLogSql = (table: string) =>
   ['insert', 'update', 'delete']
-    .map((each) => `disable trigger zz_sim_${each}`)
+    .map((operation) => `disable trigger zz_sim_${operation}`)
     .join(', ')
     .replace(/^/, `alter table ${table} `);
 const selectIdSql = (table: string, where: string) =>
@@ -336,7 +336,7 @@ describe('a corrupted database', () => {
 
   it('is reported by the expectations of actors after settling', async () => {
     await settleAll(sim);
-    const [internalAccount] = sim.people.flatMap((each) => [...each.internalAccounts.values()]);
+    const [internalAccount] = sim.people.flatMap((person) => [...person.internalAccounts.values()]);
     internalAccount!.expectedBalance += 1n;
     await expect(settleAll(sim)).rejects.toThrow('; expected');
     internalAccount!.expectedBalance -= 1n;
@@ -345,8 +345,8 @@ describe('a corrupted database', () => {
 
   it('is reported when a repeated request gets another reply', async () => {
     // Requests from before settling may be older than the idempotency window.
-    await PAYMENT_ACTIONS.find((each) => each.name === 'fund an account')?.run(sim);
-    const repeatAction = FAILURE_ACTIONS.find((each) => each.name === 'repeat a request');
+    await PAYMENT_ACTIONS.find((action) => action.name === 'fund an account')?.run(sim);
+    const repeatAction = FAILURE_ACTIONS.find((action) => action.name === 'repeat a request');
     await repeatAction?.run(sim);
     await sim.client.query(`update idempotency set reply = '{"made":"up"}', status = 299`);
     await expect(repeatAction?.run(sim)).rejects.toThrow('was answered');

@@ -76,7 +76,7 @@ const FIRST_ACTIONS = [
 const isReady = (sim: Sim) => (action: Action) => action.isPossible?.(sim) ?? true;
 
 export function chooseAction(sim: Sim, step: number): Action {
-  const opening = ACTIONS.find((each) => each.name === FIRST_ACTIONS[step]);
+  const opening = ACTIONS.find((action) => action.name === FIRST_ACTIONS[step]);
   return opening ?? sim.chance.pickWeighted(ACTIONS.filter(isReady(sim)));
 }
 
@@ -102,7 +102,7 @@ function describeFailure(
   last: readonly string[],
 ): Error {
   const reason = error instanceof Error && error.name !== 'Violation' ? error.stack : String(error);
-  const lines = last.map((each, index) => `  ${step - last.length + index + 1} ${each}`);
+  const lines = last.map((line, index) => `  ${step - last.length + index + 1} ${line}`);
   const reproduceCommand = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
   return new Error(
     [

@@ -87,7 +87,7 @@ const namesOf = (list: readonly Definition[]) => list.map(({ name }) => name).so
 const isEmitted = ({ file, holder, key }: Definition): boolean => {
   const use = key ? new RegExp(`\\b${holder}(\\.${key}\\b|\\[)`) : new RegExp(`\\b${holder}\\b`);
   const otherSources = sources.filter(
-    (each) => each.file !== file && !each.file.endsWith('/index.ts'),
+    (source) => source.file !== file && !source.file.endsWith('/index.ts'),
   );
   return otherSources.some(({ text }) => use.test(text.replaceAll(/^import [^;]*;$/gm, '')));
 };
@@ -127,7 +127,9 @@ describe('events', () => {
   });
 
   it('are emitted outside their contract', () => {
-    expect(namesOf(definitions.filter((each) => !isEmitted(each)))).toEqual(NOT_EMITTED);
+    expect(namesOf(definitions.filter((definition) => !isEmitted(definition)))).toEqual(
+      NOT_EMITTED,
+    );
   });
 });
 
@@ -174,8 +176,8 @@ describe('operations', () => {
     calls(node, 'it') || node.getChildren().some((child) => hasTest(child));
 
   /** The first strings of the rows of a table, given in the call or in a constant of the file. */
-  function namesOfTable(each: ts.Expression, source: ts.SourceFile): string[] {
-    const table = ts.isCallExpression(each) ? each.arguments[0] : undefined;
+  function namesOfTable(node: ts.Expression, source: ts.SourceFile): string[] {
+    const table = ts.isCallExpression(node) ? node.arguments[0] : undefined;
     if (!table) return [];
     if (!ts.isIdentifier(table)) return literalsIn(table);
     const constant = source.statements
@@ -206,7 +208,7 @@ describe('operations', () => {
   it('have tests in a block named by the operationId', () => {
     const tests = files.filter((file) => isTest(file) && file !== GENERATED);
     const blocks = new Set(tests.map(read).flatMap(blocksOf));
-    const operations = Object.values(document.paths).flatMap((each) => Object.values(each));
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     const names = operations.map(({ operationId }) => operationId as string);
     expect(names).toContain('createQuote');
     expect(names.filter((name) => !blocks.has(name))).toEqual([]);

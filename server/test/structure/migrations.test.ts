@@ -20,7 +20,7 @@ function breakingLines(sql: string): string[] {
   if (/^-- contract after \d{4}$/m.test(sql)) return [];
   const lines = sql.split('\n').filter((line) => !line.trimStart().startsWith('--'));
   return lines
-    .filter((line) => BREAKING.some((each) => each.test(line)))
+    .filter((line) => BREAKING.some((pattern) => pattern.test(line)))
     .map((line) => line.trim());
 }
 

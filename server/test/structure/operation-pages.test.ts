@@ -42,26 +42,30 @@ const codesOf = ({ description }: Operation) =>
 
 describe('the pages of operations', () => {
   it('are one for each operation and webhook', () => {
-    expect([...pages.keys()].sort()).toEqual(all.map((each) => each.operationId).sort());
-    const untitled = all.filter((each) => !pageFor(each.operationId).includes(`# ${each.summary}`));
+    expect([...pages.keys()].sort()).toEqual(all.map((operation) => operation.operationId).sort());
+    const untitled = all.filter(
+      (operation) => !pageFor(operation.operationId).includes(`# ${operation.summary}`),
+    );
     expect(untitled).toEqual([]);
   });
 
   it('have all errors', () => {
-    const missing = operations.flatMap((each) =>
-      codesOf(each)
-        .filter((code) => !pageFor(each.operationId).includes(`| [\`${code}\`](/errors#`))
-        .map((code) => `${each.operationId}: ${code}`),
+    const missing = operations.flatMap((operation) =>
+      codesOf(operation)
+        .filter((code) => !pageFor(operation.operationId).includes(`| [\`${code}\`](/errors#`))
+        .map((code) => `${operation.operationId}: ${code}`),
     );
     expect(missing).toEqual([]);
   });
 
   it('have all examples of requests and events', () => {
-    const missing = all.flatMap((each) =>
-      Object.values(each.requestBody?.content ?? {})
+    const missing = all.flatMap((operation) =>
+      Object.values(operation.requestBody?.content ?? {})
         .flatMap(({ examples }) => Object.values(examples ?? {}))
-        .filter(({ value }) => !pageFor(each.operationId).includes(JSON.stringify(value, null, 2)))
-        .map(() => each.operationId),
+        .filter(
+          ({ value }) => !pageFor(operation.operationId).includes(JSON.stringify(value, null, 2)),
+        )
+        .map(() => operation.operationId),
     );
     expect(missing).toEqual([]);
   });
@@ -72,7 +76,7 @@ describe('the pages of operations', () => {
       '```ts [TypeScript SDK]',
     ];
     const missing = operations.filter(
-      (each) => !fences.every((fence) => pageFor(each.operationId).includes(fence)),
+      (operation) => !fences.every((fence) => pageFor(operation.operationId).includes(fence)),
     );
     expect(missing).toEqual([]);
   });

@@ -35,7 +35,7 @@ const isPath = (text: string) =>
 const exists = (name: string) => {
   const target = name.replace(/\/$/, '');
   return (
-    ROOTS.some((each) => existsSync(path.join(root, each, target))) ||
+    ROOTS.some((folder) => existsSync(path.join(root, folder, target))) ||
     // The last part of a path suffices if the folder is clear from the text.
     tracked.some((file) => file.endsWith(`/${target}`) || file.includes(`/${target}/`))
   );

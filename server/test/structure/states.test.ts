@@ -25,7 +25,7 @@ describe('docs/states.md', () => {
       ].map((match) => match[1]),
     );
     expect(tables.length).toBeGreaterThan(3);
-    expect(CHAPTERS.map((each) => each.states.name).sort()).toEqual(tables.sort());
+    expect(CHAPTERS.map((chapter) => chapter.states.name).sort()).toEqual(tables.sort());
   });
 
   it('names every state and every transition', () => {

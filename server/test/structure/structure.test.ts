@@ -18,10 +18,10 @@ function exportsOf(file: string): { name: string; original: string }[] {
   const listed = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
     names
       .split(',')
-      .map((each) => each.trim().replace(/^type /, ''))
+      .map((name) => name.trim().replace(/^type /, ''))
       .filter(Boolean)
-      .map((each) => {
-        const [original = each, name = original] = each.split(' as ');
+      .map((exported) => {
+        const [original = exported, name = original] = exported.split(' as ');
         return { name, original };
       }),
   );
@@ -54,10 +54,12 @@ describe('the public interface of a feature', () => {
 
   it('exports no table and no state table', () => {
     const exposed = interfaces.flatMap(({ folder, file }) => {
-      const files = shipped.filter((each) => each.startsWith(`server/src/features/${folder}/`));
+      const files = shipped.filter((candidate) =>
+        candidate.startsWith(`server/src/features/${folder}/`),
+      );
       const internal = new Set(
-        files.flatMap((each) =>
-          [...read(each).matchAll(/\bconst (\w+) = (?:table|stateTable)\b/g)].map(
+        files.flatMap((file) =>
+          [...read(file).matchAll(/\bconst (\w+) = (?:table|stateTable)\b/g)].map(
             ([, name]) => name,
           ),
         ),
@@ -73,7 +75,7 @@ describe('the public interface of a feature', () => {
 describe('a folder', () => {
   it(`has at most ${MAX_FILES} source files`, () => {
     const counts = new Map<string, number>();
-    for (const file of files.filter((each) => /(?<!\.test)\.(ts|mjs)$/.test(each))) {
+    for (const file of files.filter((file) => /(?<!\.test)\.(ts|mjs)$/.test(file))) {
       counts.set(path.dirname(file), (counts.get(path.dirname(file)) ?? 0) + 1);
     }
     expect([...counts].filter(([, count]) => count > MAX_FILES)).toEqual([]);
@@ -284,10 +286,11 @@ describe('SQL', () => {
     const interpolating = shipped.filter((file) =>
       tablesNamedIn(file).some((name) => name.startsWith('$')),
     );
-    const isAllowed = (file: string) => INTERPOLATED.some((each) => each.files.test(file));
+    const isAllowed = (file: string) =>
+      INTERPOLATED.some((exemption) => exemption.files.test(file));
     expect(interpolating.filter((file) => !isAllowed(file))).toEqual([]);
     expect(
-      INTERPOLATED.filter((each) => !interpolating.some((file) => each.files.test(file))),
+      INTERPOLATED.filter((exemption) => !interpolating.some((file) => exemption.files.test(file))),
     ).toEqual([]);
   });
 

@@ -15,9 +15,9 @@ const linesOf = (source: ts.SourceFile, node: ts.Node) =>
 /** The functions inside a node at any depth, without those inside another function. */
 function functionsIn(node: ts.Node): ts.Node[] {
   const functions: ts.Node[] = [];
-  const visit = (each: ts.Node): void => {
-    if (ts.isFunctionLike(each) && 'body' in each && each.body) functions.push(each);
-    else ts.forEachChild(each, visit);
+  const visit = (child: ts.Node): void => {
+    if (ts.isFunctionLike(child) && 'body' in child && child.body) functions.push(child);
+    else ts.forEachChild(child, visit);
   };
   ts.forEachChild(node, visit);
   return functions;
@@ -33,10 +33,10 @@ const ownLines = (source: ts.SourceFile, node: ts.Node): number =>
 const MAX_LINES = 70;
 
 function longFunctions(source: ts.SourceFile, node: ts.Node = source): string[] {
-  return functionsIn(node).flatMap((each) => {
-    const lineCount = ownLines(source, each);
-    const description = `${source.fileName}:${lineOf(source, each.getStart())} ${lineCount} lines`;
-    return [...(lineCount > MAX_LINES ? [description] : []), ...longFunctions(source, each)];
+  return functionsIn(node).flatMap((inner) => {
+    const lineCount = ownLines(source, inner);
+    const description = `${source.fileName}:${lineOf(source, inner.getStart())} ${lineCount} lines`;
+    return [...(lineCount > MAX_LINES ? [description] : []), ...longFunctions(source, inner)];
   });
 }
 

@@ -131,7 +131,7 @@ describe('tidy', () => {
     const unused = shipped.filter((file) => {
       if (entry.test(file)) return false;
       const name = path.basename(file);
-      return !texts.some((each) => each.file !== file && each.text.includes(`/${name}'`));
+      return !texts.some((source) => source.file !== file && source.text.includes(`/${name}'`));
     });
     expect(unused).toEqual([]);
   });

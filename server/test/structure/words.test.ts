@@ -49,8 +49,8 @@ const split = (text: string): string =>
   text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2');
 
 function bannedIn(text: string, file?: string): string[] {
-  const plain = EXCEPTIONS.filter((each) => !each.file || each.file === file).reduce(
-    (rest, each) => rest.replaceAll(each.text, ''),
+  const plain = EXCEPTIONS.filter((exception) => !exception.file || exception.file === file).reduce(
+    (rest, exception) => rest.replaceAll(exception.text, ''),
     text,
   );
   const banned = split(plain)
@@ -84,7 +84,9 @@ describe('banned words', () => {
 
   it('have exceptions that are in use', () => {
     const texts = tracked.filter(isChecked).map(read);
-    const unused = EXCEPTIONS.filter((each) => !texts.some((text) => text.includes(each.text)));
+    const unused = EXCEPTIONS.filter(
+      (exception) => !texts.some((text) => text.includes(exception.text)),
+    );
     expect(unused).toEqual([]);
   });
 });

@@ -59,7 +59,7 @@ export function clientProbes(known: KnownOfClient): Probe[] {
     probeOf(known, 'events of a payment', `events?limit=20&resourceId=${payment}`),
     probeOf(known, 'deliveries', 'webhook-deliveries?limit=20'),
     probeOf(known, 'requests', 'requests?limit=20'),
-  ].map((each) => ({ ...each, path: each.path.replaceAll(' ', '%20') }));
+  ].map((probe) => ({ ...probe, path: probe.path.replaceAll(' ', '%20') }));
 }
 
 /** Filters that match one row in a hundred, or none. */

@@ -109,8 +109,8 @@ async function insertCopies(
 
 /** Outcomes and sums of the payments, as the sweep counts them. */
 async function countPayments(client: pg.Client) {
-  const own = `transactions t where ${OUTCOME} <> 'NONE'`;
-  const counted = `select ${COUNTED}, ${OUTCOME} as outcome from ${own}`;
+  const countedPayments = `transactions t where ${OUTCOME} <> 'NONE'`;
+  const counted = `select ${COUNTED}, ${OUTCOME} as outcome from ${countedPayments}`;
   await client.query('truncate payment_counts, payment_metrics');
   await withoutLog(client, 'payment_counts');
   await withoutIndexes(client, 'payment_counts', () =>
@@ -120,11 +120,11 @@ async function countPayments(client: pg.Client) {
       order by platform_id, id`),
   );
   const sums = ['COMPLETED', 'FAILED', 'RETURNED']
-    .map((each) => `count(*) filter (where outcome = '${each}')`)
+    .map((outcome) => `count(*) filter (where outcome = '${outcome}')`)
     .concat(
       'sum(amount)',
       ...['COMPLETED', 'RETURNED'].map(
-        (each) => `coalesce(sum(amount) filter (where outcome = '${each}'), 0)`,
+        (outcome) => `coalesce(sum(amount) filter (where outcome = '${outcome}'), 0)`,
       ),
     );
   await client.query(`insert into payment_metrics (platform_id, grain, bucket, type, currency, rail,

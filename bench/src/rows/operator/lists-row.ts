@@ -58,14 +58,16 @@ const secondsOf = ({ payments, settings: { seconds } }: Bench) =>
 
 /** Prints both sides of every request, which the table shows as one row. */
 function printEach(small: readonly Run[], large: readonly Run[], sizes: [number, number]): void {
-  const of = (runs: readonly Run[], name: string) => {
-    const each = runs.map((run) => (run as ProbeRun).each[name] as Run);
-    const [p50, p99] = [each.map((run) => run.p50), each.map((run) => run.p99)].map(median);
+  const latencyOf = (runs: readonly Run[], name: string) => {
+    const probeRuns = runs.map((run) => (run as ProbeRun).byProbe[name] as Run);
+    const [p50, p99] = [probeRuns.map((run) => run.p50), probeRuns.map((run) => run.p99)].map(
+      median,
+    );
     return `${p50?.toFixed(1)} (p99 ${p99?.toFixed(1)})`;
   };
   printProgress(`milliseconds at ${sizes.map(countOf).join(' and at ')} payments:`);
-  for (const name of Object.keys((small[0] as ProbeRun).each)) {
-    printProgress(`  ${name}: ${of(small, name)}, ${of(large, name)}`);
+  for (const name of Object.keys((small[0] as ProbeRun).byProbe)) {
+    printProgress(`  ${name}: ${latencyOf(small, name)}, ${latencyOf(large, name)}`);
   }
 }
 

@@ -29,7 +29,7 @@ async function idleCost(bench: Bench, server: OperatorServer): Promise<number> {
   });
   await sleep(seconds * 1_000);
   printProgress(`idle, ${server.payments} payments: ${busy.report(seconds)}`);
-  return (busy.each('server', seconds) + busy.each('PostgreSQL', seconds)) / 1_000;
+  return (busy.usPerItem('server', seconds) + busy.usPerItem('PostgreSQL', seconds)) / 1_000;
 }
 
 export async function sizeRows(bench: Bench, servers: Servers, maximum: number): Promise<Row[]> {

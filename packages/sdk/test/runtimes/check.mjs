@@ -40,8 +40,8 @@ const checks = {
 
   async lists({ client }) {
     const names = [];
-    for await (const each of client.customers.listCustomers({ limit: 1 }))
-      names.push(each.fullName);
+    for await (const customer of client.customers.listCustomers({ limit: 1 }))
+      names.push(customer.fullName);
     assert.ok(names.includes('Ada Lovelace') && names.includes('Grace Hopper'));
   },
 

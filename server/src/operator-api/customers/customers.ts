@@ -128,7 +128,7 @@ const erase = operation({
   summary: 'Erase the personal data of a customer',
   description:
     'Erases the personal data of a deleted customer, or resumes an erasure that was interrupted. ' +
-    'The ledger is unchanged. It cannot be undone.',
+    'The ledger is unchanged. An erasure cannot be undone.',
   auth: 'operator',
   operatorPermission: 'customers.erase',
   commands: ['customers erase'],

@@ -48,7 +48,9 @@ export async function findInternalAccount(
     ? `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`
     : `/platform/internal-accounts?currency=${currency}`;
   const { data } = ok(await app.call('GET', path, undefined, options), 200);
-  const moneyAccounts = data.filter((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
+  const moneyAccounts = data.filter(
+    (account: { type: string }) => account.type !== 'EMBEDDED_WALLET',
+  );
   expect(moneyAccounts).toHaveLength(1);
   return moneyAccounts[0];
 }
@@ -132,5 +134,5 @@ export const quoteBody = (from: string, to: string, amount: number, overrides: o
 /** Event types of one resource, in order. */
 export async function eventTypes(app: TestApp, subject: string): Promise<string[]> {
   const all = await app.events();
-  return all.filter((each) => each.subject === subject).map((each) => each.type);
+  return all.filter((event) => event.subject === subject).map((event) => event.type);
 }

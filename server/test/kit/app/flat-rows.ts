@@ -80,19 +80,19 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
   );
   expect((await sendCode(app, person.id, 'email')).status).toBe(204);
   const [message] = await app.runtime.db.query<{ id: string }>('select id from messages', []);
-  const each = idSql('Customer', `n % ${PEOPLE}`);
+  const customerId = idSql('Customer', `n % ${PEOPLE}`);
   await fill('beneficial_owners', business.id, ACCOUNTS, {
     id: idSql('BeneficialOwner', 'n'),
-    customer_id: each,
+    customer_id: customerId,
   });
   await fill('documents', bill, ACCOUNTS, {
     id: idSql('Document', 'n'),
-    customer_id: each,
-    holder_id: `case when n < ${PEOPLE} then ${each} else ${idSql('BeneficialOwner', 'n')} end`,
+    customer_id: customerId,
+    holder_id: `case when n < ${PEOPLE} then ${customerId} else ${idSql('BeneficialOwner', 'n')} end`,
   });
   await fill('verifications', createdVerification.id, TRANSACTIONS, {
     id: idSql('Verification', 'n'),
-    customer_id: `case when n < ${PEOPLE} then ${each} else ${often('Customer')} end`,
+    customer_id: `case when n < ${PEOPLE} then ${customerId} else ${often('Customer')} end`,
     latest: `n < ${PEOPLE}`,
     status: `case when n % ${RARE} = 1 then 'PENDING_MANUAL_REVIEW' else 'APPROVED' end`,
   });
@@ -105,7 +105,7 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
 
 /**
  * Actions of agents, three in seven of them pending. The first agent and the first customer have two thirds:
- * of fewer than a count reads, it would sort all.
+ * with fewer rows than a count reads, PostgreSQL would sort all of them.
  */
 async function fillActions(app: TestApp, fill: Fill) {
   const usually = (resource: string) =>

@@ -1,6 +1,6 @@
 // Once before and after all tests: a PostgreSQL (our embedded one without flushing to disk, one with the
 // programs of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL) and in it the template database
-// that createTestDatabase copies. When the run is killed the embedded one ends by itself; its folder is
+// that createTestDatabase copies. When the run is killed the embedded one exits; its folder is
 // removed by the next run.
 import fs from 'node:fs';
 import path from 'node:path';

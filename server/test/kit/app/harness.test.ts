@@ -63,7 +63,7 @@ describe('postingsChecker', () => {
   function problemsOfCommits(...commits: ReturnType<typeof commit>[]): string[] {
     const problems: string[] = [];
     const check = postingsChecker(problems);
-    for (const each of commits) check(each);
+    for (const commit of commits) check(commit);
     return problems;
   }
 

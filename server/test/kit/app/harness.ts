@@ -198,7 +198,7 @@ export async function startApp(options: AppOptions = {}) {
       regulated: overrides.regulated ?? true,
       documentsOptional: false,
       currencies: FIRST_CURRENCIES,
-      fundingOf: (each) => registry(each).funding,
+      fundingOf: (mode) => registry(mode).funding,
       permissions: overrides.permissions,
     });
     return { id: createdPlatform.platformId, environment, ...createdPlatform };
@@ -250,7 +250,7 @@ export async function startApp(options: AppOptions = {}) {
     app,
     effects,
     connectorsOf: registry,
-    fundingOf: (each: Mode) => registry(each).funding,
+    fundingOf: (mode: Mode) => registry(mode).funding,
     log: lines,
     databaseUrl: database.url,
     filesFolder: settings.files.folder,
@@ -283,7 +283,7 @@ export async function startApp(options: AppOptions = {}) {
       await app.stop();
       await database.drop();
       rmSync(settings.files.folder, { recursive: true, force: true });
-      for (const each of books) if (each.status === 'rejected') throw each.reason;
+      for (const result of books) if (result.status === 'rejected') throw result.reason;
       if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
     },
   };

@@ -109,7 +109,7 @@ async function deliveryOf(app: TestApp, as: TestPlatform, endpointId: string): P
   return deliveryIds[0];
 }
 
-/** A replay of nothing. */
+/** A replay without events. */
 async function replayOf(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
   const body = { endpointId, from: new Date(app.effects.now()).toISOString() };
   return ok(await app.call('POST', '/webhook-replays', body, { as }), 202).id;

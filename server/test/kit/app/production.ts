@@ -88,20 +88,20 @@ export const commandRunner =
 
 /** Records the webhooks of the platform. */
 function recordWebhooks(app: TestApp): HttpRequest[] {
-  const sent: HttpRequest[] = [];
+  const requests: HttpRequest[] = [];
   const http = app.effects.http;
   app.effects.http = async (request) => {
     if (!request.url.startsWith('https://hooks.example.com/')) return http(request);
-    sent.push(request);
+    requests.push(request);
     return { status: 200, headers: {}, body: '' };
   };
-  return sent;
+  return requests;
 }
 
 export async function startProduction(options: AppOptions = {}) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'production-'));
   const app = await startWithFiles(folder, options);
-  const sent = recordWebhooks(app);
+  const webhooks = recordWebhooks(app);
   const command = commandRunner(app);
   const run = (...argv: string[]) => command(argv);
 
@@ -150,7 +150,7 @@ export async function startProduction(options: AppOptions = {}) {
     app,
     platform: service,
     as,
-    sent,
+    sent: webhooks,
     run,
     runJson,
     createPayer,
@@ -180,7 +180,7 @@ export async function startProduction(options: AppOptions = {}) {
         service.id,
       );
       // biome-ignore lint/suspicious/noExplicitAny: as above.
-      return all.filter((each) => each.transactionId === id) as any[];
+      return all.filter((entry) => entry.transactionId === id) as any[];
     },
     /** The command fails with this message and has no effect. */
     async expectRejected(expected: string, ...argv: string[]) {

@@ -51,7 +51,7 @@ const blocksOf = ([top]: Plan[]) =>
  */
 const longSorts = (nodes: Plan[]) =>
   nodes.filter(
-    (each) => each['Node Type'] === 'Sort' && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
+    (node) => node['Node Type'] === 'Sort' && (node.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
   );
 
 /** Blocks that a statement reads with the plan that the server uses, which does not depend on the values. */
@@ -62,7 +62,7 @@ export async function blocksOfGenericPlan(
 ): Promise<number> {
   const literals = values.map((value) => {
     if (value === null) return 'null';
-    if (Array.isArray(value)) return `array[${value.map((each) => `'${each}'`).join()}]`;
+    if (Array.isArray(value)) return `array[${value.map((element) => `'${element}'`).join()}]`;
     return `'${value}'`;
   });
   await client.query("set plan_cache_mode = 'force_generic_plan'");
@@ -81,10 +81,10 @@ export const createPlanner =
   async (sql, max) => {
     const nodes = await explain(client, sql);
     const summary = nodes
-      .map((each) => `${each['Node Type']} ${each['Index Name'] ?? ''} ${each['Actual Rows']}`)
+      .map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''} ${node['Actual Rows']}`)
       .join(', ');
     // An empty partition has no blocks to read.
-    const scans = nodes.filter((each) => each['Node Type'] === 'Seq Scan' && blocksOf([each]) > 0);
+    const scans = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && blocksOf([node]) > 0);
     expect(scans, summary).toEqual([]);
     expect(longSorts(nodes), summary).toEqual([]);
     expect(blocksOf(nodes), summary).toBeLessThanOrEqual(max);

@@ -102,8 +102,8 @@ export async function createSample(): Promise<Sample> {
     account,
     async accounts(...balances) {
       const accounts = balances.map(() => newId('account'));
-      for (const [i, id] of accounts.entries()) {
-        const balance = balances[i] ?? null;
+      for (const [index, id] of accounts.entries()) {
+        const balance = balances[index] ?? null;
         await account(id, balance ?? 0n, balance === null ? null : 0n);
       }
       return accounts;

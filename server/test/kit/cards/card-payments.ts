@@ -71,17 +71,17 @@ export function cardPayments(app: TestApp) {
       await app.call('GET', `/transactions?customerId=${card.cardholderId}`),
       200,
     );
-    const [{ id }] = data.filter((each: { type: string }) => each.type === 'CARD');
+    const [{ id }] = data.filter((transaction: { type: string }) => transaction.type === 'CARD');
 
     /** Status changes of the payment and its account since the start, in order. */
     async function readEvents(): Promise<string[]> {
       const all = (await app.events()).slice(from);
-      return all.flatMap((each) => {
-        if (each.subject === id) return [each.type.replace('CARD_TRANSACTION.', '')];
+      return all.flatMap((event) => {
+        if (event.subject === id) return [event.type.replace('CARD_TRANSACTION.', '')];
         const isBalance =
-          each.subject === options.accountId && each.type.endsWith('BALANCE_UPDATED');
-        if (!isBalance || each.balance === null || each.held === null) return [];
-        return [`${each.balance - each.held} of ${each.balance}`];
+          event.subject === options.accountId && event.type.endsWith('BALANCE_UPDATED');
+        if (!isBalance || event.balance === null || event.held === null) return [];
+        return [`${event.balance - event.held} of ${event.balance}`];
       });
     }
 

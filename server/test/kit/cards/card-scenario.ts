@@ -144,10 +144,10 @@ export async function openCardScenarios() {
     async function payments(): Promise<Resource[]> {
       const path = `/transactions?customerId=${customer.id}&sortOrder=asc`;
       const { data } = ok(await cards.call('GET', path), 200);
-      const cardPayments = data.filter((each: Resource) => each.type === 'CARD');
-      for (const each of cardPayments) {
-        expect(ok(await cards.call('GET', `/transactions/${each.id}`), 200)).toEqual(each);
-        expect([each.cardId, each.accountId]).toEqual([card.id, accountId]);
+      const cardPayments = data.filter((transaction: Resource) => transaction.type === 'CARD');
+      for (const payment of cardPayments) {
+        expect(ok(await cards.call('GET', `/transactions/${payment.id}`), 200)).toEqual(payment);
+        expect([payment.cardId, payment.accountId]).toEqual([card.id, accountId]);
       }
       return cardPayments;
     }
@@ -192,10 +192,10 @@ export async function openCardScenarios() {
         receivedCount = fixture.arrivals.length;
         for (const subject of new Set(received.map(({ data }) => data.id))) {
           if (subject === accountId) continue;
-          const ids = received.filter(({ data }) => data.id === subject).map((each) => each.id);
+          const ids = received.filter(({ data }) => data.id === subject).map((event) => event.id);
           expect(ids).toEqual(ids.toSorted());
         }
-        expect(new Set(received.map((each) => each.id)).size).toBe(received.length);
+        expect(new Set(received.map((event) => event.id)).size).toBe(received.length);
         return received.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
       },
       /** The payment as read equals the one in its last event. */

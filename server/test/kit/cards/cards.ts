@@ -76,9 +76,9 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   /** Events of a type, or of a prefix that ends with a period; optionally of one subject. */
   async function eventsOf(type: string, subject?: string): Promise<EmittedEvent[]> {
     const all = await app.events();
-    const isType = (each: EmittedEvent) =>
-      type.endsWith('.') ? each.type.startsWith(type) : each.type === type;
-    return all.filter((each) => isType(each) && (!subject || each.subject === subject));
+    const isType = (event: EmittedEvent) =>
+      type.endsWith('.') ? event.type.startsWith(type) : event.type === type;
+    return all.filter((event) => isType(event) && (!subject || event.subject === subject));
   }
 
   return {

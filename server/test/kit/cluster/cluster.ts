@@ -148,12 +148,14 @@ function createManagement(nodes: readonly Node[]) {
     }
     return [];
   }
-  const byName = (name?: string) => nodes.find((each) => each.name === name);
+  const byName = (name?: string) => nodes.find((node) => node.name === name);
   const waitForRole = (role: string) =>
     until(
       `a node that is ${role}`,
       async () => {
-        const member = (await members()).find((each) => each.role === role && isHealthy(each));
+        const member = (await members()).find(
+          (member) => member.role === role && isHealthy(member),
+        );
         return byName(member?.name);
       },
       HEALTHY_MS,
@@ -204,8 +206,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   function startProxy(): void {
     const file = path.join(folder, 'haproxy.cfg');
-    const targets = serverPorts.map((each, index) => {
-      return { name: `server${index + 1}`, host: '127.0.0.1', port: each };
+    const targets = serverPorts.map((serverPort, index) => {
+      return { name: `server${index + 1}`, host: '127.0.0.1', port: serverPort };
     });
     fs.writeFileSync(file, haproxyConfiguration({ port, apiPort }, nodes, targets));
     proxy = start(['haproxy', '-db', '-f', file], { log: path.join(folder, 'haproxy.log') });
@@ -217,8 +219,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await stop(proxyPid());
     // Replicas are stopped first, so that none becomes the primary.
     const leader = (await management.members()).find(({ role }) => role === 'leader')?.name;
-    await Promise.all(nodes.filter(({ name }) => name !== leader).map((each) => each.stop()));
-    await Promise.all(nodes.map((each) => each.stop()));
+    await Promise.all(nodes.filter(({ name }) => name !== leader).map((node) => node.stop()));
+    await Promise.all(nodes.map((node) => node.stop()));
     await stop(etcd.pid());
     network.remove();
   }
@@ -233,7 +235,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       'the first primary',
       async () => {
         return (await management.members()).some(
-          (each) => each.role === 'leader' && isHealthy(each),
+          (member) => member.role === 'leader' && isHealthy(member),
         );
       },
       START_MS,

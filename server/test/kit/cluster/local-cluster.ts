@@ -95,7 +95,7 @@ const apiUrl = ({ apiPort }: Cluster) => `http://127.0.0.1:${apiPort}/2025-10-13
 
 /** Returns the actions of a process by the name that `status` shows. */
 function actionsOf({ cluster, servers }: LocalCluster, name: string) {
-  const node = cluster.nodes.find((each) => each.name === name);
+  const node = cluster.nodes.find((node) => node.name === name);
   if (node) {
     const start = () => {
       node.unfreeze();
@@ -103,7 +103,7 @@ function actionsOf({ cluster, servers }: LocalCluster, name: string) {
     };
     return { kill: () => node.kill(), start, freeze: () => node.freeze() };
   }
-  const server = servers.find((each) => each.name === name);
+  const server = servers.find((server) => server.name === name);
   if (server) return { kill: () => server.kill(), start: () => server.start() };
   if (name === 'etcd') return { kill: () => cluster.etcd.kill(), start: cluster.etcd.start };
   const kill = async () => (await cluster.leader()).killPostgres();
@@ -194,8 +194,8 @@ async function run(): Promise<number> {
   } finally {
     print('Stopping …');
     close?.();
-    await Promise.all(servers.map((each) => each.stop()));
-    await Promise.all(servers.map((each) => each.remove()));
+    await Promise.all(servers.map((server) => server.stop()));
+    await Promise.all(servers.map((server) => server.remove()));
     await cluster?.stop();
     fs.rmSync(folder, { recursive: true, force: true });
   }

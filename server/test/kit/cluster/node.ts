@@ -51,7 +51,7 @@ function postgresUser(): { uid: number; gid: number } {
   const line = fs
     .readFileSync('/etc/passwd', 'utf8')
     .split('\n')
-    .find((each) => each.startsWith('postgres:'));
+    .find((line) => line.startsWith('postgres:'));
   const [, , uid, gid] = line?.split(':') ?? [];
   if (!uid || !gid) throw new Error('The user `postgres` does not exist.');
   return { uid: Number(uid), gid: Number(gid) };

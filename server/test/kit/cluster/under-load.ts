@@ -81,12 +81,12 @@ function createSuccesses() {
     record(status: number): void {
       if (status < 300) times.push(performance.now());
     },
-    since: (fromMs: number) => times.filter((each) => each > fromMs),
+    since: (fromMs: number) => times.filter((time) => time > fromMs),
     /** Returns the end and the length of the longest gap after a time. */
     longestGap(fromMs: number): { endMs: number; lengthMs: number } {
       let previous = fromMs;
       let longest = { endMs: fromMs, lengthMs: 0 };
-      for (const time of [...times.filter((each) => each > fromMs), performance.now()]) {
+      for (const time of [...times.filter((time) => time > fromMs), performance.now()]) {
         if (time - previous > longest.lengthMs)
           longest = { endMs: time, lengthMs: time - previous };
         previous = time;
@@ -183,7 +183,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
   const receiver = await startReceiver();
 
   async function stop(): Promise<void> {
-    await Promise.all(servers.map((each) => each.remove()));
+    await Promise.all(servers.map((server) => server.remove()));
     await receiver.close();
     await cluster.stop();
     fs.rmSync(folder, { recursive: true, force: true });
@@ -192,7 +192,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
   async function begin() {
     try {
       // The servers start one at a time, because the first applies the migrations.
-      for (const each of servers) await each.start();
+      for (const server of servers) await server.start();
       return await startLoad(cluster, servers[0] as ServerProcess, receiver, seed);
     } catch (error) {
       await stop();
@@ -203,12 +203,12 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
   const { load, successes } = await begin();
 
   async function audit(): Promise<BookSnapshot> {
-    const answered = new Set(load.requests.filter((each) => each.response !== undefined));
+    const answered = new Set(load.requests.filter((request) => request.response !== undefined));
     const snapshot = await readPrimary(cluster.url);
     const problems = [
       ...load.unexpectedResults,
       ...problemsOf(snapshot),
-      ...replyProblems(snapshot, load.requests, (each) => answered.has(each)),
+      ...replyProblems(snapshot, load.requests, (request) => answered.has(request)),
     ];
     expect(problems.slice(0, 20)).toEqual([]);
     return snapshot;
@@ -243,13 +243,15 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
       const snapshot = await audit();
       const received = new Set(receiver.arrivals.map(({ id }) => id));
       const undelivered = snapshot.events.filter(
-        (each) => !each.delivered || !received.has(each.id),
+        (event) => !event.delivered || !received.has(event.id),
       );
       expect(undelivered.map(({ id, type }) => `${id} ${type}`)).toEqual([]);
       // Every delivered event was committed.
       const stored = new Set(snapshot.events.map(({ id }) => id));
       expect([...earlier].filter((id) => !stored.has(id))).toEqual([]);
-      const acknowledged = load.requests.filter((each) => (each.response?.status ?? 500) < 300);
+      const acknowledged = load.requests.filter(
+        (request) => (request.response?.status ?? 500) < 300,
+      );
       console.info(
         `${load.requests.length} requests, ${acknowledged.length} acknowledged, ${load.lostCount} ` +
           `attempts without a reply, ${snapshot.payments.length} payments, ` +

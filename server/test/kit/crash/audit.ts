@@ -9,13 +9,14 @@ function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
   const add = (name: string, id: string) =>
     idsByMark.set(name, [...(idsByMark.get(name) ?? []), id]);
   for (const quote of snapshot.quotes) add(`quote ${quote.description}`, quote.id);
-  for (const each of snapshot.payments) {
-    if (each.type === 'INCOMING' && each.quote_id === null) {
-      add(`fund ${each.received_amount}`, each.id);
+  for (const payment of snapshot.payments) {
+    if (payment.type === 'INCOMING' && payment.quote_id === null) {
+      add(`fund ${payment.received_amount}`, payment.id);
     }
-    if (each.remittance !== null) add(`transfer ${each.remittance}`, each.id);
-    const started = each.status !== 'PENDING' && each.status !== 'EXPIRED';
-    if (each.type === 'OUTGOING' && started) add(`execute ${each.quote_id}`, each.quote_id ?? '');
+    if (payment.remittance !== null) add(`transfer ${payment.remittance}`, payment.id);
+    const started = payment.status !== 'PENDING' && payment.status !== 'EXPIRED';
+    if (payment.type === 'OUTGOING' && started)
+      add(`execute ${payment.quote_id}`, payment.quote_id ?? '');
   }
   return idsByMark;
 }

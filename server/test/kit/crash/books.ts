@@ -148,7 +148,7 @@ function add(sums: Sums, name: string | null, amount: bigint | null): void {
 const textOf = (sums: Sums) => [...sums].map(([name, sum]) => `${name} ${sum}`).sort();
 
 const isEqual = (a: readonly unknown[], b: readonly unknown[]) =>
-  a.length === b.length && a.every((each, index) => each === b[index]);
+  a.length === b.length && a.every((value, index) => value === b[index]);
 
 /** Applies a transfer; holds are summed under the account's id with a suffix. */
 function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
@@ -177,7 +177,9 @@ function bookProblems({ accounts, transfers }: BookSnapshot): string[] {
   }
   for (const name of sums.keys()) problems.push(`${name} has transfers and no account`);
   for (const text of textOf(currencies)) problems.push(`${text} is not zero`);
-  const steps = new Map(transfers.map((each) => [`${each.transaction_id} ${each.step}`, each]));
+  const steps = new Map(
+    transfers.map((transfer) => [`${transfer.transaction_id} ${transfer.step}`, transfer]),
+  );
   for (const { transaction_id, step, phase } of transfers) {
     if (phase !== 'post' && phase !== 'void') continue;
     const hold = steps.get(`${transaction_id} ${step.slice(0, -1)}`);
@@ -270,7 +272,7 @@ function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
 
 function outgoingProblems(payment: Payment, actual: Sums, emitted: readonly string[]): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
-  const scenario = expectedEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
+  const scenario = expectedEvents(payment)?.map((type) => `OUTGOING_PAYMENT.${type}`);
   if (!scenario) return [`${name} is in an invalid state`];
   const problems: string[] = [];
   if (!isEqual(emitted, scenario)) problems.push(`${name} emitted ${emitted.join(', ')}`);
@@ -325,10 +327,10 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
   const emitted = eventsBySubject(snapshot.events);
   const senders = new Map<string, Payment>();
   const counterparties = new Map<string, number>();
-  for (const each of snapshot.payments) {
-    if (each.quote_id === null) continue;
-    if (each.type === 'OUTGOING') senders.set(each.quote_id, each);
-    else counterparties.set(each.quote_id, (counterparties.get(each.quote_id) ?? 0) + 1);
+  for (const payment of snapshot.payments) {
+    if (payment.quote_id === null) continue;
+    if (payment.type === 'OUTGOING') senders.set(payment.quote_id, payment);
+    else counterparties.set(payment.quote_id, (counterparties.get(payment.quote_id) ?? 0) + 1);
   }
   const problems = snapshot.payments.flatMap((payment) => {
     const actual = effects.get(payment.id) ?? new Map();
@@ -343,7 +345,7 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
     if (actualCount !== expectedCount)
       problems.push(`${quote} has ${actualCount} counterparty transactions, not ${expectedCount}`);
   }
-  const ids = new Set(snapshot.payments.map((each) => each.id));
+  const ids = new Set(snapshot.payments.map((payment) => payment.id));
   for (const id of effects.keys())
     if (!ids.has(id)) problems.push(`${id} has transfers and no payment`);
   return problems;
@@ -367,13 +369,16 @@ function expectedBalanceEvents({ transfers }: BookSnapshot): Sums {
     }
   }
   const expected: Sums = new Map();
-  for (const each of changedAccounts) add(expected, each.split(' ', 1)[0] as string, 1n);
+  for (const changedAccount of changedAccounts)
+    add(expected, changedAccount.split(' ', 1)[0] as string, 1n);
   return expected;
 }
 
 /** Every event has its subject; no event is missing or duplicated. */
 function eventProblems(snapshot: BookSnapshot): string[] {
-  const subjects = new Set([...snapshot.payments, ...snapshot.accounts].map((each) => each.id));
+  const subjects = new Set(
+    [...snapshot.payments, ...snapshot.accounts].map((resource) => resource.id),
+  );
   const problems: string[] = [];
   const emitted: Sums = new Map();
   for (const { id, type, subject, account } of snapshot.events) {
@@ -395,16 +400,16 @@ function eventProblems(snapshot: BookSnapshot): string[] {
 function workProblems(snapshot: BookSnapshot): string[] {
   const transactionsWithJobs = new Set(snapshot.jobs.map((job) => job.transaction));
   const open = snapshot.payments.filter(
-    (each) => each.status === 'PROCESSING' || each.refund === 'PENDING',
+    (payment) => payment.status === 'PROCESSING' || payment.refund === 'PENDING',
   );
-  const unfinished = open.filter((each) => !transactionsWithJobs.has(each.id));
-  const ids = new Map(snapshot.payments.map((each) => [each.id, each]));
+  const unfinished = open.filter((payment) => !transactionsWithJobs.has(payment.id));
+  const ids = new Map(snapshot.payments.map((payment) => [payment.id, payment]));
   const orphan = snapshot.quotes.filter(
-    (each) => ids.get(each.transaction_id)?.quote_id !== each.id,
+    (quote) => ids.get(quote.transaction_id)?.quote_id !== quote.id,
   );
   return [
-    ...unfinished.map((each) => `${each.id} is ${each.status} and has no job`),
-    ...orphan.map((each) => `${each.id} has no payment`),
+    ...unfinished.map((payment) => `${payment.id} is ${payment.status} and has no job`),
+    ...orphan.map((quote) => `${quote.id} has no payment`),
   ];
 }
 

@@ -221,9 +221,9 @@ export function testKilledServer(processes: number): void {
       }
       // The latest balance event of an account has its current balance.
       const balanceKeys = new Set(
-        snapshot.events.map((each) => `${each.account} ${each.balance} ${each.held}`),
+        snapshot.events.map((event) => `${event.account} ${event.balance} ${event.held}`),
       );
-      const withEvents = new Set(snapshot.events.map((each) => each.account));
+      const withEvents = new Set(snapshot.events.map((event) => event.account));
       const withoutCurrentEvent = snapshot.accounts.filter(
         ({ id, balance, held }) =>
           withEvents.has(id) && !balanceKeys.has(`${id} ${balance} ${held}`),

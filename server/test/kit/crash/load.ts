@@ -166,7 +166,7 @@ function createServerHolder() {
       server = next;
       const all = waiting;
       waiting = [];
-      for (const each of all) each(next);
+      for (const resolve of all) resolve(next);
     },
     close() {
       server = undefined;
@@ -320,7 +320,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     function target(person: Person): string {
       if (chance() < 0.5) {
         const otherPerson = choose(people);
-        return choose([otherPerson.usd, otherPerson.eur].filter((each) => each !== person.usd));
+        return choose(
+          [otherPerson.usd, otherPerson.eur].filter((account) => account !== person.usd),
+        );
       }
       const suffixes = load.slow
         ? [...QUICK_SUFFIXES, '000', SLOW_SUFFIX]
@@ -365,16 +367,18 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
 
   /** Payments at a steady rate, so that a payment starts soon after the end of an outage. */
   async function steadyClient(everyMs: number): Promise<void> {
-    const sent: Promise<unknown>[] = [];
+    const requests: Promise<unknown>[] = [];
     while (!isFinishing) {
       await serverHolder.waitForServer();
-      const person = people[sent.length % people.length] as Person;
+      const person = people[requests.length % people.length] as Person;
       const destination = { accountId: person.externalAccountIds.USD['000'] };
       const source = { accountId: person.usd };
-      sent.push(sendRequest('transfer', '/transfer-out', { source, destination, amount: 1_00 }));
+      requests.push(
+        sendRequest('transfer', '/transfer-out', { source, destination, amount: 1_00 }),
+      );
       await sleep(everyMs);
     }
-    await Promise.all(sent);
+    await Promise.all(requests);
   }
 
   const running = Array.from({ length: options.clients }, (_, index) =>

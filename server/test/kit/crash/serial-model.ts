@@ -62,7 +62,7 @@ function applyTransfer(model: Model, transfer: TransferRow): void {
   const spendable = from.balance - from.held;
   check(from.floor === null || spendable >= from.floor, `${debit} at ${spendable}`);
   if (spendable < from.lowestAvailable) from.lowestAvailable = spendable;
-  for (const each of [from, to]) if (each.balance || each.held) each.wasUsed = true;
+  for (const holding of [from, to]) if (holding.balance || holding.held) holding.wasUsed = true;
   model.transfers.set(stepOf(transfer), transfer);
 }
 
@@ -78,7 +78,9 @@ export function applyChangeSet(model: Model, set: ChangeSet): void {
   for (const { table, id } of set.removes) model.rows.delete(rowKey(table, id));
   for (const { table, row } of set.inserts) {
     check(!model.rows.has(rowKey(table, row.id)), `${String(row.id)} twice`);
-    const conflict = [...model.rows.values()].some((each) => row.name && each.name === row.name);
+    const conflict = [...model.rows.values()].some(
+      (stored) => row.name && stored.name === row.name,
+    );
     check(!conflict, `the name ${String(row.name)} twice`);
     model.rows.set(rowKey(table, row.id), row);
   }
@@ -109,7 +111,8 @@ function lowestChange(set: ChangeSet, account: string): bigint {
 export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): boolean {
   if (rejection.reason === 'version') {
     const used = [...set.updates, ...set.removes, ...set.requires].filter(
-      (each) => each.table.name === rejection.table && each.id === rejection.id,
+      (requirement) =>
+        requirement.table.name === rejection.table && requirement.id === rejection.id,
     );
     return used.some(
       ({ table, id, version }) => model.rows.get(rowKey(table, id))?.version !== version,
@@ -136,17 +139,19 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
     return requests && model.accounts.get(rejection.account)?.wasFrozen === true;
   }
   if (rejection.reason === 'not-empty') {
-    const requests = set.freezes.some((each) => each.empty && each.account === rejection.account);
-    const touchesAccount = set.transfers.some((each) =>
-      [each.debit, each.credit].includes(rejection.account),
+    const requests = set.freezes.some(
+      (freeze) => freeze.empty && freeze.account === rejection.account,
+    );
+    const touchesAccount = set.transfers.some((transfer) =>
+      [transfer.debit, transfer.credit].includes(rejection.account),
     );
     return requests && (touchesAccount || model.accounts.get(rejection.account)?.wasUsed === true);
   }
   if (rejection.constraint === 'ledger_transfers_pkey') {
-    return set.transfers.some((each) => model.transfers.has(stepOf(each)));
+    return set.transfers.some((transfer) => model.transfers.has(stepOf(transfer)));
   }
   if (rejection.constraint === 'ledger_currency') {
-    return set.transfers.some((each) => each.currency !== 'USD');
+    return set.transfers.some((transfer) => transfer.currency !== 'USD');
   }
   const names = set.inserts.map(({ row }) => row.name).filter(Boolean);
   return (

@@ -61,7 +61,7 @@ export interface DataFolder {
   /** Output of a process so far. */
   outputOf(child: ChildProcess): { out: string; err: string };
   waitForExit(child: ChildProcess): Promise<Ended>;
-  /** `kill -9` of Node alone, or of Node and every process of PostgreSQL in one go. */
+  /** `kill -9` of Node alone, or of Node and every process of PostgreSQL at once. */
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for queries. */
   database(): Promise<string>;
@@ -100,8 +100,9 @@ function processes(): Process[] {
 
 /** The process and everything below it. */
 function familyOf(pid: number, all = processes()): Process[] {
-  const family = all.filter((each) => each.pid === pid);
-  for (const member of family) family.push(...all.filter((each) => each.parent === member.pid));
+  const family = all.filter((candidate) => candidate.pid === pid);
+  for (const member of family)
+    family.push(...all.filter((candidate) => candidate.parent === member.pid));
   return family;
 }
 
@@ -151,7 +152,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   /** Records the current processes, so that none is missed later. */
   function recordProcesses(child: ChildProcess): Process[] {
     const family = child.pid ? familyOf(child.pid) : [];
-    for (const each of family) knownProcesses.set(`${each.pid} ${each.started}`, each);
+    for (const member of family) knownProcesses.set(`${member.pid} ${member.started}`, member);
     const folder = runningIn(cluster)?.socketFolder;
     if (folder) sockets.add(folder);
     return family;
@@ -159,7 +160,9 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
 
   /** Recorded processes that still run. */
   function remaining(): Process[] {
-    return processes().filter((each) => knownProcesses.has(`${each.pid} ${each.started}`));
+    return processes().filter((candidate) =>
+      knownProcesses.has(`${candidate.pid} ${candidate.started}`),
+    );
   }
 
   async function waitUntilAllEnd(): Promise<Process[]> {
@@ -210,7 +213,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     // PostgreSQL first: without Node its guard would start an orderly shutdown.
     if (target === 'both' && postmaster !== undefined) {
       killProcess(postmaster);
-      for (const each of family) if (each.parent === postmaster) killProcess(each.pid);
+      for (const member of family) if (member.parent === postmaster) killProcess(member.pid);
     }
     if (child.pid) killProcess(child.pid);
     await exited;
@@ -232,7 +235,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     remainingProcesses: waitUntilAllEnd,
     async remove() {
       for (const child of output.keys()) if (!hasEnded(child)) recordProcesses(child);
-      for (const each of remaining()) killProcess(each.pid);
+      for (const member of remaining()) killProcess(member.pid);
       await waitUntilAllEnd();
       for (const folder of [...sockets, base]) fs.rmSync(folder, { recursive: true, force: true });
     },

@@ -29,7 +29,7 @@ export const newPng = (name = 'scan.png'): DocumentFile => ({ bytes: pngFile(1, 
 
 /** Fields with errors in a rejection, sorted. */
 export const errorFields = (response: ApiResponse) =>
-  (response.body.details?.errors ?? []).map((each: { field: string }) => each.field).sort();
+  (response.body.details?.errors ?? []).map((error: { field: string }) => error.field).sort();
 export const statusAndCode = ({ status, body }: ApiResponse) => [status, body.code];
 
 export type DocumentHarness = Awaited<ReturnType<typeof openDocumentHarness>>;
@@ -45,7 +45,7 @@ export async function openDocumentHarness() {
     as: TestPlatform = app.platform,
     headers: Record<string, string> = {},
   ): Promise<ApiResponse> {
-    const input = Object.entries(fields).filter((each): each is [string, string] => !!each[1]);
+    const input = Object.entries(fields).filter((entry): entry is [string, string] => !!entry[1]);
     const form = documentForm(Object.fromEntries(input), file ?? undefined);
     return app.call(method, url, form, { as, headers });
   }

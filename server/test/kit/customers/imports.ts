@@ -94,7 +94,8 @@ export async function importHarness(app: TestApp) {
   const findByPlatformId = async (id: string, as: TestPlatform = app.platform) =>
     ok(await app.call('GET', `/customers?platformCustomerId=${id}`, undefined, { as }), 200).data;
 
-  const eventsOf = async (id: string) => (await app.events()).filter((each) => each.subject === id);
+  const eventsOf = async (id: string) =>
+    (await app.events()).filter((event) => event.subject === id);
 
   const countRows = async (sql: string, values: unknown[] = []) =>
     Number((await app.runtime.db.query(`select count(*) as n from ${sql}`, values))[0]?.n);

@@ -148,14 +148,14 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     async readStatuses(as: TestPlatform, customerId: string) {
       const body = ok(await app.call('GET', `/customers/${customerId}`, undefined, { as }), 200);
       const owners: { kycStatus: string }[] = body.beneficialOwners ?? [];
-      return [body.kycStatus ?? body.kybStatus, ...owners.map((each) => each.kycStatus)];
+      return [body.kycStatus ?? body.kybStatus, ...owners.map((owner) => owner.kycStatus)];
     },
     /** Types of all events about a customer and its verifications, in delivery order. */
     async readEventTypes(customerId: string): Promise<string[]> {
       const all = await app.events();
       return all
         .filter(({ data }) => data?.id === customerId || data?.customerId === customerId)
-        .map((each) => each.type)
+        .map((event) => event.type)
         .filter((type) => /^(CUSTOMER|VERIFICATION)\./.test(type));
     },
   };

@@ -59,10 +59,14 @@ export async function startOwnership() {
   const app = await startApp({ connectors: { rpcUrls: { BASE: node.url } } });
   const as = await app.newPlatform('Travel rule');
   const { body: config } = await app.call('GET', '/config', undefined, { as });
-  const supportedCurrencies = config.supportedCurrencies.map((each: { currencyCode: string }) =>
-    ['USDC', 'USDT', 'BTC'].includes(each.currencyCode)
-      ? { ...each, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
-      : each,
+  const supportedCurrencies = config.supportedCurrencies.map(
+    (supportedCurrency: { currencyCode: string }) =>
+      ['USDC', 'USDT', 'BTC'].includes(supportedCurrency.currencyCode)
+        ? {
+            ...supportedCurrency,
+            requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }],
+          }
+        : supportedCurrency,
   );
   ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
   const person = await createCustomer(app, { as });

@@ -21,7 +21,7 @@ export const cellsOf = (line: string): Cell[] =>
 /** The column of each cell of a row; undefined if a cell is in no column of the first line. */
 function columnsOf(row: readonly Cell[], firstLine: readonly Cell[]): number[] | undefined {
   const columns = row.map(({ start, end }) =>
-    firstLine.findIndex((each) => each.start === start || each.end === end),
+    firstLine.findIndex((cell) => cell.start === start || cell.end === end),
   );
   const isOrdered = columns.every((column, position) => column > (columns[position - 1] ?? -1));
   return isOrdered ? columns : undefined;
@@ -50,7 +50,7 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
     })),
   );
   const columns = firstLine.map((_, column) => {
-    const cells = placed.filter((each) => each.column === column);
+    const cells = placed.filter((cell) => cell.column === column);
     return {
       width: Math.max(...cells.map(({ text }) => widthOf(text))),
       isLeft: cells.every(({ isLeft }) => isLeft),
@@ -59,7 +59,7 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
   const indent = ' '.repeat(firstLine[0]?.start ?? 0);
   return table.map((_, row) => {
     const line = columns.map(({ width, isLeft }, column) => {
-      const text = placed.find((each) => each.row === row && each.column === column)?.text ?? '';
+      const text = placed.find((cell) => cell.row === row && cell.column === column)?.text ?? '';
       const gap = ' '.repeat(width - widthOf(text));
       return isLeft ? text + gap : gap + text;
     });

@@ -78,7 +78,7 @@ function commandsOf(text: string): { commands: Command[]; problem?: string } {
   const commands = stdout
     .split(END_OF_COMMAND)
     .slice(0, -1)
-    .map((each) => each.split(END_OF_WORD).slice(0, -1));
+    .map((command) => command.split(END_OF_WORD).slice(0, -1));
   return status === 0 ? { commands } : { commands, problem: stderr.trim() };
 }
 
@@ -95,8 +95,8 @@ const pointer = (key: string) =>
   encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 
 const templatesMatching = (pathname: string) =>
-  Object.keys(document.paths).filter((each) => {
-    const pattern = each.replaceAll(/\{[^}]+\}/g, '[^/]+').replaceAll('.', '\\.');
+  Object.keys(document.paths).filter((template) => {
+    const pattern = template.replaceAll(/\{[^}]+\}/g, '[^/]+').replaceAll('.', '\\.');
     return new RegExp(`^${pattern}$`).test(pathname);
   });
 
@@ -136,7 +136,7 @@ function bodyProblems(template: string, method: string, body: string): string[] 
   const validate = ajv.getSchema(`api#/${schemaPath.map(pointer).join('/')}`);
   if (!validate) return [`${method} ${template} takes no JSON.`];
   if (validate(JSON.parse(body))) return [];
-  return (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
+  return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
 
 /** Checks a request against the description of its operation. */
@@ -147,7 +147,8 @@ function requestProblems(command: readonly string[]): string[] {
   const operation: Described | undefined = document.paths[template ?? '']?.[method.toLowerCase()];
   if (!template || !operation) return [`${method} ${url.pathname} is not an operation.`];
   const { parameters = [], requestBody } = operation;
-  const parametersIn = (location: string) => parameters.filter((each) => each.in === location);
+  const parametersIn = (location: string) =>
+    parameters.filter((parameter) => parameter.in === location);
   return [
     ...[...url.searchParams.keys()]
       .filter((key) => !parametersIn('query').some(({ name }) => name === key))

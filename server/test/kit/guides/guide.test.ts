@@ -211,7 +211,7 @@ describe('compare', () => {
 
 describe('needlessIn', () => {
   const values = (...texts: string[]) =>
-    texts.map((each, index) => ({ line: index + 1, text: each }));
+    texts.map((text, index) => ({ line: index + 1, text: text }));
 
   it('names lines whose value never differs', () => {
     const runs = [values('a', 'x', '4000'), values('b', 'x', '4000')];

@@ -65,7 +65,7 @@ export function readGuide(markdown: string): Step[] {
       steps.push({ language, line, lines: into });
     }
     if (language !== 'text') continue;
-    const step = steps.findLast((each) => each.language === 'sh');
+    const step = steps.findLast((step) => step.language === 'sh');
     if (!step || step.shown)
       throw new Error(`${line}: a text fence belongs to the sh fence before`);
     into = [];
@@ -103,7 +103,7 @@ function valuesOfCells(line: string, expected: string): string[] | undefined {
   const values = cells.map(({ text }, position) =>
     valuesIn(text, expectedCells[position]?.text as string),
   );
-  return values.every((each) => each !== undefined) ? values.flat() : undefined;
+  return values.every((value) => value !== undefined) ? values.flat() : undefined;
 }
 
 /** Compares the output of a fence with the shown output. */
@@ -118,7 +118,9 @@ export function compare(printed: string, step: Step): Comparison {
     values.push(...lineValues.map((text) => ({ line: firstLine + index, text })));
   }
   const laidOut = layOut(lines.slice(0, expectedLines.length), expectedLines);
-  const firstDifference = expectedLines.findIndex((each, index) => each !== laidOut[index]);
+  const firstDifference = expectedLines.findIndex(
+    (expectedLine, index) => expectedLine !== laidOut[index],
+  );
   if (firstDifference !== -1) return { values, wrong: firstLine + firstDifference };
   return lines.length > expectedLines.length
     ? { values, wrong: firstLine + expectedLines.length }
@@ -270,7 +272,10 @@ export async function runGuide(file: string, environment: GuideEnvironment): Pro
   try {
     const { problems, values } = await runSteps(session, steps, environment);
     const name = path.basename(file);
-    return { problems: problems.map((each) => `${environment.shell} ${name}:${each}`), values };
+    return {
+      problems: problems.map((problem) => `${environment.shell} ${name}:${problem}`),
+      values,
+    };
   } finally {
     await session.end();
   }
@@ -286,9 +291,7 @@ export function constantPlaceholders(
   const constant = firstRun.filter(
     ({ text }, position) =>
       // Messages are shortened with the same character.
-      text !== '…' &&
-      !differs.test(text) &&
-      otherRuns.every((each) => each[position]?.text === text),
+      text !== '…' && !differs.test(text) && otherRuns.every((run) => run[position]?.text === text),
   );
   return constant.map(({ line, text }) => `${line} … is always ${text}`);
 }

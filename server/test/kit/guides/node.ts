@@ -30,8 +30,8 @@ case "$1 $2" in
   exit ;;
 "${OPERATOR} "*)
   shift
-  for each do
-    set -- "$@" --data-urlencode "argument=$each"
+  for argument do
+    set -- "$@" --data-urlencode "argument=$argument"
     shift
   done
   did=$(ask "$@" http://localhost/operator) || exit

@@ -44,7 +44,7 @@ export async function createPerson({ app }: ExampleRecorder, overrides: object =
 export async function balanceOf({ app }: ExampleRecorder, customerId: string, currency: string) {
   const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
   const { data } = ok(await app.call('GET', path), 200);
-  return data.find((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
+  return data.find((account: { type: string }) => account.type !== 'EMBEDDED_WALLET');
 }
 
 const registerAccount = async ({ app }: ExampleRecorder, customerId: string, account: object) =>

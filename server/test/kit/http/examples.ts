@@ -191,7 +191,7 @@ function replaceRandomParts(first: unknown, second: unknown): unknown {
   const walk = (one: unknown, other: unknown, path: string): unknown => {
     if (typeof one === 'string' && typeof other === 'string') return text(one, other);
     if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
-      return one.map((each, index) => walk(each, other[index], `${path}.${index}`));
+      return one.map((element, index) => walk(element, other[index], `${path}.${index}`));
     if (one && other && typeof one === 'object' && typeof other === 'object') {
       expect(Object.keys(one), path).toEqual(Object.keys(other));
       const otherObject = other as Record<string, unknown>;
@@ -240,7 +240,7 @@ function withCheckDigits(iban: string): string {
     String(position + 2).padStart(2, '0'),
   );
   const ibans = candidates.map((digits) => iban.slice(0, 2) + digits + iban.slice(4));
-  return ibans.find((each) => isIban(each)) ?? iban;
+  return ibans.find((iban) => isIban(iban)) ?? iban;
 }
 
 /** Replaces hosts, addresses and account numbers by realistic ones. */

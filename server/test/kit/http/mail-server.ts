@@ -54,7 +54,7 @@ export async function startMailServer(
         const { mailFrom, rcptTo } = envelope;
         received.push({
           from: mailFrom ? mailFrom.address : '',
-          to: rcptTo.map((each) => each.address),
+          to: rcptTo.map((recipient) => recipient.address),
           raw: Buffer.concat(chunks).toString('utf8'),
         });
         callback();

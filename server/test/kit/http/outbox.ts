@@ -1,4 +1,4 @@
-// An outbox for delivery tests: a database, a clock that stands still, keys, and events inserted
+// An outbox for delivery tests: a database, a fixed clock, keys, and events inserted
 // directly into the table, without the operations that would emit them.
 
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
@@ -115,7 +115,7 @@ export async function openOutbox() {
   const clock = { now: START };
   const effects: Effects = { ...real, now: () => clock.now };
 
-  /** A database handle of its own, as another process would have. */
+  /** A separate database handle, like that of another process. */
   function anotherDatabase(): Database {
     const secondDatabase = openDatabase({ url: database.url });
     databases.push(secondDatabase);
@@ -133,7 +133,7 @@ export async function openOutbox() {
     effects,
     clock,
     anotherDatabase,
-    /** A deliverer on the standing clock, or on `effects`. */
+    /** A deliverer on the fixed clock, or on `effects`. */
     deliverer(overrides: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
       const defaults = {
         ...{
@@ -187,8 +187,8 @@ export async function openOutbox() {
       return row?.n ?? 0;
     },
     async close() {
-      for (const each of deliverers) await each.stop();
-      for (const each of databases) await each.close();
+      for (const deliverer of deliverers) await deliverer.stop();
+      for (const database of databases) await database.close();
       await database.drop();
     },
   };

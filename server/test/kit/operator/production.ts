@@ -34,7 +34,7 @@ export function operatorService() {
     service,
     call,
     secretOf,
-    /** The secret of an operator with a person of its own. */
+    /** The secret of a token of a new operator user. */
     newOperator: (token: Partial<NewOperatorToken>) => client?.secretOf(token) ?? '',
     /** Reads as an operator of all platforms. */
     read: (path: string) => expectReply(call('GET', path), 200),

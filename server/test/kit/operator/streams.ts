@@ -45,7 +45,7 @@ export async function openStream(
       text += decoder.decode(chunk as Uint8Array, { stream: true });
       const blocks = text.split('\n\n');
       text = blocks.pop() ?? '';
-      events.push(...blocks.flatMap((each) => eventOf(each) ?? []));
+      events.push(...blocks.flatMap((block) => eventOf(block) ?? []));
     }
   }
   const collection = collect().catch(() => undefined);

@@ -151,7 +151,7 @@ export async function observePayment(
   function line(delivery: Delivery): string {
     const { type, data } = delivery;
     if (data.id === paymentId()) return paymentLine(delivery);
-    const account = accounts.find((each) => each.id === data.id);
+    const account = accounts.find((account) => account.id === data.id);
     if (type !== 'INTERNAL_ACCOUNT.BALANCE_UPDATED' || !account) return `${type} ${data.id}`;
     return balanceLine(account, data.balance.amount, data.totalBalance.amount);
   }
@@ -165,10 +165,10 @@ export async function observePayment(
         .slice(receivedCount)
         .map(({ body }) => JSON.parse(body));
       receivedCount = fixture.arrivals.length;
-      const ownDeliveries = credited.filter((each) => each.data.id === paymentId());
-      const ids = ownDeliveries.map((each) => each.id);
+      const ownDeliveries = credited.filter((delivery) => delivery.data.id === paymentId());
+      const ids = ownDeliveries.map((delivery) => delivery.id);
       expect(ids).toEqual(ids.toSorted());
-      expect(new Set(credited.map((each) => each.id)).size).toBe(credited.length);
+      expect(new Set(credited.map((delivery) => delivery.id)).size).toBe(credited.length);
       last = ownDeliveries.at(-1)?.data ?? last;
       return credited.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
     },
@@ -199,7 +199,7 @@ interface Payment {
 /** Lines about accounts that take part in this payment. */
 const describePaymentEvents = ({ accounts }: Payment, lines: readonly string[]) => {
   const absent = ['payer', 'platform'].filter(
-    (name) => !accounts.some((each) => each.name === name),
+    (name) => !accounts.some((account) => account.name === name),
   );
   return lines.filter((line) => !absent.includes(line.split(' ')[0] as string));
 };
@@ -245,7 +245,7 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
   for (const account of accounts) {
     const { balance, total } = await readBalances(app, account.id);
     const [[first]] = account.labels;
-    const latest = received.findLast((each) => each.startsWith(`${account.name} `));
+    const latest = received.findLast((line) => line.startsWith(`${account.name} `));
     expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));
   }
   await fixture.drain();

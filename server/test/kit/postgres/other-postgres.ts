@@ -44,7 +44,8 @@ export async function startOtherPostgres(binaries: string, folder: string) {
   const data = path.join(folder, 'data');
   fs.mkdirSync(data);
   if (UNPRIVILEGED.uid !== undefined) {
-    for (const each of [folder, data]) fs.chownSync(each, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
+    for (const directory of [folder, data])
+      fs.chownSync(directory, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
   }
   const options = { ...UNPRIVILEGED, cwd: folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
   const initialize = ['-D', data, '-U', 'railhead', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
@@ -54,7 +55,7 @@ export async function startOtherPostgres(binaries: string, folder: string) {
   });
   if (status !== 0) throw new Error(`initdb: ${stderr}`);
   const port = await freePort();
-  const flags = [`port=${port}`, ...SETTINGS].flatMap((each) => ['-c', each]);
+  const flags = [`port=${port}`, ...SETTINGS].flatMap((setting) => ['-c', setting]);
   const server = spawn(path.join(binaries, 'postgres'), ['-D', data, ...flags], {
     ...options,
     stdio: 'ignore',

@@ -9,10 +9,10 @@ import { type Adapter, startAdapter } from './adapter.ts';
 type Json = any;
 
 export const ISSUER = 'acme-cards';
-/** What the provider may approve by itself. */
+/** Maximum amount that the provider may approve without a response of the server. */
 export const STAND_IN_MAX = 50_00;
 
-/** Opens all for the tests of a file. */
+/** Opens the server, the adapter and the platform for the tests of a file. */
 export function cardIssuer() {
   const operator = operatorService();
   const { service, write } = operator;

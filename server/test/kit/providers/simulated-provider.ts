@@ -174,9 +174,9 @@ function messagesTo({ inbox, key, fault }: Options) {
   }
   async function deliver(message: Json): Promise<void> {
     const isRenamed = fault === 'uses a new ID for each attempt';
-    const sent = isRenamed ? { ...message, id: `${message.id}/${++attempts}` } : message;
+    const sentMessage = isRenamed ? { ...message, id: `${message.id}/${++attempts}` } : message;
     const headers = { 'content-type': 'application/json' };
-    const request = { method: 'POST', url: inbox, headers, body: JSON.stringify(sent) };
+    const request = { method: 'POST', url: inbox, headers, body: JSON.stringify(sentMessage) };
     const signed = await signRequest(key, request, Date.now());
     const isSigned = fault !== 'sends unsigned messages';
     const reply = await fetch(inbox, { ...request, headers: isSigned ? signed : headers }).catch(
@@ -205,7 +205,7 @@ export function simulatedProvider(options: Options) {
   const keys = new Map(
     accepted
       .slice(0, fault === 'accepts one key only' ? 1 : 2)
-      .map((each) => [each.keyId, createPublicKey(pemOf(each.privateKey))]),
+      .map((key) => [key.keyId, createPublicKey(pemOf(key.privateKey))]),
   );
   const services = servicesOf({
     fault,

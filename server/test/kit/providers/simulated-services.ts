@@ -3,7 +3,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { compressedPoint } from '../../../src/kernel/crypto/p256.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are what a fault makes of them.
+// biome-ignore lint/suspicious/noExplicitAny: faults produce invalid bodies.
 type Json = any;
 type Calls = Record<string, (body: Json) => Json>;
 
@@ -300,7 +300,7 @@ function cards({ fault, report }: Parts): Calls {
   };
 }
 
-/** The calls of the services, and what happens when a transfer brings a deposit. */
+/** The calls of the services, and the handler of a received deposit. */
 export function servicesOf(parts: Parts) {
   const { calls, receive } = deposits(parts);
   return {

@@ -57,7 +57,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
     confirmEnrollment,
     removePasskey,
     readFactors: async (id: string): Promise<string[]> =>
-      ok(await listFactors(id), 200).factors.map((each: { factor: string }) => each.factor),
+      ok(await listFactors(id), 200).factors.map((factor: { factor: string }) => factor.factor),
     /** Enrolls an authenticator app; returns secret and recovery codes. */
     async enrollTotp(id: string) {
       const { secret, secretBase32Encoded: base32 } = ok(await startEnrollment(id, 'TOTP'), 200);

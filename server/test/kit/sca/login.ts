@@ -46,5 +46,5 @@ export async function scaEventsOf(app: TestApp, customerId: string) {
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   const row = await db.read(customers, customerId);
   const key = row && dataKeyOf(row);
-  return rows.map((each) => ({ ...each, ip: scaEventPersonal({ vault, key }, each).ip_address }));
+  return rows.map((row) => ({ ...row, ip: scaEventPersonal({ vault, key }, row).ip_address }));
 }

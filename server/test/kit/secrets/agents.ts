@@ -84,7 +84,7 @@ async function rejectInvalidUses(
     app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
   const badToken = secrets.note('a bad bearer token', `gat_${randomBytes(20).toString('hex')}`);
   const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
-  for (const each of [
+  for (const authorization of [
     `Bearer ${badToken}`,
     `Bearer ${secrets.note('a bad bearer token', randomPassword())}`,
     `Token ${token}`,
@@ -92,7 +92,7 @@ async function rejectInvalidUses(
     `Basic ${basic}`,
     `Basic ${Buffer.from(`${token}:${token}`).toString('base64')}`,
   ]) {
-    expect([each, (await me(each)).status]).toEqual([each, 401]);
+    expect([authorization, (await me(authorization)).status]).toEqual([authorization, 401]);
   }
   const headers = { authorization: `Bearer ${token}` };
   expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);

@@ -66,14 +66,14 @@ async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, car
   const number = secrets.note('the number of a card', inFours.replaceAll(' ', ''));
   secrets.note('the number of a card', inFours);
   secrets.note('the number of a card', number.slice(-12));
-  for (const each of [used, `${unused}/x`, `/card/${number}`]) {
-    expect((await openPage(lifecycle, each, 'GET')).statusCode).toBe(404);
+  for (const path of [used, `${unused}/x`, `/card/${number}`]) {
+    expect((await openPage(lifecycle, path, 'GET')).statusCode).toBe(404);
   }
   expect((await openPage(lifecycle, unused, 'POST')).statusCode).toBe(404);
   await lifecycle.look();
   app.effects.set(app.effects.now() + 6 * 60_000);
   expect((await openPage(lifecycle, unused, 'GET')).statusCode).toBe(404);
-  return [number, inFours, ...links.map((each) => each.split('/').at(-1) as string)];
+  return [number, inFours, ...links.map((link) => link.split('/').at(-1) as string)];
 }
 
 /** A payment that the key signs. */
@@ -160,7 +160,7 @@ export async function digitsAt(
   count: number,
 ): Promise<string[]> {
   const stored = await databaseText((sql) => app.runtime.db.query(sql, []));
-  const events = (await app.events()).filter((each) => each.type.startsWith('CARD'));
+  const events = (await app.events()).filter((event) => event.type.startsWith('CARD'));
   const searchedTexts = [
     ...stored
       .filter(({ name }) => CARD_TABLES.test(name))

@@ -43,7 +43,7 @@ function encodingsOf(value: string): string[] {
     value,
     JSON.stringify(value).slice(1, -1),
     encodeURIComponent(value),
-    ...bytes.map((each) => each.toString('hex')),
+    ...bytes.map((buffer) => buffer.toString('hex')),
     ...bytes.flatMap(base64Forms),
   ];
 }
@@ -54,7 +54,7 @@ function formsOf(value: string): string[] {
   // Members of JSON secrets are searched separately, except public ones.
   const isCut = value.length > 2 * PART && !value.startsWith('{');
   const parts = isCut ? [value, value.slice(middle, middle + PART)] : [value];
-  return [...new Set(parts.flatMap(encodingsOf).map((each) => each.toLowerCase()))];
+  return [...new Set(parts.flatMap(encodingsOf).map((text) => text.toLowerCase()))];
 }
 
 export type SecretList = ReturnType<typeof secretList>;
@@ -88,7 +88,7 @@ export function secretList() {
         const low = text.toLowerCase();
         for (const { name, forms, pattern, stored } of all.values()) {
           if (!pattern?.test(low) && !forms.some((form) => low.includes(form))) continue;
-          const expectedPlace = stored.find((each) => outputName.startsWith(each));
+          const expectedPlace = stored.find((place) => outputName.startsWith(place));
           if (expectedPlace === undefined) leaks.add(`${name} in ${outputName}`);
           else placesWithSecret.add(`${name} in ${expectedPlace}`);
         }
@@ -135,7 +135,10 @@ export async function outputsOf(app: TestApp): Promise<SearchedText[]> {
   return [
     { name: 'the log', text: app.log.join('') },
     { name: 'the metrics', text: metrics.body },
-    ...events.map((each) => ({ name: `the event ${each.type}`, text: JSON.stringify(each.data) })),
+    ...events.map((event) => ({
+      name: `the event ${event.type}`,
+      text: JSON.stringify(event.data),
+    })),
     ...(await databaseText((sql) => app.runtime.db.query(sql, []))),
   ];
 }

@@ -119,9 +119,9 @@ async function useApp(
   expectWrong(await request('POST', confirm, { ...body, secret: other }));
   expectWrong(await request('POST', confirm, { ...body, code: wrongCode(lifecycle) }));
   const { recoveryCodes } = ok(await request('POST', confirm, body), 200);
-  for (const each of recoveryCodes) {
-    secrets.note('a recovery code', each);
-    secrets.note('a recovery code', each.replaceAll('-', ''));
+  for (const code of recoveryCodes) {
+    secrets.note('a recovery code', code);
+    secrets.note('a recovery code', code.replaceAll('-', ''));
   }
   lifecycle.wait();
   const logIn = (typed: string) =>
@@ -255,16 +255,16 @@ async function loseApp(
   };
   const secret = new URL(verificationLink).pathname.split('/').at(-1) as string;
   const unknownSecret = secrets.note(
-    'a secret of a link that is none',
+    'an unknown secret of a link',
     randomBytes(20).toString('hex'),
   );
   expect([await open('GET', unknownSecret), await open('POST', unknownSecret)]).toEqual([404, 404]);
   expect([await open('GET', `${secret}/more`), await open('GET', secret)]).toEqual([404, 200]);
   expect([await open('POST', secret), await open('POST', secret)]).toEqual([200, 404]);
   ok(await request('POST', `${reset}/${resetId}/complete${owner}`, {}), 204);
-  for (const each of [secret, unknownSecret]) {
-    expect((await request('GET', `${reset}/${each}${owner}`)).status).toBe(404);
-    expect((await request('POST', `${reset}/${each}/complete${owner}`)).status).toBe(404);
+  for (const reference of [secret, unknownSecret]) {
+    expect((await request('GET', `${reset}/${reference}${owner}`)).status).toBe(404);
+    expect((await request('POST', `${reset}/${reference}/complete${owner}`)).status).toBe(404);
   }
 }
 

@@ -43,10 +43,10 @@ const SECRET_FIELDS: Readonly<Record<string, (value: string) => string>> = {
 };
 
 function noteFields(secrets: SecretList, value: unknown): void {
-  for (const [name, each] of Object.entries(value ?? {})) {
-    if (typeof each === 'object') noteFields(secrets, each);
+  for (const [name, field] of Object.entries(value ?? {})) {
+    if (typeof field === 'object') noteFields(secrets, field);
     const read = SECRET_FIELDS[name];
-    if (read && typeof each === 'string') secrets.note(name, read(each));
+    if (read && typeof field === 'string') secrets.note(name, read(field));
   }
 }
 

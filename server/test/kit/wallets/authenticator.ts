@@ -16,7 +16,7 @@ function cbor(value: Cbor): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
   if (typeof value === 'string') return Buffer.concat([head(3, value.length), Buffer.from(value)]);
   if (value instanceof Map) {
-    const members = [...value].map(([name, each]) => Buffer.concat([cbor(name), cbor(each)]));
+    const members = [...value].map(([name, item]) => Buffer.concat([cbor(name), cbor(item)]));
     return Buffer.concat([head(5, value.size), ...members]);
   }
   return Buffer.concat([head(2, value.length), value]);

@@ -42,8 +42,8 @@ async function travelRulePlatform({ app, call }: CodeFixture) {
   const as = await app.newPlatform('Travel rule');
   const config = await call('GET', '/config', undefined, { as });
   const requiredCounterpartyFields = [{ name: 'FULL_NAME', mandatory: true }];
-  const supportedCurrencies = config.body.supportedCurrencies.map((each: object) => ({
-    ...each,
+  const supportedCurrencies = config.body.supportedCurrencies.map((supportedCurrency: object) => ({
+    ...supportedCurrency,
     requiredCounterpartyFields,
   }));
   await call('PATCH', '/config', { supportedCurrencies }, { as });

@@ -101,10 +101,10 @@ const CUSTOMERS: readonly Provocation[] = [
   provocation(
     'USER_NOT_READY',
     'Fund a customer who is not approved: the name ends in 001',
-    async (d) => {
-      const person = await createCustomer(d.app, {}, { fullName: 'Ada Lovelace 001' });
-      const { id } = await findInternalAccount(d.app, person.id, 'USD');
-      return d.post(`/sandbox/internal-accounts/${id}/fund`, { amount: 1 });
+    async (fixture) => {
+      const person = await createCustomer(fixture.app, {}, { fullName: 'Ada Lovelace 001' });
+      const { id } = await findInternalAccount(fixture.app, person.id, 'USD');
+      return fixture.post(`/sandbox/internal-accounts/${id}/fund`, { amount: 1 });
     },
   ),
   provocation('VERIFICATION_NOT_FOUND', 'Get an unknown verification', ({ call }) =>
@@ -183,13 +183,13 @@ const STRONG: readonly Provocation[] = [
   provocation(
     'BENEFICIARY_TRUSTED',
     'Delete an account that its customer trusts',
-    async ({ app, ...d }) => {
+    async ({ app, ...fixture }) => {
       const person = await createPhoneVerifiedCustomer(app);
       await logIn(app, person.id);
       const { id } = await createExternalAccount(app, person.id, 'EUR');
-      await d.post(`/customers/external-accounts/${id}/trust`);
-      await d.post(`/customers/external-accounts/${id}/trust/confirm`, { code: '123456' });
-      return d.call('DELETE', `/customers/external-accounts/${id}`);
+      await fixture.post(`/customers/external-accounts/${id}/trust`);
+      await fixture.post(`/customers/external-accounts/${id}/trust/confirm`, { code: '123456' });
+      return fixture.call('DELETE', `/customers/external-accounts/${id}`);
     },
   ),
   provocation(

@@ -47,8 +47,8 @@ const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
   provocation(
     code,
     `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`,
-    async (d) => {
-      const coinFixture = await createCoin(d);
+    async (fixture) => {
+      const coinFixture = await createCoin(fixture);
       return mint(coinFixture, debit((await coinFixture.createBankAccount(suffix)).id));
     },
   );

@@ -63,9 +63,9 @@ const CREDENTIALS: readonly Provocation[] = [
   provocation(
     'EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS',
     'Add EMAIL_OTP to a wallet that has it',
-    async (d) => {
-      const { accountId } = await d.wallets.createWalletCustomer();
-      return d.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });
+    async (fixture) => {
+      const { accountId } = await fixture.wallets.createWalletCustomer();
+      return fixture.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });
     },
   ),
   provocation(
@@ -111,7 +111,7 @@ const CREDENTIALS: readonly Provocation[] = [
       const all = body.supportedCurrencies as { currencyCode: string }[];
       const set = (supportedCurrencies: object[]) =>
         call('PATCH', '/config', { supportedCurrencies }, { as });
-      await set(all.filter((each) => each.currencyCode !== 'USDB'));
+      await set(all.filter((currency) => currency.currencyCode !== 'USDB'));
       const { id } = await createCustomer(app, { as }, { email: freshMail() });
       await app.settle();
       await set(all);

@@ -50,11 +50,11 @@ export function bodyOf(response: ApiResponse, status: number): ApiResponse['body
   return response.body;
 }
 
-export const activePeople = (sim: Sim): Person[] => sim.people.filter((each) => !each.deleted);
+export const activePeople = (sim: Sim): Person[] => sim.people.filter((person) => !person.deleted);
 
 /** Owners whose payments need no strong authentication. */
 export const payers = (sim: Sim): Person[] =>
-  activePeople(sim).filter((each) => each.mayPay && !each.strongAuthentication);
+  activePeople(sim).filter((person) => person.mayPay && !person.strongAuthentication);
 
 /** Owners whose payments the sandbox settles. */
 export const isInSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
@@ -68,7 +68,7 @@ export function pickInternalAccount(
   person: Person,
   currencies: readonly string[],
 ): InternalAccount {
-  const accounts = currencies.flatMap((each) => person.internalAccounts.get(each) ?? []);
+  const accounts = currencies.flatMap((currency) => person.internalAccounts.get(currency) ?? []);
   return sim.chance.pick(accounts);
 }
 

@@ -43,10 +43,10 @@ export function seededChance(seed: string): Chance {
       return list[integerBelow(list.length)] as (typeof list)[number];
     },
     pickWeighted(list) {
-      const total = list.reduce((sum, each) => sum + each.weight, 0);
+      const total = list.reduce((sum, option) => sum + option.weight, 0);
       let remaining = (next() / 2 ** 32) * total;
-      const choice = list.find((each) => {
-        remaining -= each.weight;
+      const choice = list.find((option) => {
+        remaining -= option.weight;
         return remaining < 0;
       });
       return (choice ?? list.at(-1)) as (typeof list)[number];

@@ -36,7 +36,7 @@ function withConnection(sim: Sim, { app }: Node, connection: Connection): Runtim
 
 /** The authorization handler that a sandbox issuer calls. */
 export function handlerOf(sim: Sim, node: Node, connection: Connection = 'stable') {
-  for (const each of sim.nodes) each.setTrap(undefined);
+  for (const node of sim.nodes) node.setTrap(undefined);
   const runtime = withConnection(sim, node, connection);
   const custodyKeys = custodyKeysOf(runtime.vault);
   const connectors = connectorRegistry(sim.effects, { custodyKeys });
@@ -44,7 +44,7 @@ export function handlerOf(sim: Sim, node: Node, connection: Connection = 'stable
 }
 
 export const holderOf = ({ people }: Sim, { customer_id: id }: RecordedRow): Person | undefined =>
-  people.find((each) => each.id === id && !each.deleted);
+  people.find((person) => person.id === id && !person.deleted);
 
 const fundingOf = ({ funding }: RecordedRow): string[] => JSON.parse(funding ?? '[]');
 export const firstFundingSource = (card: RecordedRow): string => fundingOf(card)[0] as string;
@@ -53,7 +53,7 @@ export const firstFundingSource = (card: RecordedRow): string => fundingOf(card)
 function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow | undefined {
   const { bindings, keys } = model.cardBook;
   const open = [...(bindings.get(cardId)?.values() ?? [])].find(
-    (each) => each.account_id === account && !each.ended_at,
+    (binding) => binding.account_id === account && !binding.ended_at,
   );
   return [...(keys.get(cardId)?.values() ?? [])].find(
     (key) => key.funding_source_id === open?.id && key.status === 'ACTIVE',

@@ -51,7 +51,7 @@ function removeTraps({ nodes }: Sim): void {
 export async function runVerb(sim: Sim, ...argv: string[]): Promise<VerbResult> {
   removeTraps(sim);
   const [noun, name, ...options] = argv;
-  const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
+  const verb = VERBS.find((verb) => verb.noun === noun && verb.verb === name);
   if (!verb) throw violation(`there is no verb ${noun} ${name}`);
   const { args } = parse(verb.flags, verb.positional, options);
   const registry = connectorRegistry(sim.effects);

@@ -95,7 +95,7 @@ export function predictVerdict(sim: Sim, agent: Agent, request: AgentRequest): V
   const allowed = accountRestrictions?.allowedAccountIds;
   if (allowed && !allowed.includes(request.account)) return 'rejected';
   const rule = accountRestrictions?.accountRules?.find(
-    (each) => each.accountId === request.account,
+    (accountRule) => accountRule.accountId === request.account,
   );
   const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
   const isOver =

@@ -320,9 +320,9 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   const pickNode = () => nodes[chance.integerBelow(nodes.length)] as Node;
 
   async function replaceDeadNodes(): Promise<void> {
-    for (const [index, each] of nodes.entries()) {
-      if (!each.dead) continue;
-      await each.close();
+    for (const [index, node] of nodes.entries()) {
+      if (!node.dead) continue;
+      await node.close();
       nodes[index] = await openNode(settings, effects);
     }
   }
@@ -388,7 +388,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     replaceDeadNodes,
     changeLog: openChangeLog(client),
     async close() {
-      for (const each of nodes) await each.close();
+      for (const node of nodes) await node.close();
       await client.end();
       fs.rmSync(folder, { recursive: true, force: true });
     },

@@ -151,8 +151,8 @@ export function convertAmount(
   if (from === to) return amount;
   const [fromRate, other] = [RATES[environment]?.[from], RATES[environment]?.[to]];
   if (!fromRate || !other) return undefined;
-  const [num, den] = [amount * other * scaleOf(to), fromRate * scaleOf(from)];
-  return (num + den - 1n) / den;
+  const [numerator, denominator] = [amount * other * scaleOf(to), fromRate * scaleOf(from)];
+  return (numerator + denominator - 1n) / denominator;
 }
 
 const environmentOf = ({ platforms }: Model, row: RecordedRow) =>
@@ -265,7 +265,9 @@ export function policyProblem(model: Model, payment: Payment): string | undefine
   const allowed = accountRestrictions?.allowedAccountIds;
   const account = touchedBy(row) as string;
   if (allowed && !allowed.includes(account)) return `${agent.id} touched ${account}`;
-  const rule = accountRestrictions?.accountRules?.find((each) => each.accountId === account);
+  const rule = accountRestrictions?.accountRules?.find(
+    (accountRule) => accountRule.accountId === account,
+  );
   const amount = transfers.find(({ step }) => step === 'velocity.agent.day')?.amount ?? 0n;
   const day = new Date(model.now).toISOString().slice(0, 10);
   const broken = {

@@ -175,7 +175,7 @@ export const challengesOf = ({ authentication }: Model, row: RecordedRow): Recor
 export const pendingOf = ({ authentication }: Model, quoteId: string): RecordedRow | undefined =>
   (authentication.challengesByQuote.get(quoteId) ?? [])
     .map((id) => authentication.challenges.get(id))
-    .find((each) => each?.status === 'PENDING');
+    .find((challenge) => challenge?.status === 'PENDING');
 
 const statusesOf = (challenges: readonly RecordedRow[]) =>
   challenges.map(({ status }) => status).join();

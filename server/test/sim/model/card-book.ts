@@ -85,7 +85,8 @@ const OPENING = [
 ];
 export const opensPayment = ({ kind }: RecordedRow): boolean => OPENING.includes(kind ?? '');
 
-const total = (amounts: readonly string[]) => amounts.reduce((all, each) => all + BigInt(each), 0n);
+const total = (amounts: readonly string[]) =>
+  amounts.reduce((all, amount) => all + BigInt(amount), 0n);
 
 /** Applies a notice; returns whether an event is emitted. */
 const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => boolean>> = {

@@ -27,7 +27,7 @@ export interface Facts {
 }
 
 const sum = (amounts: readonly string[]) =>
-  amounts.reduce((total, each) => total + BigInt(each), 0n);
+  amounts.reduce((total, amount) => total + BigInt(amount), 0n);
 
 /** Parses an array in PostgreSQL's text format. */
 const listOf = (text: string | null | undefined): string[] =>
@@ -110,10 +110,10 @@ const STAND_INS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 /** The transfers as if the account itself had paid and received everything. */
 export function attributeToAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
   const paymentAccount = (id: string) => (STAND_INS.test(id) ? accountOf(row) : id);
-  return transfers.map((each) => ({
-    ...each,
-    debit: paymentAccount(each.debit),
-    credit: paymentAccount(each.credit),
+  return transfers.map((transfer) => ({
+    ...transfer,
+    debit: paymentAccount(transfer.debit),
+    credit: paymentAccount(transfer.credit),
   }));
 }
 

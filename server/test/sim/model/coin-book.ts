@@ -194,10 +194,10 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
   const [debit, credit] = row.type === 'MINT' ? accountNames : accountNames.toReversed();
   const transfers = coinBook.transfers.get(id) ?? [];
   const unexpected = transfers.find(
-    (each) =>
-      (String(each.amount) !== row.amount && each.amount !== countedOf(row)) ||
-      each.debit !== debit ||
-      each.credit !== credit,
+    (transfer) =>
+      (String(transfer.amount) !== row.amount && transfer.amount !== countedOf(row)) ||
+      transfer.debit !== debit ||
+      transfer.credit !== credit,
   );
   if (unexpected)
     return `is for ${row.amount} and transferred ${unexpected.amount} from ${unexpected.debit}`;

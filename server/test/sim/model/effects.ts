@@ -139,12 +139,12 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
  */
 function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfer[] {
   const isReceivable = (id: string) => id.includes(':receivable:');
-  return transfers.flatMap((each) => {
-    if (isReceivable(each.credit)) return [];
-    if (!isReceivable(each.debit)) return [each];
-    const fee = each.step.startsWith('refund.fee.');
+  return transfers.flatMap((transfer) => {
+    if (isReceivable(transfer.credit)) return [];
+    if (!isReceivable(transfer.debit)) return [transfer];
+    const fee = transfer.step.startsWith('refund.fee.');
     const owner = fee ? row.platform_fee_account : row.destination_account;
-    return [{ ...each, debit: owner ?? each.debit }];
+    return [{ ...transfer, debit: owner ?? transfer.debit }];
   });
 }
 
@@ -194,7 +194,7 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
   const expected = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
   // Daily usage of a platform or an agent is counted in units of its own currency codes.
   const money = transfers.filter(
-    (each) => !each.currency.startsWith('velocity.') && !isDebitReturn(payment, each),
+    (transfer) => !transfer.currency.startsWith('velocity.') && !isDebitReturn(payment, transfer),
   );
   const actual = withoutRefundCredit(effectOf(withoutDebts(money, row)), payment);
   return differenceOf(row, expected, actual);

@@ -130,7 +130,7 @@ export function paymentSignatureProblem(
   if (account?.type !== 'EMBEDDED_WALLET') return undefined;
   const isUnsigned = row.status === 'PENDING' || row.status === 'EXPIRED';
   const authorizations = signed.get(row.quote_id ?? '') ?? [];
-  if (authorizations.some((each) => each.account_id !== account.id))
+  if (authorizations.some((authorization) => authorization.account_id !== account.id))
     return `${row.id} was signed by another wallet`;
   if (authorizations.length === (isUnsigned ? 0 : 1)) return undefined;
   return `${row.id} is ${row.status} and was signed ${authorizations.length} times`;
@@ -152,7 +152,7 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
     return 'has no credential left';
   }
   const countRequests = (...operations: string[]) =>
-    operations.reduce((sum, each) => sum + (done.get(each) ?? 0), 0);
+    operations.reduce((sum, operation) => sum + (done.get(operation) ?? 0), 0);
   const effects: [string, number, number][] = [
     [
       'credentials added',

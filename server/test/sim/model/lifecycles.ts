@@ -198,6 +198,8 @@ export function eventsProblem(
   const state = `${row.status}, funds ${row.funds}, refund ${refundOf(row)}`;
   if (eventOrders.length === 0) return `cannot be ${state}`;
   const emitted = eventTypes.join(', ');
-  const fits = eventOrders.some((each) => each.map((type) => prefix + type).join(', ') === emitted);
-  return fits ? undefined : `is ${state} and emitted [${emitted}]`;
+  const isInOrder = eventOrders.some(
+    (eventOrder) => eventOrder.map((type) => prefix + type).join(', ') === emitted,
+  );
+  return isInOrder ? undefined : `is ${state} and emitted [${emitted}]`;
 }

@@ -171,7 +171,9 @@ export function cardProblem(model: Model, id: string): string | undefined {
   if (bound.join() !== [...expectedSources].sort().join())
     return `is funded by [${bound}], and its row lists [${expectedSources}]`;
   const live = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
-  const orphan = live.find((key) => !open.some((each) => each.id === key.funding_source_id));
+  const orphan = live.find(
+    (key) => !open.some((fundingSource) => fundingSource.id === key.funding_source_id),
+  );
   if (orphan) return `has ${orphan.id}, which is ${orphan.status} and has no funding source`;
   const active = live.filter(({ status }) => status === 'ACTIVE');
   if (new Set(active.map((key) => key.funding_source_id)).size !== active.length) {

@@ -219,13 +219,15 @@ const STEP_RULES: readonly StepRule[] = [
     *check(model, touched) {
       for (const { row, transfers } of eachOf(touched.payments, model.payments)) {
         const holdsByStep = new Map(
-          transfers.filter((each) => each.phase === 'pending').map((each) => [each.step, each]),
+          transfers
+            .filter((transfer) => transfer.phase === 'pending')
+            .map((transfer) => [transfer.step, transfer]),
         );
-        for (const each of transfers) {
-          if (each.phase !== 'post' && each.phase !== 'void') continue;
-          const first = holdsByStep.get(each.step.slice(0, -1));
-          const isSameHold = first?.amount === each.amount && first.debit === each.debit;
-          if (!isSameHold) yield `${row.id} ${each.step} resolves no hold`;
+        for (const transfer of transfers) {
+          if (transfer.phase !== 'post' && transfer.phase !== 'void') continue;
+          const first = holdsByStep.get(transfer.step.slice(0, -1));
+          const isSameHold = first?.amount === transfer.amount && first.debit === transfer.debit;
+          if (!isSameHold) yield `${row.id} ${transfer.step} resolves no hold`;
         }
       }
     },

@@ -104,5 +104,5 @@ export async function recount(
     const recorded = model.counts.get(name as string) ?? 0;
     if (String(recorded) !== n) problems.push(`${n} ${name} exist, ${recorded} the model has`);
   }
-  return problems.map((each) => `recount: ${each}`);
+  return problems.map((problem) => `recount: ${problem}`);
 }

@@ -63,13 +63,13 @@ describe('a service', () => {
     expect(await harness.readEventTypes(id)).toEqual(APPROVED);
   });
 
-  it('that needs time is polled until it has decided', async () => {
+  it('that reports a review is polled until it has decided', async () => {
     service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE });
     const id = await complete();
     const verification = await submitCustomer(id);
     expect(await harness.readEventTypes(id)).toEqual(PENDING);
     await harness.app.advance(6 * MINUTE);
-    expect(service.cases.map((each) => each.id)).toEqual([verification.id, verification.id]);
+    expect(service.cases.map(({ id }) => id)).toEqual([verification.id, verification.id]);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.readEventTypes(id)).toEqual([...PENDING, ...APPROVED]);
@@ -86,10 +86,10 @@ describe('a service', () => {
     service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
     await harness.app.advance(MINUTE);
     expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
-    const lastEmittedEvent = (await harness.app.events()).findLast(
-      (each) => each.type === 'VERIFICATION.REJECTED',
+    const rejectionEvent = (await harness.app.events()).findLast(
+      ({ type }) => type === 'VERIFICATION.REJECTED',
     );
-    expect(lastEmittedEvent?.data.errors).toMatchObject([
+    expect(rejectionEvent?.data.errors).toMatchObject([
       { resourceId: id, type: 'APPLICANT_SANCTIONED' },
     ]);
     expect(await harness.readEventTypes(id)).toEqual([
@@ -114,10 +114,10 @@ describe('a service', () => {
     const findings = [{ type: 'EXPIRED_DOCUMENT', resourceId: 'Document:unknown', field: 'x' }];
     service.respondWith({ state: 'unresolved', findings });
     const id = await complete();
-    const firstCustomer = await submitCustomer(id);
+    const firstVerification = await submitCustomer(id);
     // Findings about unknown resources are attributed to the customer, and only field findings have a
     // field.
-    expect(firstCustomer.errors).toEqual([
+    expect(firstVerification.errors).toEqual([
       { resourceId: id, type: 'EXPIRED_DOCUMENT', reason: expect.any(String) },
     ]);
     expect(await harness.readStatuses(platform, id)).toEqual(['UNVERIFIED']);
@@ -170,28 +170,34 @@ describe('a service', () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitCustomer(id);
-    const { id: bill } = await harness.addDocument(platform, id, 'UTILITY_BILL');
+    const { id: utilityBill } = await harness.addDocument(platform, id, 'UTILITY_BILL');
     service.respondWith({ state: 'approved' });
     await harness.app.advance(2 * MINUTE);
     const { id: addedLater } = await harness.addDocument(platform, id, 'BANK_STATEMENT');
-    const drop = (documentId: string) =>
+    const deleteDocument = (documentId: string) =>
       harness.app.call('DELETE', `/documents/${documentId}`, undefined, { as: platform });
-    expect([(await drop(bill)).status, (await drop(addedLater)).status]).toEqual([409, 204]);
+    expect([
+      (await deleteDocument(utilityBill)).status,
+      (await deleteDocument(addedLater)).status,
+    ]).toEqual([409, 204]);
   });
 
   it('decides only the latest submission', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
-    const firstCustomer = await submitCustomer(id);
+    const firstVerification = await submitCustomer(id);
     service.respondWith({ state: 'review' });
-    const secondCustomer = await submitCustomer(id);
+    const secondVerification = await submitCustomer(id);
     service.respondWith((reply, { id: submittedId }) => {
-      const state = submittedId === firstCustomer.id ? 'rejected' : 'approved';
+      const state = submittedId === firstVerification.id ? 'rejected' : 'approved';
       reply.writeHead(200).end(JSON.stringify({ state }));
     });
     await harness.app.advance(5 * MINUTE);
     // A review without a polling interval is left to the operator.
-    expect(service.cases.map((each) => each.id)).toEqual([firstCustomer.id, secondCustomer.id]);
+    expect(service.cases.map(({ id }) => id)).toEqual([
+      firstVerification.id,
+      secondVerification.id,
+    ]);
     expect(await harness.readStatuses(platform, id)).toEqual(['PENDING']);
     await decideManually(id, 'approved');
     expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
@@ -210,7 +216,7 @@ describe('a service', () => {
   it('decides listed owners individually and the others with the business', async () => {
     const { id } = await harness.createBusiness(platform, 'REG-1');
     const owners = await harness.completeBusiness(platform, id, ['Hopper', 'Lamarr', 'Noether']);
-    const [firstOwnerId, secondOwnerId] = owners.map((each) => each.id);
+    const [firstOwnerId, secondOwnerId] = owners.map((owner) => owner.id);
     service.respondWith({
       state: 'approved',
       owners: { [firstOwnerId as string]: 'REJECTED', [secondOwnerId as string]: 'PENDING' },
@@ -229,7 +235,7 @@ describe('a service', () => {
     await harness.completeBusiness(platform, id);
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitCustomer(id);
-    const lateOwner = await harness.addOwner(platform, id, 'Late', 20);
+    const addedOwner = await harness.addOwner(platform, id, 'Late', 20);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.readStatuses(platform, id)).toEqual([
@@ -241,7 +247,7 @@ describe('a service', () => {
       ({ type, subject }) => type === 'CUSTOMER.KYB_APPROVED' && subject === id,
     );
     expect(event?.data.beneficialOwners[1]).toMatchObject({
-      id: lateOwner.id,
+      id: addedOwner.id,
       kycStatus: 'UNVERIFIED',
     });
   });

@@ -45,7 +45,7 @@ const RECENT = 80;
 const MAX_STORED = 40;
 
 export const platformIn = ({ platforms }: Sim, id: string | null | undefined): Platform =>
-  platforms.find((each) => each.id === id) as Platform;
+  platforms.find((platform) => platform.id === id) as Platform;
 
 /** Usually a card that can pay. */
 export function chooseCard(sim: Sim): RecordedRow {
@@ -114,10 +114,10 @@ export function recordMessage(sim: Sim, reported: CardMessage): void {
 }
 
 export function requestOf(sim: Sim, card: RecordedRow, requested: CardInput): CardRequest {
-  const n = sim.nextNumber();
+  const number = sim.nextNumber();
   const { kind, amount, currency, descriptor } = requested;
   return {
-    ...{ id: `message-${n}`, token: `token-${n}`, cardId: card.id as string },
+    ...{ id: `message-${number}`, token: `token-${number}`, cardId: card.id as string },
     ...{ kind: kind as CardRequest['kind'], amount, currency, merchant: { descriptor } },
   };
 }
@@ -250,7 +250,7 @@ function chooseWrongParent(
   if (!sim.chance.percent(6)) return undefined;
   const { platform_id } = sim.model.cardBook.cards.get(cardId) as RecordedRow;
   const otherCards = [...sim.model.cardBook.cards.values()].filter(
-    (each) => each.id !== cardId && each.platform_id === platform_id,
+    (card) => card.id !== cardId && card.platform_id === platform_id,
   );
   if (otherCards.length === 0 || sim.chance.percent(30)) {
     return { cardId, paymentId: 'CardTransaction:019b0000-0000-7000-8000-000000000000' };

@@ -44,7 +44,7 @@ async function repeatMessage(sim: Sim): Promise<string> {
     handlers.map((handler) => handler.authorize(request as CardRequest, until)),
   );
   const expectedReply = JSON.stringify(decision);
-  const difference = secondDecisions.find((each) => JSON.stringify(each) !== expectedReply);
+  const difference = secondDecisions.find((decision) => JSON.stringify(decision) !== expectedReply);
   if (difference)
     throw violation(`${request?.id} repeated: ${JSON.stringify(difference)}, not ${expectedReply}`);
   return `${request?.kind}: ${textOf(decision as CardDecision)}`;
@@ -89,7 +89,7 @@ function expectSameReply(
   all: readonly CardDecision[],
   expectedDecision: string,
 ): string {
-  const [first, other] = all.map((each) => JSON.stringify(each));
+  const [first, other] = all.map((decision) => JSON.stringify(decision));
   const decision = all[0] as CardDecision;
   if (first !== other || textOf(decision) !== expectedDecision)
     throw violation(`${first}, ${other}; expected ${expectedDecision}`);
@@ -135,7 +135,7 @@ async function closeConcurrently(sim: Sim): Promise<string> {
     { id, token, kind: 'CLEARING', amount: 0n },
   ];
   const codes = await Promise.all(
-    notices.map((each, index) => sendNotice(sim, sim.nodes[index] as Node, each)),
+    notices.map((notice, index) => sendNotice(sim, sim.nodes[index] as Node, notice)),
   );
   const reported = codes.map((code) => code ?? 'accepted').sort();
   if (reported.join() !== 'CONFLICT,accepted')

@@ -25,17 +25,19 @@ const isOpen = ({ state }: RecordedRow) => state !== 'CLOSED';
 const openCards = (sim: Sim) => cardsOf(sim).filter(isOpen);
 
 const holders = (sim: Sim): Person[] =>
-  activePeople(sim).filter((each) => each.id !== null && isInSandbox(each));
+  activePeople(sim).filter((person) => person.id !== null && isInSandbox(person));
 
 const FUNDING_CURRENCIES = ['USD', 'USDB'];
 
 /** Accounts that may fund a card of this person: all of one currency. */
 function validSources(sim: Sim, person: Person): InternalAccount[] {
-  const fitting = internalAccountsOf(person).filter((each) => isActive(sim, each));
-  const full = FUNDING_CURRENCIES.map((code) =>
+  const fitting = internalAccountsOf(person).filter((internalAccount) =>
+    isActive(sim, internalAccount),
+  );
+  const accountsByCurrency = FUNDING_CURRENCIES.map((code) =>
     fitting.filter(({ currency }) => currency === code),
   );
-  const nonEmpty = full.filter((each) => each.length > 0);
+  const nonEmpty = accountsByCurrency.filter((accounts) => accounts.length > 0);
   if (nonEmpty.length === 0) return [];
   const list = sim.chance.pick(nonEmpty);
   return sim.chance.percent(50) ? list : list.toReversed().slice(0, 1);
@@ -44,7 +46,7 @@ function validSources(sim: Sim, person: Person): InternalAccount[] {
 /** Invalid funding sources, each for one reason. */
 function invalidSources(sim: Sim, person: Person): string[] {
   const [valid] = validSources(sim, person);
-  const foreignPerson = holders(sim).find((each) => each !== person);
+  const foreignPerson = holders(sim).find((holder) => holder !== person);
   const all = [
     [person.internalAccounts.get('EUR')?.id],
     [foreignPerson?.internalAccounts.get('USD')?.id],
@@ -52,7 +54,7 @@ function invalidSources(sim: Sim, person: Person): string[] {
     [person.internalAccounts.get('USD')?.id, person.internalAccounts.get('USDB')?.id],
     [valid?.id, person.internalAccounts.get('EUR')?.id],
   ];
-  return sim.chance.pick(all.filter((each) => each.every((id) => id !== undefined))) as string[];
+  return sim.chance.pick(all.filter((ids) => ids.every((id) => id !== undefined))) as string[];
 }
 
 function chooseSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
@@ -76,13 +78,13 @@ function limitErrors(sim: Sim, { id, platform }: Person, name: string): string[]
     (counts.get(platform.id) ?? 0) >= maxLive ||
     (counts.get(id as string) ?? 0) >= maxLivePerHolder;
   const isNameUsed = openCards(sim).some(
-    (each) => each.platform_id === platform.id && each.platform_card_id === name,
+    (card) => card.platform_id === platform.id && card.platform_card_id === name,
   );
   return [...(full ? ['CARD_LIMIT_REACHED'] : []), ...(isNameUsed ? ['CONFLICT'] : [])];
 }
 
 async function issueCard(sim: Sim): Promise<string> {
-  const readyHolders = holders(sim).filter((each) => each.mayPay);
+  const readyHolders = holders(sim).filter((holder) => holder.mayPay);
   const person = sim.chance.pick(
     sim.chance.percent(95) && readyHolders.length ? readyHolders : holders(sim),
   );
@@ -102,7 +104,7 @@ async function issueCard(sim: Sim): Promise<string> {
   const response = await sim.call('POST', '/cards', body, person.platform);
   const holderCodes = person.mayPay ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
   const all = [holderCodes, codes, limitErrors(sim, person, platformCardId)].find(
-    (each) => each.length,
+    (errorCodes) => errorCodes.length,
   );
   const code = checkReply(response, all ?? [], `a card of ${person.id}`);
   if (code) return code;
@@ -150,7 +152,9 @@ async function changeCard(sim: Sim): Promise<string> {
   const { body, codes } = chooseChange(sim, card);
   const holderErrors = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
   const expectedCodes =
-    [transitionCodes(card, body.state), holderErrors, codes].find((each) => each.length) ?? [];
+    [transitionCodes(card, body.state), holderErrors, codes].find(
+      (errorCodes) => errorCodes.length,
+    ) ?? [];
   const path = `/cards/${card.id}`;
   const response = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
   const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
@@ -169,20 +173,20 @@ async function closeByOperator(sim: Sim): Promise<string> {
 }
 
 async function setProgram(sim: Sim): Promise<string> {
-  const platform = sim.chance.pick(sim.platforms.filter((each) => isInSandbox({ platform: each })));
-  const [maxLive, each] = sim.chance.pick([
+  const platform = sim.chance.pick(sim.platforms.filter((platform) => isInSandbox({ platform })));
+  const [maxLive, maxLivePerHolder] = sim.chance.pick([
     ['3', '1'],
     ['10000', '2'],
     ['10000', '10'],
     ['10000', '10'],
   ]) as [string, string];
-  const args = ['--max-live', maxLive, '--max-live-per-holder', each];
+  const args = ['--max-live', maxLive, '--max-live-per-holder', maxLivePerHolder];
   checkOutcome(
     await runVerb(sim, 'platform', 'set-cards', platform.id, ...args),
     true,
     platform.id,
   );
-  return `${maxLive}, ${each} of ${sim.platforms.indexOf(platform)}`;
+  return `${maxLive}, ${maxLivePerHolder} of ${sim.platforms.indexOf(platform)}`;
 }
 
 /** Funds accounts that cards are paid from. */
@@ -191,7 +195,7 @@ async function fundCardAccount(sim: Sim): Promise<string> {
     const person = holderOf(sim, card);
     const ownAccounts = person ? internalAccountsOf(person) : [];
     const ids: string[] = JSON.parse(card.funding as string);
-    return ownAccounts.filter((each) => ids.includes(each.id) && isActive(sim, each));
+    return ownAccounts.filter((account) => ids.includes(account.id) && isActive(sim, account));
   });
   if (all.length === 0) return 'none';
   const internalAccount = sim.chance.pick(all);
@@ -312,9 +316,9 @@ async function closeAccount(sim: Sim): Promise<string> {
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
   if (used && !result.rejected) throw violation(`${id} was closed while a card was paid from it`);
-  for (const each of sim.orders) {
-    const touches = each.internalAccount?.id === id || each.feeAccount?.id === id;
-    if (each.kind !== 'balance' && touches) each.expectedOutcome = null;
+  for (const order of sim.orders) {
+    const touches = order.internalAccount?.id === id || order.feeAccount?.id === id;
+    if (order.kind !== 'balance' && touches) order.expectedOutcome = null;
   }
   return result.rejected ?? 'closed';
 }
@@ -328,7 +332,7 @@ export const CARD_ACTIONS: readonly Action[] = [
   {
     name: 'limit cards',
     weight: 0.5,
-    isPossible: (sim) => sim.platforms.some((each) => isInSandbox({ platform: each })),
+    isPossible: (sim) => sim.platforms.some((platform) => isInSandbox({ platform })),
     run: setProgram,
   },
   {

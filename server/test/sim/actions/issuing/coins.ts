@@ -21,11 +21,11 @@ export const REVOKED_SECRETS: Readonly<Record<string, string>> = {
 export const inactiveAccountCode = (as: string) => `STABLECOIN_PROVIDER_ACCOUNT_${as}`;
 
 const sandboxPlatforms = (sim: Sim) =>
-  sim.platforms.filter((each) => isInSandbox({ platform: each }));
+  sim.platforms.filter((platform) => isInSandbox({ platform }));
 export const statusOf = ({ model }: Sim, { id }: MintClient) =>
   model.coinBook.providers.get(id)?.status;
 const clientsOf = (sim: Sim, platform: Platform) =>
-  sim.mints.clients.filter((each) => each.platform === platform);
+  sim.mints.clients.filter((client) => client.platform === platform);
 
 const SECRETS = [
   { suffix: '000', weight: 10 },
@@ -78,7 +78,7 @@ export async function linkClient(
 async function linkProvider(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sandboxPlatforms(sim));
   const previous = clientsOf(sim, platform);
-  const unlinked = previous.filter((each) => statusOf(sim, each) !== 'ACTIVE');
+  const unlinked = previous.filter((client) => statusOf(sim, client) !== 'ACTIVE');
   const relinks = sim.chance.percent(previous.length > 2 ? 100 : 60);
   const knownMintClient =
     relinks && previous.length ? sim.chance.pick(unlinked.length ? unlinked : previous) : undefined;
@@ -88,7 +88,7 @@ async function linkProvider(sim: Sim): Promise<string> {
 
 /** The provider revokes a platform's access in one of several ways, without notification. */
 async function revokeAccess(sim: Sim): Promise<string> {
-  const active = sim.mints.clients.filter((each) => statusOf(sim, each) === 'ACTIVE');
+  const active = sim.mints.clients.filter((client) => statusOf(sim, client) === 'ACTIVE');
   if (active.length === 0) return 'none';
   const client = sim.chance.pick(active);
   const secret = sim.chance.pick(['003', '004', '009', '010']);
@@ -117,7 +117,8 @@ const TOKENS = [
   { suffix: '006', weight: 2 },
 ];
 
-const lettersOf = (n: number) => [...String(n)].map((each) => 'ABCDEFGHIJ'.charAt(+each)).join('');
+const lettersOf = (n: number) =>
+  [...String(n)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
 
 /** The symbol of a token and its identifier on the network. */
 interface Names {
@@ -127,11 +128,11 @@ interface Names {
 
 /** Names of a token that the platform registered before, or new names. */
 function chooseNames(sim: Sim, platform: Platform): Names {
-  const n = sim.nextNumber();
+  const number = sim.nextNumber();
   const suffix = sim.chance.percent(4) ? '002' : '000';
-  const added = { symbol: `Q${lettersOf(n)}`, network: `btkn1sim${n}${suffix}` };
-  const all = coinsOf(sim).filter((each) => each.platform_id === platform.id);
-  const unissued = all.filter((each) => !isIssuable(each));
+  const added = { symbol: `Q${lettersOf(number)}`, network: `btkn1sim${number}${suffix}` };
+  const all = coinsOf(sim).filter((coin) => coin.platform_id === platform.id);
+  const unissued = all.filter((coin) => !isIssuable(coin));
   if (all.length === 0 || !sim.chance.percent(15)) return added;
   const token = sim.chance.pick(unissued.length && sim.chance.percent(60) ? unissued : all);
   const symbol = token.symbol as string;
@@ -149,7 +150,7 @@ const isIssuable = ({ issuance_status: status }: RecordedRow) =>
 
 const isTaken = (sim: Sim, platform: Platform, field: string, name: string) =>
   coinsOf(sim).some(
-    (each) => each.platform_id === platform.id && isIssuable(each) && each[field] === name,
+    (coin) => coin.platform_id === platform.id && isIssuable(coin) && coin[field] === name,
   );
 
 /** Predicted error codes of registering a token from this account. */
@@ -173,7 +174,7 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
 async function registerCoin(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sandboxPlatforms(sim));
   const previous = clientsOf(sim, platform);
-  const active = previous.filter((each) => statusOf(sim, each) === 'ACTIVE');
+  const active = previous.filter((client) => statusOf(sim, client) === 'ACTIVE');
   const names = chooseNames(sim, platform);
   const { suffix } = sim.chance.pickWeighted(TOKENS);
   const namesAccount = previous.length > 0 && sim.chance.percent(70);
@@ -269,7 +270,7 @@ async function addAccount(sim: Sim): Promise<string> {
 
 async function removeAccount(sim: Sim): Promise<string> {
   const remainingExternalAccounts = sim.mints.banks.filter(
-    (each) => !each.deleted && !each.owner.deleted,
+    (bank) => !bank.deleted && !bank.owner.deleted,
   );
   if (remainingExternalAccounts.length < 6) return 'none';
   const account = sim.chance.pick(remainingExternalAccounts);

@@ -45,7 +45,7 @@ const activeWallets = (sim: Sim): InternalAccount[] =>
 /** Usually a wallet with an active session. */
 function chooseWallet(sim: Sim): InternalAccount {
   const all = activeWallets(sim);
-  const live = all.filter((each) => activeKeys(sim, each).length > 0);
+  const live = all.filter((internalAccount) => activeKeys(sim, internalAccount).length > 0);
   return sim.chance.pick(live.length && sim.chance.percent(75) ? live : all);
 }
 
@@ -137,7 +137,7 @@ async function addCredential(sim: Sim): Promise<string> {
   if (!key) return 'not signed in';
   const type = sim.chance.pick(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
   const typeExists =
-    type !== 'OAUTH' && credentialsOf(sim, wallet).some((each) => each.type === type);
+    type !== 'OAUTH' && credentialsOf(sim, wallet).some((credential) => credential.type === type);
   const tokenFields = type === 'OAUTH' ? { oidcToken: tokenOf(sim) } : {};
   const body = { type, accountId: wallet.id, ...tokenFields };
   const request = { method: 'POST', path: '/auth/credentials', body, as: wallet.owner.platform };
@@ -196,8 +196,8 @@ async function endSession(sim: Sim): Promise<string> {
   const wallet = chooseWallet(sim);
   const [key] = activeKeys(sim, wallet);
   if (!key) return 'not signed in';
-  const live = sessionsOf(sim, wallet).filter((each) => {
-    return activeKeys(sim, wallet).includes(sim.clientKeys.get(each.public_key ?? '') ?? '');
+  const live = sessionsOf(sim, wallet).filter((session) => {
+    return activeKeys(sim, wallet).includes(sim.clientKeys.get(session.public_key ?? '') ?? '');
   });
   const path = `/auth/sessions/${sim.chance.pick(live).id}`;
   const request = { method: 'DELETE', path, as: wallet.owner.platform };
@@ -219,7 +219,7 @@ function chooseDestination(
   wallet: InternalAccount,
 ): { internalAccount: InternalAccount | null; externalAccount: ExternalAccount | null } {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === wallet.owner && !each.deleted,
+    (externalAccount) => externalAccount.owner === wallet.owner && !externalAccount.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
@@ -233,8 +233,11 @@ function chooseDestination(
 }
 
 async function createQuote(sim: Sim): Promise<string> {
-  const full = activeWallets(sim).filter((each) => spendable(sim, each) > 1_000_000n);
-  const wallet = full.length && sim.chance.percent(80) ? sim.chance.pick(full) : chooseWallet(sim);
+  const fundedWallets = activeWallets(sim).filter((wallet) => spendable(sim, wallet) > 1_000_000n);
+  const wallet =
+    fundedWallets.length && sim.chance.percent(80)
+      ? sim.chance.pick(fundedWallets)
+      : chooseWallet(sim);
   const { internalAccount: toAccount, externalAccount } = chooseDestination(sim, wallet);
   if (toAccount && !isActive(sim, toAccount)) return 'frozen or closed';
   const { owner } = wallet;
@@ -318,7 +321,7 @@ async function replaySignature(sim: Sim): Promise<string> {
 }
 
 async function setPolls(sim: Sim): Promise<string> {
-  const platform = sim.chance.pick(sim.platforms.filter((each) => isInSandbox({ platform: each })));
+  const platform = sim.chance.pick(sim.platforms.filter((platform) => isInSandbox({ platform })));
   const polls = String(sim.chance.pick([0, 0, 1, 3]));
   const args = ['platform', 'set', platform.id, '--wallet-processing', polls];
   checkOutcome(await runVerb(sim, ...args), true, args.join(' '));

@@ -34,10 +34,12 @@ const UNKNOWN_ACCOUNT = 'ExternalAccount:019b0000-0000-7000-8000-000000000000';
 const ACCOUNT_NOT_FOUND = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 
 function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
-  const ownExternalAccounts = sim.mints.banks.filter((each) => each.owner.platform === platform);
-  const isOfKind = (each: ExternalAccount) => (each.suffix === 'SPARK') === (kind === 'SPARK');
+  const ownExternalAccounts = sim.mints.banks.filter((bank) => bank.owner.platform === platform);
+  const isOfKind = (externalAccount: ExternalAccount) =>
+    (externalAccount.suffix === 'SPARK') === (kind === 'SPARK');
   const valid = ownExternalAccounts.filter(
-    (each) => isOfKind(each) && !each.deleted && !each.owner.deleted,
+    (externalAccount) =>
+      isOfKind(externalAccount) && !externalAccount.deleted && !externalAccount.owner.deleted,
   );
   const account = valid.length && sim.chance.percent(93) ? sim.chance.pick(valid) : undefined;
   const chosen =
@@ -71,13 +73,13 @@ function someAmount(
 ): { amount: bigint; codes: string[] } {
   const { chance, model } = sim;
   const circulating = model.accounts.get(`stablecoin:${coin.id}:circulating`);
-  const free = circulating ? (circulating.balance - circulating.held) / CENT : 0n;
+  const available = circulating ? (circulating.balance - circulating.held) / CENT : 0n;
   if (chance.percent(4)) {
     const amount = chance.pick([0n, 1n, CENT + 1n]);
     return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
   }
-  const exceedsSupply = chance.percent(6) || free === 0n;
-  const maximum = burns ? free + (exceedsSupply ? 50n : 0n) : 100_000n;
+  const exceedsSupply = chance.percent(6) || available === 0n;
+  const maximum = burns ? available + (exceedsSupply ? 50n : 0n) : 100_000n;
   const cents = BigInt(chance.integerBetween(1, Number(maximum > 0n ? maximum : 1n)));
   return { amount: cents * CENT, codes: [] };
 }
@@ -243,7 +245,7 @@ async function endManually(sim: Sim): Promise<string> {
   const all = [...sim.model.coinBook.orders.values()].slice(-60);
   const expired = all.filter(({ status }) => status === 'EXPIRED');
   const open = all.filter((row) => !isOrderFinal(row));
-  const list = sim.chance.pick([expired, expired, open, all].filter((each) => each.length > 0));
+  const list = sim.chance.pick([expired, expired, open, all].filter((orders) => orders.length > 0));
   const row = sim.chance.pick(list);
   const reportedStatus = sim.chance.pick(['completed', 'completed', 'failed']);
   const args = ['--as', reportedStatus, '--reason', 'simulated'];
@@ -268,7 +270,7 @@ export async function restoreAccess(sim: Sim): Promise<void> {
     const row = sim.model.coinBook.orders.get(id);
     return row && !isOrderFinal(row);
   });
-  for (const client of new Set(open.map((each) => each.client))) {
+  for (const client of new Set(open.map((order) => order.client))) {
     if (statusOf(sim, client) !== 'ACTIVE') await linkClient(sim, client.platform, '000', client);
     else if (REVOKED_SECRETS[client.secret]) await replaceSecret(sim, client, '000');
   }

@@ -33,11 +33,11 @@ export async function observe(sim: Sim): Promise<number> {
   problems.push(...(await authorizationProblems(sim, changes)));
   for (const node of sim.nodes) {
     problems.push(
-      ...node.contractViolations().map((each) => `a reply breaks its contract: ${each}`),
+      ...node.contractViolations().map((violation) => `a reply breaks its contract: ${violation}`),
     );
     const errors = node.errors();
     if (!node.dead && !sim.errorsExpected)
-      problems.push(...errors.map((each) => `logged: ${each}`));
+      problems.push(...errors.map((error) => `logged: ${error}`));
   }
   if (problems.length) throw violation(problems.join('\n'));
   return changes.length;
@@ -78,7 +78,7 @@ function isUndisturbed(order: Order): boolean {
     debitedAccount?.owner,
     payer,
   ];
-  return !all.some((each) => each?.deleted);
+  return !all.some((party) => party?.deleted);
 }
 
 function outcomeOf(sim: Sim, order: Order): Outcome | string {
@@ -113,8 +113,10 @@ export function internalAccountById(
 ): InternalAccount | undefined {
   const { customer_id, platform_id, currency } = model.internal.get(id) ?? {};
   if (!currency) return undefined;
-  const owner = people.find((each) => each.id === customer_id && each.platform.id === platform_id);
-  return owner && internalAccountsOf(owner).find((each) => each.id === id);
+  const owner = people.find(
+    (person) => person.id === customer_id && person.platform.id === platform_id,
+  );
+  return owner && internalAccountsOf(owner).find((internalAccount) => internalAccount.id === id);
 }
 
 function settleOrder(sim: Sim, order: Order): string | undefined {
@@ -155,7 +157,7 @@ function chargeCards(sim: Sim): void {
 
 /** Cards of deleted customers are closed. */
 function* openCardProblems({ people, model }: Sim): Iterable<string> {
-  const deletedIds = new Set(people.flatMap((each) => (each.deleted ? each.id : [])));
+  const deletedIds = new Set(people.flatMap((person) => (person.deleted ? person.id : [])));
   for (const { id, customer_id, state } of model.cardBook.cards.values()) {
     if (state !== 'CLOSED' && deletedIds.has(customer_id as string)) yield `${id} is ${state}`;
   }

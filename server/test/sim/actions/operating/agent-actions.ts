@@ -37,14 +37,16 @@ import {
 import { executionCodes, recordExecuted, requiresScaIn, UNAUTHORIZED } from './authorizations.ts';
 
 /** Usually an agent that is not paused. */
-function chooseAgent(sim: Sim, fits = (_: Agent) => true): Agent & { client: Platform } {
+function chooseAgent(sim: Sim, isSuitable = (_: Agent) => true): Agent & { client: Platform } {
   const all = connectedAgents(sim);
-  const free = all.filter((each) => fits(each) && !policyOf(sim, each).paused);
-  return sim.chance.pick(free.length && sim.chance.percent(90) ? free : all);
+  const activeAgents = all.filter((agent) => isSuitable(agent) && !policyOf(sim, agent).paused);
+  return sim.chance.pick(activeAgents.length && sim.chance.percent(90) ? activeAgents : all);
 }
 
 const externalAccountsOf = (sim: Sim, person: Person) =>
-  sim.externalAccounts.filter((each) => each.owner === person && !each.deleted);
+  sim.externalAccounts.filter(
+    (externalAccount) => externalAccount.owner === person && !externalAccount.deleted,
+  );
 
 /** Records the reply to an agent: executed, waiting or forbidden. */
 function recordAction(
@@ -69,10 +71,10 @@ async function transactionOf(sim: Sim, actionId: string): Promise<string> {
 }
 
 async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
-  const fits = ({ currency }: ExternalAccount) => direction === 'out' || currency === 'USD';
-  const agent = chooseAgent(sim, ({ owner }) => externalAccountsOf(sim, owner).some(fits));
+  const isSuitable = ({ currency }: ExternalAccount) => direction === 'out' || currency === 'USD';
+  const agent = chooseAgent(sim, ({ owner }) => externalAccountsOf(sim, owner).some(isSuitable));
   const { owner } = agent;
-  const fitting = externalAccountsOf(sim, owner).filter(fits);
+  const fitting = externalAccountsOf(sim, owner).filter(isSuitable);
   if (fitting.length === 0) return 'no destination';
   const externalAccount = sim.chance.pick(fitting);
   const internalAccount = owner.internalAccounts.get(externalAccount.currency) as InternalAccount;
@@ -142,8 +144,10 @@ function chooseAccounts(sim: Sim, { owner }: Agent): Accounts | undefined {
   const internalAccounts = [...owner.internalAccounts.values()].filter(({ currency }) =>
     PAYMENT_CURRENCIES.includes(currency),
   );
-  const full = internalAccounts.filter((each) => spendable(sim, each) > 1_000n);
-  const source = sim.chance.pick(full.length ? full : internalAccounts);
+  const fundedAccounts = internalAccounts.filter(
+    (internalAccount) => spendable(sim, internalAccount) > 1_000n,
+  );
+  const source = sim.chance.pick(fundedAccounts.length ? fundedAccounts : internalAccounts);
   const ownExternalAccounts = externalAccountsOf(sim, owner);
   if (ownExternalAccounts.length && sim.chance.percent(80)) {
     return { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
@@ -172,12 +176,12 @@ async function createQuote(sim: Sim): Promise<string> {
   };
   const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
   const isRestricted = [source, internalAccount].some(
-    (each) => each && allowed && !allowed.includes(each.id),
+    (account) => account && allowed && !allowed.includes(account.id),
   );
   const forbidden = lacksPermission(sim, agent, 'CREATE_QUOTES') || isRestricted;
   const response = await sim.call('POST', '/agents/me/quotes', body, agent.client);
   if (forbidden) return checkReply(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
-  const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
+  const isFrozen = [source, internalAccount].some((account) => account && !isActive(sim, account));
   const code = rejectionCode(
     response,
     isFrozen ? ['INVALID_INPUT', ...QUOTE_ERRORS] : [...QUOTE_ERRORS, ...FEE_ERRORS],
@@ -201,12 +205,12 @@ const unstartedQuotes = (sim: Sim) =>
   quotesOf(sim).filter(({ started, agent }) => !started && !agent?.owner.deleted);
 
 const isRequested = (sim: Sim, order: Order) =>
-  sim.pendingActions.some((each) => each.order === order);
+  sim.pendingActions.some((pendingAction) => pendingAction.order === order);
 
 /** Orders that can still be executed. */
 const executableQuotes = (sim: Sim) =>
   unstartedQuotes(sim).filter(
-    (each) => sim.effects.now() < each.expiresAt && !isRequested(sim, each),
+    (quote) => sim.effects.now() < quote.expiresAt && !isRequested(sim, quote),
   );
 
 const requestOf = (order: Order) => ({
@@ -228,7 +232,7 @@ async function executeQuote(sim: Sim): Promise<string> {
   const errors = executionCodes(sim, order);
   // Errors that do not depend on the policy are reported before it, all others after it.
   const errorsBeforePolicy = errors.filter(
-    (each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED',
+    (error) => error === 'CONFLICT' || error === 'QUOTE_EXPIRED',
   );
   const requested = isRequested(sim, order);
   const first = errorsBeforePolicy.length ? errorsBeforePolicy : requested ? ['CONFLICT'] : [];
@@ -335,7 +339,7 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
 /** Both operations at once: one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
   const fitting = sim.pendingActions.filter(
-    (each) => !each.agent.deleted && canExecute(sim, each) === true,
+    (pendingAction) => !pendingAction.agent.deleted && canExecute(sim, pendingAction) === true,
   );
   if (fitting.length === 0) return 'none';
   const requested = sim.chance.pick(fitting);
@@ -351,8 +355,8 @@ async function decideTwice(sim: Sim): Promise<string> {
     ),
   );
   sim.pendingActions.splice(sim.pendingActions.indexOf(requested), 1);
-  const codes = responses.map((each) => each?.body?.code ?? each?.status);
-  const rejected = codes.filter((each) => DECIDED.includes(each));
+  const codes = responses.map((response) => response?.body?.code ?? response?.status);
+  const rejected = codes.filter((code) => DECIDED.includes(code));
   if (rejected.length !== 1 || !codes.includes(200)) throw violation(`${id}: ${codes.join()}`);
   if ((await statusOf(sim, id)) !== 'APPROVED') throw violation(`${id} was not approved`);
   await recordApproval(sim, order);

@@ -75,7 +75,9 @@ function recordWaiting(order: Order, body: ApiResponse['body']): void {
 /** Usually a customer who can authorize. */
 function choosePayer(sim: Sim): StrongCustomer {
   const all = strongCustomers(sim);
-  const readyCustomers = all.filter((each) => isLoggedIn(sim, each) && !isLocked(sim, each));
+  const readyCustomers = all.filter(
+    (customer) => isLoggedIn(sim, customer) && !isLocked(sim, customer),
+  );
   return sim.chance.pick(readyCustomers.length && sim.chance.percent(85) ? readyCustomers : all);
 }
 
@@ -86,19 +88,21 @@ interface Accounts {
 }
 
 function chooseAccounts(sim: Sim, payer: StrongCustomer): Accounts | undefined {
-  const full = [...payer.internalAccounts.values()].filter(
-    (each) => PAYMENT_CURRENCIES.includes(each.currency) && spendable(sim, each) > 1_000n,
+  const fundedAccounts = [...payer.internalAccounts.values()].filter(
+    (internalAccount) =>
+      PAYMENT_CURRENCIES.includes(internalAccount.currency) &&
+      spendable(sim, internalAccount) > 1_000n,
   );
-  const source = full.length
-    ? sim.chance.pick(full)
+  const source = fundedAccounts.length
+    ? sim.chance.pick(fundedAccounts)
     : pickInternalAccount(sim, payer, SCA_CURRENCIES);
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === payer && !each.deleted,
+    (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(75)) {
     return { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
   }
-  const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
+  const otherPeople = activePeople(sim).filter((person) => person.platform === payer.platform);
   const internalAccount = pickInternalAccount(
     sim,
     sim.chance.pick(otherPeople),
@@ -129,7 +133,7 @@ async function createQuote(sim: Sim): Promise<string> {
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const requiresSca = requiresScaIn(payer, source.currency);
   const barred = isImmediate && requiresSca && !isLoggedIn(sim, payer);
-  const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
+  const isFrozen = [source, internalAccount].some((account) => account && !isActive(sim, account));
   const locked = isImmediate && requiresSca && isLocked(sim, payer);
   const code = rejectionCode(response, [
     ...QUOTE_ERRORS,
@@ -311,9 +315,9 @@ async function authorizeTwice(sim: Sim): Promise<string> {
       }),
     ),
   );
-  const succeeded = responses.filter((each) => each?.status === 200);
-  const codes = responses.map((each) => each?.body?.code ?? each?.status);
-  const other = codes.filter((each) => each === 'CONFLICT' || each === 'INVALID_INPUT');
+  const succeeded = responses.filter((response) => response?.status === 200);
+  const codes = responses.map((response) => response?.body?.code ?? response?.status);
+  const other = codes.filter((code) => code === 'CONFLICT' || code === 'INVALID_INPUT');
   if (succeeded.length !== 1 || other.length !== 1) throw violation(`${order.id}: ${codes.join()}`);
   return recordProof(order, true, succeeded[0]?.body);
 }
@@ -356,20 +360,20 @@ async function transferOut(sim: Sim): Promise<string> {
 
 /** Orders that wait for their customers, including orders of agents. */
 const waitingOrders = (sim: Sim) =>
-  sim.orders.filter((each) => each.requiresSca && isWaiting(sim, each));
+  sim.orders.filter((order) => order.requiresSca && isWaiting(sim, order));
 /** Orders with a challenge, in any state. */
 const requestedOrders = (sim: Sim) =>
   sim.orders.filter(
-    (each) =>
-      each.requiresSca && each.quoteId && challengesOf(sim.model, rowOf(sim, each) ?? {}).length,
+    (order) =>
+      order.requiresSca && order.quoteId && challengesOf(sim.model, rowOf(sim, order) ?? {}).length,
   );
 const unstartedOrders = (sim: Sim) =>
-  sim.orders.filter((each) => isExecutable(each) && !each.started);
+  sim.orders.filter((order) => isExecutable(order) && !order.started);
 
 /** Orders that can still be executed. */
 const executableOrders = (sim: Sim) =>
   unstartedOrders(sim).filter(
-    (each) => rowOf(sim, each)?.status === 'PENDING' && sim.effects.now() < each.expiresAt,
+    (order) => rowOf(sim, order)?.status === 'PENDING' && sim.effects.now() < order.expiresAt,
   );
 
 /** Often an order to a trusted account. */
@@ -384,8 +388,8 @@ function chooseExecutable(sim: Sim): Order {
 
 /** Orders with an open challenge. */
 const ordersWithChallenge = (sim: Sim) =>
-  waitingOrders(sim).filter((each) => {
-    const { expires_at } = pendingOf(sim.model, each.quoteId as string) ?? {};
+  waitingOrders(sim).filter((order) => {
+    const { expires_at } = pendingOf(sim.model, order.quoteId as string) ?? {};
     return Date.parse(expires_at ?? '') > sim.effects.now();
   });
 

@@ -69,7 +69,10 @@ export function expectIncoming(
 
 const usdAccountsOf = (sim: Sim, owner: Person) =>
   sim.externalAccounts.filter(
-    (each) => each.owner === owner && each.currency === 'USD' && !each.deleted,
+    (externalAccount) =>
+      externalAccount.owner === owner &&
+      externalAccount.currency === 'USD' &&
+      !externalAccount.deleted,
   );
 
 export async function transferIn(sim: Sim, owners = payers(sim)): Promise<string> {
@@ -101,11 +104,11 @@ interface Target {
 /** Any internal account, or an external account of the payer. */
 export function chooseTarget(sim: Sim, payer: Person): Target {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === payer && !each.deleted,
+    (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
-  const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
+  const otherPeople = activePeople(sim).filter((person) => person.platform === payer.platform);
   return {
     internalAccount: pickInternalAccount(sim, sim.chance.pick(otherPeople), PAYMENT_CURRENCIES),
     externalAccount: null,
@@ -171,7 +174,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   return `${order.sent} ${currency}`;
 }
 
-export const depositQuotes = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
+export const depositQuotes = (sim: Sim) => sim.orders.filter((order) => order.kind === 'realtime');
 const sandboxDepositQuotes = (sim: Sim) => depositQuotes(sim).filter(isInSandbox);
 
 const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
@@ -190,7 +193,7 @@ export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: big
 export function recordDeposit(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;
   const accounts = [toAccount, order.platformFee ? feeOwnerAccount : null];
-  const isFrozen = accounts.some((each) => each && !isActive(sim, each));
+  const isFrozen = accounts.some((account) => account && !isActive(sim, account));
   if (isFrozen || hasDeletedParty(order) || payer?.deleted || platform.hadDailyLimit)
     order.expectedOutcome = null;
 }
@@ -219,7 +222,8 @@ async function sendDeposit(sim: Sim): Promise<string> {
 
 const SENDERS = ['$success.usd', '$success.eur', '$pending.long.usd', '$fail.compliance.usd'];
 
-const receivers = (sim: Sim) => payers(sim).filter((each) => each.id !== null && isInSandbox(each));
+const receivers = (sim: Sim) =>
+  payers(sim).filter((person) => person.id !== null && isInSandbox(person));
 
 /** An incoming UMA payment, which the platform may reject. */
 async function receiveUma(sim: Sim): Promise<string> {
@@ -242,7 +246,7 @@ async function receiveUma(sim: Sim): Promise<string> {
 }
 
 export const incomingOrders = (sim: Sim) =>
-  sim.orders.filter((each) => each.kind === 'in' && each.started);
+  sim.orders.filter((order) => order.kind === 'in' && order.started);
 
 async function decideUma(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
   const order = sim.chance.pick(incomingOrders(sim));
@@ -265,9 +269,11 @@ async function cancelPayment(sim: Sim): Promise<string> {
 
 /** An operator freezes or unfreezes an account. */
 async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
-  const all = activePeople(sim).flatMap((each) => [...each.internalAccounts.values()]);
+  const all = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
   const status = unfreezes ? 'FROZEN' : 'ACTIVE';
-  const fitting = all.filter((each) => sim.model.internal.get(each.id)?.status === status);
+  const fitting = all.filter(
+    (internalAccount) => sim.model.internal.get(internalAccount.id)?.status === status,
+  );
   if (fitting.length === 0) return 'none';
   const internalAccount = sim.chance.pick(fitting);
   await onBehalfOf(sim, internalAccount.owner.platform, async (ctx) => {
@@ -276,9 +282,10 @@ async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
     const cause = { actor: 'operator', reason: 'simulated' };
     transitionInternalAccount(ctx, row, unfreezes ? 'unfreeze' : 'freeze', cause);
   });
-  for (const each of sim.orders) {
-    const touches = each.internalAccount === internalAccount || each.feeAccount === internalAccount;
-    if (each.kind !== 'balance' && touches) each.expectedOutcome = null;
+  for (const order of sim.orders) {
+    const touches =
+      order.internalAccount === internalAccount || order.feeAccount === internalAccount;
+    if (order.kind !== 'balance' && touches) order.expectedOutcome = null;
   }
   return internalAccount.currency;
 }

@@ -76,7 +76,7 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
 /** Usually a waiting payment. */
 function choosePayment(sim: Sim): Order {
   const all = productionOrders(sim);
-  const waitingPayments = all.filter((each) => awaitedOf(sim.model, paymentOf(sim, each)));
+  const waitingPayments = all.filter((order) => awaitedOf(sim.model, paymentOf(sim, order)));
   return sim.chance.pick(waitingPayments.length && sim.chance.percent(85) ? waitingPayments : all);
 }
 
@@ -130,12 +130,14 @@ async function returnDebit(sim: Sim): Promise<string> {
   checkOutcome(await runVerb(sim, ...command), false, `${command.join(' ')} again`);
   const { currency, owner } = order.debitedAccount ?? {};
   const platformOwner = sim.people.find(
-    (each) => each.id === null && each.platform === order.platform,
+    (person) => person.id === null && person.platform === order.platform,
   );
   const open = [owner, platformOwner].flatMap(
-    (each) => each?.internalAccounts.get(currency ?? '') ?? [],
+    (person) => person?.internalAccounts.get(currency ?? '') ?? [],
   );
-  const payer = open.find((each) => sim.model.internal.get(each.id)?.status !== 'CLOSED');
+  const payer = open.find(
+    (internalAccount) => sim.model.internal.get(internalAccount.id)?.status !== 'CLOSED',
+  );
   if (payer) payer.expectedBalance -= order.sent;
   return `${order.sent}${payer ? '' : ' without payer'}`;
 }
@@ -267,13 +269,13 @@ const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
 /** Accounts opened by jobs are known from the change log alone. */
 function recordOpenedAccounts(sim: Sim): void {
   const knownIds = new Set(
-    sim.people.flatMap((each) => [...each.internalAccounts.values()].map(({ id }) => id)),
+    sim.people.flatMap((person) => [...person.internalAccounts.values()].map(({ id }) => id)),
   );
   for (const { id, customer_id, platform_id, currency, type } of sim.model.internal.values()) {
     if (type === 'EMBEDDED_WALLET') continue;
     if (knownIds.has(id as string)) continue;
     const owner = sim.people.find(
-      (each) => each.id === customer_id && each.platform.id === platform_id,
+      (person) => person.id === customer_id && person.platform.id === platform_id,
     );
     if (!owner || owner.internalAccounts.has(currency as string)) continue;
     const internalAccount: InternalAccount = {
@@ -295,24 +297,28 @@ function isEmpty(sim: Sim, internalAccount: InternalAccount): boolean {
 async function changeAccount(sim: Sim): Promise<string> {
   recordOpenedAccounts(sim);
   const verb = sim.chance.pick(ACCOUNT_VERBS);
-  const all = activePeople(sim).flatMap((each) => [...each.internalAccounts.values()]);
-  const unexpected = all.filter((each) =>
-    ['PENDING', 'FAILED'].includes(sim.model.internal.get(each.id)?.status ?? ''),
+  const all = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
+  const unexpected = all.filter((internalAccount) =>
+    ['PENDING', 'FAILED'].includes(sim.model.internal.get(internalAccount.id)?.status ?? ''),
   );
-  const rare = all.filter((each) => !PAYMENT_CURRENCIES.includes(each.currency));
+  const rare = all.filter(
+    (internalAccount) => !PAYMENT_CURRENCIES.includes(internalAccount.currency),
+  );
   const internalAccount = sim.chance.pick(
     verb === 'close' && sim.chance.percent(70) ? rare : unexpected.length ? unexpected : all,
   );
   const before = sim.model.internal.get(internalAccount.id)?.status ?? '';
   const result = await runVerb(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
-  const fits = from.includes(before);
-  const isCertain = fits && verb !== 'close';
-  if (verb === 'close' && fits && !result.rejected && !isEmpty(sim, internalAccount)) {
+  const isAllowed = from.includes(before);
+  const isCertain = isAllowed && verb !== 'close';
+  if (verb === 'close' && isAllowed && !result.rejected && !isEmpty(sim, internalAccount)) {
     throw violation(`${internalAccount.id} was closed with funds`);
   }
-  if (!fits || isCertain) checkOutcome(result, fits, `accounts ${verb} ${internalAccount.id}`);
-  if (!result.rejected) for (const each of sim.orders) clearExpectedOutcome(each, internalAccount);
+  if (!isAllowed || isCertain)
+    checkOutcome(result, isAllowed, `accounts ${verb} ${internalAccount.id}`);
+  if (!result.rejected)
+    for (const order of sim.orders) clearExpectedOutcome(order, internalAccount);
   return `${verb}${result.rejected ? ': rejected' : ` ${internalAccount.currency}`}`;
 }
 

@@ -29,13 +29,13 @@ const activeAgents = (sim: Sim): Agent[] =>
   sim.agents.filter(({ deleted, owner }) => !deleted && !owner.deleted);
 export const connectedAgents = (sim: Sim): (Agent & { client: Platform })[] =>
   activeAgents(sim).filter(
-    (each): each is Agent & { client: Platform } => each.client !== undefined,
+    (agent): agent is Agent & { client: Platform } => agent.client !== undefined,
   );
 
 async function createAgent(sim: Sim): Promise<string> {
   const owners = [...payers(sim), ...strongCustomers(sim)].filter(({ id }) => id !== null);
-  const ownersWithAccounts = owners.filter((each) =>
-    sim.externalAccounts.some(({ owner, deleted }) => owner === each && !deleted),
+  const ownersWithAccounts = owners.filter((person) =>
+    sim.externalAccounts.some(({ owner, deleted }) => owner === person && !deleted),
   );
   const owner = sim.chance.pick(ownersWithAccounts.length ? ownersWithAccounts : owners);
   const body = {
@@ -84,7 +84,7 @@ async function redeemCode(sim: Sim, agent: Agent): Promise<string> {
 }
 
 async function renewCode(sim: Sim): Promise<string> {
-  const remainingAgents = activeAgents(sim).filter((each) => !each.client && each.code);
+  const remainingAgents = activeAgents(sim).filter((agent) => !agent.client && agent.code);
   const agent = sim.chance.pick(remainingAgents.length ? remainingAgents : activeAgents(sim));
   // A code is valid for a day; a new one replaces it until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;

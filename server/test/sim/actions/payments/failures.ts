@@ -142,7 +142,9 @@ async function killDuringDelivery(sim: Sim): Promise<string> {
 /** Sends requests on all servers at once; returns all replies. */
 async function sendConcurrently(sim: Sim, requests: readonly Request[], cutConnections: boolean) {
   removeTraps(sim);
-  const responses = requests.map((each, index) => sim.sendOnce(sim.nodes[index % 2] as Node, each));
+  const responses = requests.map((request, index) =>
+    sim.sendOnce(sim.nodes[index % 2] as Node, request),
+  );
   if (cutConnections) {
     await new Promise(setImmediate);
     await sim.client.query(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -218,13 +220,13 @@ async function executeConcurrently(sim: Sim): Promise<string> {
     key: sharedKey ?? `crowd-${sim.nextNumber()}`,
   }));
   const responses = await sendConcurrently(sim, requests, false);
-  const succeeded = responses.filter((each) => each?.status === 200);
-  const added = succeeded.filter((each) => !each?.replayed);
-  const rejections = responses.filter((each) => each?.status !== 200);
-  const rejected = rejections.every((each) => each?.status === 409);
+  const succeeded = responses.filter((response) => response?.status === 200);
+  const added = succeeded.filter((response) => !response?.replayed);
+  const rejections = responses.filter((response) => response?.status !== 200);
+  const rejected = rejections.every((rejection) => rejection?.status === 409);
   if (added.length !== 1 || !rejected || (sharedKey && rejections.length)) {
     throw violation(
-      `${order.id}: ${JSON.stringify(responses.map((each) => each?.body?.code ?? 200))}`,
+      `${order.id}: ${JSON.stringify(responses.map((response) => response?.body?.code ?? 200))}`,
     );
   }
   order.started = true;
@@ -237,7 +239,7 @@ const WEEK = 7 * DAY;
 async function repeatRequest(sim: Sim): Promise<string> {
   const isKnown = ({ agent }: Platform) => !agent?.deleted && !agent?.owner.deleted;
   const recent = sim.completed.filter(
-    (each) => sim.effects.now() - each.at < WEEK - DAY && isKnown(each.platform),
+    (request) => sim.effects.now() - request.at < WEEK - DAY && isKnown(request.platform),
   );
   if (recent.length === 0) return 'nothing';
   const { platform: as, path, key, body, response } = sim.chance.pick(recent);

@@ -55,7 +55,7 @@ async function addPlatform(
     regulated,
     documentsOptional: false,
     currencies: FIRST_CURRENCIES,
-    fundingOf: (each) => registry(each).funding,
+    fundingOf: (mode) => registry(mode).funding,
   });
   const login = Buffer.from(`${createdPlatform.clientId}:${createdPlatform.clientSecret}`).toString(
     'base64',
@@ -194,7 +194,7 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
 };
 
 async function addExternalAccount(sim: Sim): Promise<string> {
-  const inProduction = activePeople(sim).filter((each) => !isInSandbox(each));
+  const inProduction = activePeople(sim).filter((person) => !isInSandbox(person));
   const candidates =
     sim.chance.percent(40) && inProduction.length ? inProduction : activePeople(sim);
   const owner = sim.chance.pick(candidates);
@@ -219,7 +219,7 @@ async function addExternalAccount(sim: Sim): Promise<string> {
 /** Limits the length of a list by dropping its oldest deleted entry. */
 function dropDeleted<T extends { deleted: boolean }>(list: T[], maximum: number): void {
   if (list.length <= maximum) return;
-  const deletedIndex = list.findIndex((each) => each.deleted);
+  const deletedIndex = list.findIndex((entry) => entry.deleted);
   if (deletedIndex >= 0) list.splice(deletedIndex, 1);
 }
 
@@ -240,7 +240,7 @@ async function removeExternalAccount(sim: Sim): Promise<string> {
 }
 
 async function removeCustomer(sim: Sim): Promise<string> {
-  const person = sim.chance.pick(activePeople(sim).filter((each) => each.id !== null));
+  const person = sim.chance.pick(activePeople(sim).filter((person) => person.id !== null));
   const response = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
   const code = rejectionCode(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
@@ -252,7 +252,8 @@ async function removeCustomer(sim: Sim): Promise<string> {
     };
     if (balance || held) throw violation(`${person.id} was deleted with ${balance}, ${held}`);
   }
-  for (const each of sim.externalAccounts) if (each.owner === person) each.deleted = true;
+  for (const externalAccount of sim.externalAccounts)
+    if (externalAccount.owner === person) externalAccount.deleted = true;
   dropDeleted<Person>(sim.people, MAX_PEOPLE);
   return 'deleted';
 }
@@ -267,14 +268,16 @@ export const PARTY_ACTIONS: readonly Action[] = [
   {
     name: 'add a production platform',
     weight: 2,
-    isPossible: (sim) => !sim.platforms.some((each) => each.environment === 'production'),
+    isPossible: (sim) => !sim.platforms.some((platform) => platform.environment === 'production'),
     run: (sim) => addPlatform(sim, 'production', sim.chance.pick([true, false])),
   },
   {
     name: 'add an unregulated platform',
     weight: 1,
     isPossible: (sim) =>
-      sim.platforms.every((each) => each.regulated || each.environment === 'production'),
+      sim.platforms.every(
+        (platform) => platform.regulated || platform.environment === 'production',
+      ),
     run: (sim) => addPlatform(sim, 'sandbox', false),
   },
   { name: 'set a webhook endpoint', weight: 1, run: setEndpoint },
@@ -288,7 +291,7 @@ export const PARTY_ACTIONS: readonly Action[] = [
   {
     name: 'remove a customer',
     weight: 1,
-    isPossible: (sim) => payers(sim).some((each) => each.id !== null),
+    isPossible: (sim) => payers(sim).some((payer) => payer.id !== null),
     run: removeCustomer,
   },
   {

@@ -50,14 +50,14 @@ type FromInternalAccount = Accounts & { source: InternalAccount };
 
 /** Usually an account with funds, because nearly every other payment would fail. */
 function chooseSource(sim: Sim, payer: Person): InternalAccount {
-  const full = PAYMENT_CURRENCIES.filter((currency) => {
+  const fundedCurrencies = PAYMENT_CURRENCIES.filter((currency) => {
     const internalAccount = payer.internalAccounts.get(currency);
     return internalAccount && spendable(sim, internalAccount) > 1_000n;
   });
   return pickInternalAccount(
     sim,
     payer,
-    full.length && sim.chance.percent(85) ? full : PAYMENT_CURRENCIES,
+    fundedCurrencies.length && sim.chance.percent(85) ? fundedCurrencies : PAYMENT_CURRENCIES,
   );
 }
 
@@ -66,13 +66,13 @@ function chooseAccounts(sim: Sim, payer: Person): FromInternalAccount | undefine
   const source = chooseSource(sim, payer);
   if (sim.chance.percent(70)) {
     const ownExternalAccounts = sim.externalAccounts.filter(
-      (each) => each.owner === payer && !each.deleted,
+      (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
     );
     return ownExternalAccounts.length
       ? { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) }
       : undefined;
   }
-  const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
+  const otherPeople = activePeople(sim).filter((person) => person.platform === payer.platform);
   const toAccount = pickInternalAccount(sim, sim.chance.pick(otherPeople), [
     ...PAYMENT_CURRENCIES,
     'INR',
@@ -96,7 +96,9 @@ export const QUOTE_ERRORS = [
 
 /** Whether the platform's fee account is frozen or closed, so that no fee can be charged. */
 export function areFeesBlocked(sim: Sim, { platform }: Person, currency: string): boolean {
-  const platformOwner = sim.people.find((each) => each.id === null && each.platform === platform);
+  const platformOwner = sim.people.find(
+    (person) => person.id === null && person.platform === platform,
+  );
   const internalAccount = platformOwner?.internalAccounts.get(currency);
   return internalAccount !== undefined && !isActive(sim, internalAccount);
 }
@@ -134,7 +136,7 @@ export function orderOf(
 ): Order {
   const { externalAccount, internalAccount: toAccount, source } = accounts;
   const platformOwner = sim.people.find(
-    (each) => each.id === null && each.platform === payer.platform,
+    (person) => person.id === null && person.platform === payer.platform,
   );
   return {
     id: body.transactionId,
@@ -169,9 +171,9 @@ export async function createQuote(
   const spendableBefore = spendable(sim, accounts.source);
   const response = await sim.call('POST', '/quotes', request, payer.platform);
   const internalAccounts = [accounts.source, accounts.internalAccount].flatMap(
-    (each) => each ?? [],
+    (account) => account ?? [],
   );
-  const isFrozen = internalAccounts.some((each) => !isActive(sim, each));
+  const isFrozen = internalAccounts.some((internalAccount) => !isActive(sim, internalAccount));
   const barred = isFrozen || areFeesBlocked(sim, payer, accounts.source.currency);
   const code = rejectionCode(response, barred ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS);
   if (code) return code;
@@ -199,7 +201,7 @@ export const hasDeletedParty = ({
     externalAccount?.owner,
     debitedAccount,
     debitedAccount?.owner,
-  ].some((each) => each?.deleted);
+  ].some((party) => party?.deleted);
 
 /** Accounts of deleted customers are closed as well. */
 const DELETION_CODES = [
@@ -220,7 +222,7 @@ export function executionErrors(sim: Sim, order: Order, isStarted: boolean): str
 /** Predicted error codes of a payment whose execution has started. */
 export function startErrors(sim: Sim, order: Order): string[] {
   if (hasDeletedParty(order)) return DELETION_CODES;
-  if ([order.source, order.internalAccount].some((each) => each && !isActive(sim, each))) {
+  if ([order.source, order.internalAccount].some((account) => account && !isActive(sim, account))) {
     return ['INVALID_INPUT'];
   }
   const fee = order.platformFee > 0n ? order.feeAccount : null;
@@ -254,8 +256,8 @@ const createdQuotes = (sim: Sim) =>
     ({ quoteId, kind, payload, requiresSca, agent }) =>
       quoteId !== null && kind !== 'realtime' && !payload && !requiresSca && !agent,
   );
-const unstartedQuotes = (sim: Sim) => createdQuotes(sim).filter((each) => !each.started);
-const startedQuotes = (sim: Sim) => createdQuotes(sim).filter((each) => each.started);
+const unstartedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => !quote.started);
+const startedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => quote.started);
 
 /** Possible error codes of a transfer between existing parties. */
 export const TRANSFER_ERRORS = [...QUOTE_ERRORS, 'INVALID_CURRENCY'];
@@ -266,7 +268,7 @@ const BASE_NETWORK_FEE = 2_275;
 export async function transferOut(sim: Sim, owners = payers(sim)): Promise<string> {
   const payer = sim.chance.pick(owners);
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === payer && !each.deleted,
+    (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
   const externalAccount = sim.chance.pick(ownExternalAccounts);

@@ -39,7 +39,7 @@ async function setLimit(sim: Sim): Promise<string> {
 }
 
 async function removeLimit(sim: Sim): Promise<string> {
-  const platform = sim.chance.pick(sim.platforms.filter((each) => each.hadDailyLimit));
+  const platform = sim.chance.pick(sim.platforms.filter((platform) => platform.hadDailyLimit));
   const args = ['platform', 'remove-limit', platform.id, ...sim.chance.pick(LIMIT_FLAGS)];
   const { rejected } = await runVerb(sim, ...args);
   if (rejected && rejected !== 'Limit not found.')
@@ -54,7 +54,7 @@ async function addCurrency(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sim.platforms);
   const config = bodyOf(await sim.call('GET', '/config', undefined, platform), 200);
   const previous = config.supportedCurrencies as { currencyCode: string }[];
-  const codes = previous.map((each) => each.currencyCode);
+  const codes = previous.map((currency) => currency.currencyCode);
   const remaining = FURTHER_CURRENCIES.filter((code) => !codes.includes(code));
   if (remaining.length === 0) return 'all supported';
   const currencyCode = sim.chance.pick(remaining);
@@ -74,14 +74,14 @@ async function confirmReceipt(sim: Sim): Promise<string> {
   return 'done';
 }
 
-const unapprovedPeople = (sim: Sim) => activePeople(sim).filter((each) => !each.mayPay);
+const unapprovedPeople = (sim: Sim) => activePeople(sim).filter((person) => !person.mayPay);
 
 /** A customer who is not approved cannot pay, regardless of the balance. */
 async function payBeforeApproval(sim: Sim): Promise<string> {
   const person = sim.chance.pick(unapprovedPeople(sim));
   const source = pickInternalAccount(sim, person, PAYMENT_CURRENCIES);
   const platformOwner = sim.people.find(
-    (each) => each.id === null && each.platform === person.platform,
+    (candidate) => candidate.id === null && candidate.platform === person.platform,
   );
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
@@ -103,7 +103,7 @@ export const SETTINGS_ACTIONS: readonly Action[] = [
   {
     name: 'remove a daily limit',
     weight: 0.7,
-    isPossible: (sim) => sim.platforms.some((each) => each.hadDailyLimit),
+    isPossible: (sim) => sim.platforms.some((platform) => platform.hadDailyLimit),
     run: removeLimit,
   },
   { name: 'add a currency', weight: 0.4, run: addCurrency },

@@ -26,7 +26,7 @@ export type StrongCustomer = Person & { strongAuthentication: { phoneVerified: b
 /** Customers subject to strong authentication. */
 export const strongCustomers = (sim: Sim): StrongCustomer[] =>
   activePeople(sim).filter(
-    (each): each is StrongCustomer => each.strongAuthentication !== undefined,
+    (person): person is StrongCustomer => person.strongAuthentication !== undefined,
   );
 
 const lockoutOf = ({ model }: Sim, { id }: Person) => model.authentication.lockouts.get(id ?? '');
@@ -56,13 +56,13 @@ const regulatedSandboxes = ({ platforms }: Sim) =>
 
 async function addCustomer(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(regulatedSandboxes(sim));
-  const n = sim.nextNumber();
+  const number = sim.nextNumber();
   const body = {
     customerType: 'INDIVIDUAL',
     region: 'DE',
-    platformCustomerId: `person-${n}`,
-    email: `person-${n}@example.org`,
-    phoneNumber: `+4915${digits(9, 112_000_000 + n)}`,
+    platformCustomerId: `person-${number}`,
+    email: `person-${number}@example.org`,
+    phoneNumber: `+4915${digits(9, 112_000_000 + number)}`,
     fullName: 'Lise Meitner',
     birthDate: '1990-01-15',
     nationality: 'DE',
@@ -97,11 +97,11 @@ async function verifyPhone(
 ): Promise<string> {
   const path = `/customers/${person.id}/verify-phone`;
   const expectedCodes = person.strongAuthentication.phoneVerified ? ['CONFLICT'] : ['RATE_LIMITED'];
-  const sent = rejectionCode(
+  const rejection = rejectionCode(
     await sim.call('POST', path, undefined, person.platform),
     expectedCodes,
   );
-  if (sent) return sent;
+  if (rejection) return rejection;
   if (variant === 'late') sim.effects.advance(11 * MINUTE);
   const code = { code: codeOf(variant) };
   const response = await sim.call('POST', `${path}/confirm`, code, person.platform);
@@ -126,8 +126,10 @@ function loginCodes(sim: Sim, person: StrongCustomer, variant: ProofVariant): st
 function pickLoggedOut(sim: Sim): StrongCustomer {
   const all = strongCustomers(sim);
   const loggedOut = all.filter(
-    (each) =>
-      each.strongAuthentication.phoneVerified && !isLocked(sim, each) && !isLoggedIn(sim, each),
+    (customer) =>
+      customer.strongAuthentication.phoneVerified &&
+      !isLocked(sim, customer) &&
+      !isLoggedIn(sim, customer),
   );
   return sim.chance.pick(loggedOut.length && sim.chance.percent(80) ? loggedOut : all);
 }
@@ -182,16 +184,16 @@ async function recordFailures(sim: Sim): Promise<string> {
 
 async function resetPassword(sim: Sim): Promise<string> {
   const all = strongCustomers(sim);
-  const lockedCustomers = all.filter((each) => isLocked(sim, each));
+  const lockedCustomers = all.filter((customer) => isLocked(sim, customer));
   const person = sim.chance.pick(
     lockedCustomers.length && sim.chance.percent(80) ? lockedCustomers : all,
   );
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'RESET_PASSWORD_COMPLETED' };
   const reply = bodyOf(await sim.call('POST', path, body, person.platform), 200);
-  const free =
+  const isUnlocked =
     reply.failedAttempts === 0 && !reply.suspended && (reply.lockedUntil ?? null) === null;
-  if (!free) throw violation(`${person.id} is still locked: ${JSON.stringify(reply)}`);
+  if (!isUnlocked) throw violation(`${person.id} is still locked: ${JSON.stringify(reply)}`);
   return lockedCustomers.includes(person) ? 'unlocked' : 'unchanged';
 }
 
@@ -232,7 +234,7 @@ async function challengeExempt(sim: Sim): Promise<string> {
 }
 
 async function setSteps(sim: Sim): Promise<string> {
-  const platform = sim.chance.pick(sim.platforms.filter((each) => isInSandbox({ platform: each })));
+  const platform = sim.chance.pick(sim.platforms.filter((platform) => isInSandbox({ platform })));
   const flag = sim.chance.pick(['--sca-two-steps', '--sca-two-steps', '--no-sca-two-steps']);
   checkOutcome(await runVerb(sim, 'platform', 'set', platform.id, flag), true, flag);
   return `${flag} of ${sim.platforms.indexOf(platform)}`;
@@ -254,7 +256,7 @@ export const STRONG_AUTHENTICATION: readonly Action[] = [
     isPossible: anyStrong,
     run: (sim) => {
       const all = strongCustomers(sim);
-      const unverified = all.filter((each) => !each.strongAuthentication.phoneVerified);
+      const unverified = all.filter((customer) => !customer.strongAuthentication.phoneVerified);
       return verifyPhone(
         sim,
         sim.chance.pick(unverified.length ? unverified : all),
