@@ -1,3 +1,4 @@
+// Build of the console: one bundle, served by the server under `/console`.
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 

@@ -181,14 +181,14 @@ describe('platform', () => {
   });
 
   it('needs the master key to record a change, and the same as the server', async () => {
-    const none = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
+    const withoutKey = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
     const other = { RAILHEAD_MASTER_KEY: '08'.repeat(32) };
-    expect((await run(['platform', 'list'], none)).code).toBe(0);
+    expect((await run(['platform', 'list'], withoutKey)).code).toBe(0);
     const create = ['platform', 'create', '--name', 'No master key', '--json'];
     const rejectedRun = await run(create, other);
     expect(rejectedRun).toMatchObject({ code: 1, out: '' });
     expect(rejectedRun.err).toContain('sealed with another master key');
-    const rejected = await run(create, none);
+    const rejected = await run(create, withoutKey);
     expect(rejected).toEqual({
       code: 1,
       out: '',

@@ -71,11 +71,11 @@ export async function startServer(
 /** Polls until the response is 200. */
 export async function firstOk(url: string, child: Child): Promise<void> {
   const until = performance.now() + START_MS;
-  let over = false;
+  let hasEnded = false;
   void child.ended.then(() => {
-    over = true;
+    hasEnded = true;
   });
-  while (performance.now() < until && !over) {
+  while (performance.now() < until && !hasEnded) {
     const status = await fetch(url, { headers: { authorization: AUTHORIZATION } }).then(
       async (reply) => {
         await reply.arrayBuffer();
@@ -204,7 +204,7 @@ const COPY = `with copied as materialized (
   ), payments as (
     insert into transactions select copy.* from copied, lateral jsonb_populate_record(copied.t,
       jsonb_build_object('id', copied.transaction_id, 'quote_id', copied.quote_id)) copy
-  ), promises as (
+  ), new_quotes as (
     insert into quotes select copy.* from copied, lateral jsonb_populate_record(copied.q,
       jsonb_build_object('id', copied.quote_id, 'transaction_id', copied.transaction_id,
         'expires_at', now() + interval '1 day')) copy

@@ -144,15 +144,15 @@ export const emptyReport = (bodyBytes = 0): AttackReport => ({
 export function startAttack(attack: Attack): RunningAttack {
   const { bytes, body } = requestOf(attack);
   const report = emptyReport(body);
-  let over = false;
-  const shared: Shared = { attack, bytes, report, isOver: () => over };
+  let hasEnded = false;
+  const shared: Shared = { attack, bytes, report, isOver: () => hasEnded };
   const client = async () => {
-    while (!over) await useConnection(shared);
+    while (!hasEnded) await useConnection(shared);
   };
   const clients = Promise.all(Array.from({ length: attack.connections }, client));
   return {
     async stop() {
-      over = true;
+      hasEnded = true;
       await clients;
       return report;
     },

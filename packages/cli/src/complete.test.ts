@@ -1,3 +1,4 @@
+// Candidates of the shell completion for the words typed so far.
 import { expect, it } from 'vitest';
 import { completionLines } from './complete.ts';
 import { createProgram } from './program.ts';

@@ -1,3 +1,4 @@
+// Error output for people and as JSON.
 import { expect, it, vi } from 'vitest';
 import { report } from './errors.ts';
 import { CliError, EXIT, Finished, usageError } from './exit.ts';

@@ -1,3 +1,4 @@
+// Suggestions for mistyped names.
 import { expect, it } from 'vitest';
 import { closest, distance } from './suggest.ts';
 

@@ -219,9 +219,12 @@ describe('a reply', () => {
   it('without a connection names the reason', async () => {
     const failingServer = await startFailing();
     await failingServer.close();
-    const none = { baseUrl: failingServer.url, maxRetries: 0 };
-    await expect(get(none)).rejects.toMatchObject({ code: 'CONNECTION_FAILED', retryable: true });
-    await expect(get(none)).rejects.toThrow('ECONNREFUSED');
+    const withoutRetries = { baseUrl: failingServer.url, maxRetries: 0 };
+    await expect(get(withoutRetries)).rejects.toMatchObject({
+      code: 'CONNECTION_FAILED',
+      retryable: true,
+    });
+    await expect(get(withoutRetries)).rejects.toThrow('ECONNREFUSED');
   });
 });
 

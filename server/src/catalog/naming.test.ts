@@ -1,3 +1,4 @@
+// Names and messages with another service name prefix, in both directions.
 import { describe, expect, it } from 'vitest';
 import { isServiceNamePrefix, namingFor } from './naming.ts';
 

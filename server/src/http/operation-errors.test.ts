@@ -1,3 +1,4 @@
+// The error codes of operations in contracts and in the document.
 import { describe, expect, it } from 'vitest';
 import { publishedDocument, publishedErrors } from '../document.ts';
 import { type Contract, operation } from '../kernel/contract/operation.ts';

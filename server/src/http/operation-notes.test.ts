@@ -1,3 +1,4 @@
+// The notes of the reference: existing operations, tags and links.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Durations in the calendar, and rejected texts.
 import { describe, expect, it } from 'vitest';
 import { readDuration, timeAfter } from './duration.ts';
 

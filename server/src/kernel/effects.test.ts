@@ -1,3 +1,4 @@
+// Times as ISO 8601 text, compared with `Date`.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { iso } from './effects.ts';

@@ -1,3 +1,4 @@
+// The advice to retry for each error code.
 import { describe, expect, it } from 'vitest';
 import { type Code, contentionFault, Fault, isTransient, retryAdvice, STATUS_OF } from './fault.ts';
 

@@ -1,3 +1,4 @@
+// Order and uniqueness of generated IDs, for any clock.
 import { describe, expect, it } from 'vitest';
 import type { Effects } from './effects.ts';
 import { isAnyId, isId, newId, uuid7 } from './id.ts';

@@ -1,3 +1,4 @@
+// Arithmetic, rounding and comparison of amounts and rates.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

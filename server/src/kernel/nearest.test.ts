@@ -1,3 +1,4 @@
+// Suggested names by edit distance.
 import { describe, expect, it } from 'vitest';
 import { nearest } from './nearest.ts';
 

@@ -1,3 +1,4 @@
+// Variants of a schema: validation errors and the published document.
 import { type Static, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';

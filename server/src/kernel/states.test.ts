@@ -1,3 +1,4 @@
+// Transitions of a state table.
 import { describe, expect, it } from 'vitest';
 import { stateTable } from './states.ts';
 

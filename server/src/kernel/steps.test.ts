@@ -1,3 +1,4 @@
+// Generators in steps: their result, their pauses and their errors.
 import { expect, it } from 'vitest';
 import { runInSteps, runToEnd } from './steps.ts';
 

@@ -1,3 +1,4 @@
+// Effects of transfers on balances, compared with applying them one by one.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transfer } from '../../test/kit/app/sample-tables.ts';
@@ -171,7 +172,7 @@ describe('freezes', () => {
     transfers: [],
     freezes: [{ account, frozen, empty }],
   });
-  const none = new Map();
+  const empty = new Map();
   const booksWithFrozen = (frozen: boolean) =>
     booksOf({ a: { ...account(10n), frozen }, b: account(5n) }) satisfies Books;
 
@@ -190,7 +191,7 @@ describe('freezes', () => {
     const books = booksWithFrozen(false);
     validate(books, hold(3n));
     validate(books, { ...hold(2n), step: 'other' });
-    expect(applyPostings(freeze('a', true), none, books)).toBe(undefined);
+    expect(applyPostings(freeze('a', true), empty, books)).toBe(undefined);
     expect(validate(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
     expect(validate(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
@@ -199,22 +200,22 @@ describe('freezes', () => {
   it('apply after the transfers of their own change set', () => {
     const books = booksWithFrozen(false);
     const last = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
-    expect(applyPostings(last, none, books)).toBe(undefined);
+    expect(applyPostings(last, empty, books)).toBe(undefined);
     expect(validate(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
-    expect(applyPostings(freeze('a', false), none, books)).toBe(undefined);
+    expect(applyPostings(freeze('a', false), empty, books)).toBe(undefined);
     expect(validate(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('are rejected for an account that must be empty and is not', () => {
     const books = booksWithFrozen(false);
     const full = { reason: 'not-empty', account: 'a' };
-    expect(applyPostings(freeze('a', true, true), none, books)).toEqual(full);
+    expect(applyPostings(freeze('a', true, true), empty, books)).toEqual(full);
     expect(validate(books, transfer('a', 'b', 1n))).toBe(undefined);
     const free = booksOf({ a: account(0n) });
     free.accounts.set('a', { ...account(1n), held: 1n });
-    expect(applyPostings(freeze('a', true, true), none, free)).toEqual(full);
+    expect(applyPostings(freeze('a', true, true), empty, free)).toEqual(full);
     const missing = { reason: 'constraint', constraint: 'ledger_account' };
-    expect(applyPostings(freeze('unknown', true), none, books)).toEqual(missing);
+    expect(applyPostings(freeze('unknown', true), empty, books)).toEqual(missing);
   });
 
   it('sum up accounts that must not be frozen, and final amounts of those that had to be empty', () => {

@@ -1,3 +1,4 @@
+// System accounts and their IDs.
 import { describe, expect, it } from 'vitest';
 import {
   circulatingTokensAccount,

@@ -1,3 +1,4 @@
+// Merged metrics of several processes.
 import { describe, expect, it } from 'vitest';
 import { createCollection, mergeMetrics } from './metrics.ts';
 

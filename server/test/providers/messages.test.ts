@@ -106,8 +106,8 @@ describe('deposit.received', () => {
     const repeated = await adapter.send(BANK, { ...returned, amount: 25_00 });
     expect(repeated.body).toEqual({ result: 'IGNORED' });
     expect(await balance()).toBe(25_00);
-    const none = { ...returned, bankReference: 'NONE', amount: 25_00 };
-    expect((await adapter.send(BANK, none)).status).toBe(409);
+    const unmatched = { ...returned, bankReference: 'NONE', amount: 25_00 };
+    expect((await adapter.send(BANK, unmatched)).status).toBe(409);
   });
 
   it('never credits an account of the other environment', async () => {

@@ -130,8 +130,8 @@ describe('recallTransfer', () => {
     await rejects(409, 'CONFLICT', 'POST', path(pending.id), { body });
     const other = await settledPayment();
     await offer(false);
-    const none = await rejects(409, 'CONFLICT', 'POST', path(other.id), { body });
-    expect(none.message).toContain('No provider with recalls has sent this payout.');
+    const rejection = await rejects(409, 'CONFLICT', 'POST', path(other.id), { body });
+    expect(rejection.message).toContain('No provider with recalls has sent this payout.');
     await offer(true);
     const json = await service.runJson('payouts', 'recall', other.id, '--cause', 'DUPLICATE');
     expect(json).toMatchObject({ transactionId: other.id, state: 'REQUESTED' });

@@ -26,9 +26,7 @@ const balanceOf = (id: string) => ledgerBalance(service.app, id);
 const system = (purpose: string) => balanceOf(`system:production:${purpose}:EUR`);
 const PURPOSES = ['suspense', 'expenses', 'losses', 'external_settlement', 'rail_in_transit'];
 const balances = async () =>
-  Object.fromEntries(
-    await Promise.all(PURPOSES.map(async (purpose) => [purpose, await system(purpose)])),
-  );
+  Object.fromEntries(await Promise.all(PURPOSES.map(async (name) => [name, await system(name)])));
 
 const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) =>
   adapter.send(BANK, {
@@ -242,9 +240,8 @@ describe('a difference', () => {
     const unknownDeposit = bookDeposit(`DEP-${deposits + 1}`);
     await endDay();
     const differences = await listOpen();
-    const lineDifference = differences.find((difference: { lineId: string }) =>
-      difference.lineId.startsWith(line.id),
-    );
+    const isOfLine = ({ lineId }: { lineId: string }) => lineId.startsWith(line.id);
+    const lineDifference = differences.find(isOfLine);
     const path = `/differences/${lineDifference.differenceId}/decide`;
     const body = { decision: 'MATCH', transactionId: late.id, reason: 'the amount' };
     await rejects(409, 'CONFLICT', 'POST', path, { body });
@@ -355,8 +352,7 @@ describe('a difference', () => {
     await endDay();
     const all = await listOpen();
     expect(kindsOf(all)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
-    const isOfFirst = (difference: { transactionId: string }) =>
-      difference.transactionId === first.id;
+    const isOfFirst = ({ transactionId }: { transactionId: string }) => transactionId === first.id;
     const difference = all.find(isOfFirst);
     await decide(difference, 'SETTLE');
     expect(await service.readStatus(first.id)).toBe('COMPLETED - -');
@@ -440,9 +436,7 @@ describe('a corrected statement', () => {
     bank.correct(day, (entries) =>
       entries
         .filter((entry) => entry.amount !== 77)
-        .map((booked) =>
-          booked.id === entry.id ? { ...booked, amount: booked.amount - 5 } : booked,
-        ),
+        .map((item) => (item.id === entry.id ? { ...item, amount: item.amount - 5 } : item)),
     );
     expect(await reconcile()).toMatchObject({
       statementVersion: 2,

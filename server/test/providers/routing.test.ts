@@ -120,9 +120,9 @@ describe('limits of a provider', () => {
     const alpha = adapters.get('alpha-bank');
     const atAlpha = payments.filter(({ id }) => alpha?.transfers.has(id));
     expect(atAlpha).toHaveLength(1);
-    const over = await explain({ amount: '10000' });
-    expect(verdicts(over)).toEqual(['alpha-bank OVER_DAILY_LIMIT', 'beta-bank SELECTED']);
-    expect(over.routes[0].sentToday).toBeGreaterThan(5_000);
+    const aboveMaximum = await explain({ amount: '10000' });
+    expect(verdicts(aboveMaximum)).toEqual(['alpha-bank OVER_DAILY_LIMIT', 'beta-bank SELECTED']);
+    expect(aboveMaximum.routes[0].sentToday).toBeGreaterThan(5_000);
     await service.app.advance(DAY);
     expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
     // The first transfers of a day race for its sum: none of them is without a provider.
@@ -147,8 +147,8 @@ describe('limits of a provider', () => {
       ...['limits.0.currency', 'limits.1.currency', 'limits.1.currency', 'limits.0.perDay'],
       ...['cutOffs.0.timeZone', 'autoPause.errorPercent'],
     ]);
-    const none = { body: { terms: {} } };
-    await rejects(404, 'NOT_FOUND', 'POST', '/providers/none-bank/terms', none);
+    const withoutTerms = { body: { terms: {} } };
+    await rejects(404, 'NOT_FOUND', 'POST', '/providers/none-bank/terms', withoutTerms);
     const balance = { body: { currency: 'EUR', amount: 1 } };
     await rejects(404, 'NOT_FOUND', 'POST', '/providers/none-bank/balances', balance);
   });

@@ -1,3 +1,4 @@
+// Flags of operations: their options, their values, and the input that they form with `--data`.
 import { describe, expect, it } from 'vitest';
 import { flagValue, inputOf, readData, setAt } from './flags.ts';
 import { operationsOf, RESOURCES } from './metadata.ts';

@@ -1,3 +1,4 @@
+// Reading of the journal after an interruption at any point, and the addresses of receivers.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

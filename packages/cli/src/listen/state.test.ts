@@ -1,3 +1,4 @@
+// Recognition of a killed process that still has an ID.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

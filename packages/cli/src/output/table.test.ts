@@ -1,3 +1,4 @@
+// Layout of tables at several widths of the terminal.
 import { describe, expect, it } from 'vitest';
 import { detailLines } from './details.ts';
 import { hasColors, stylesOf } from './style.ts';

@@ -1,3 +1,4 @@
+// Precedence of flag, environment, profile and local server for the server and its credentials.
 import { expect, it } from 'vitest';
 import { API_DATE } from '../api/metadata.ts';
 import { baseUrlOf, targetOf } from './resolve.ts';

@@ -1,3 +1,4 @@
+// Typed durations in ISO 8601 form, and rejected ones.
 import { expect, it } from 'vitest';
 import { isoDuration } from './duration.ts';
 

@@ -1,3 +1,4 @@
+// References between the steps of a scenario, and overrides of their values.
 import { describe, expect, it } from 'vitest';
 import { filled } from './run.ts';
 import { overridden, overrideOf, resolve } from './step.ts';

@@ -53,8 +53,8 @@ const checks = {
     const reason = new Error('the user left');
     const aborted = client.config.getPlatformConfig({}, { signal: AbortSignal.abort(reason) });
     assert.equal(await aborted.catch((thrown) => thrown), reason);
-    const none = sdk.createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
-    const failed = await none.customers.listCustomers().catch((thrown) => thrown);
+    const unreachable = sdk.createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
+    const failed = await unreachable.customers.listCustomers().catch((thrown) => thrown);
     assert.equal(failed.code, 'CONNECTION_FAILED');
   },
 

@@ -1,3 +1,4 @@
+// Account details of every account type: examples, rails, identifiers and duplicate keys.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleOf } from './account-examples.ts';
@@ -193,9 +194,9 @@ describe('rules of account types', () => {
   });
 
   it('Lightning requires exactly one destination in its format', () => {
-    const none = change('LIGHTNING', { lightningAddress: undefined });
+    const withoutAddress = change('LIGHTNING', { lightningAddress: undefined });
     const all = ['accountInfo.invoice', 'accountInfo.bolt12', 'accountInfo.lightningAddress'];
-    expect(fields(none)).toEqual(all);
+    expect(fields(withoutAddress)).toEqual(all);
     expect(fields(change('LIGHTNING', { bolt12: 'lno1qcp4256ypqpq' }))).toEqual(all.slice(1));
     expect(fields(change('LIGHTNING_ACCOUNT', { lightningAddress: 'amara' }))).toEqual([all[2]]);
     const test = { lightningAddress: undefined, invoice: 'lnbcrt500u1pjqqqqqqqqqqq' };

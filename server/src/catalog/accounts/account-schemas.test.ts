@@ -1,3 +1,4 @@
+// The request schema of each account type, and the errors that the union of them reports.
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Check digits and formats of bank identifiers, with published examples.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,3 +1,4 @@
+// The lists of banks and VASPs, and their filters.
 import { describe, expect, it } from 'vitest';
 import { findCurrency } from '../currencies/currencies.ts';
 import { isCountry } from '../identity/countries.ts';

@@ -1,3 +1,4 @@
+// Valid and invalid addresses of every supported chain.
 import { bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

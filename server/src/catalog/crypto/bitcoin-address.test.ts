@@ -1,3 +1,4 @@
+// Bitcoin addresses of every kind and network, and invalid ones.
 import { describe, expect, it } from 'vitest';
 import { hasAddressFormat, isAddress } from './addresses.ts';
 import { parseBitcoinAddress } from './bitcoin-address.ts';

@@ -1,3 +1,4 @@
+// The table of networks, compared with the account types, and its address formats.
 import { describe, expect, it } from 'vitest';
 import { ACCOUNT_TYPE_ROWS } from '../accounts/account-types.ts';
 import { findCurrency } from '../currencies/currencies.ts';

@@ -1,3 +1,4 @@
+// Reference rates and corridors between all supported currencies.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scale } from '../../kernel/money.ts';

@@ -1,3 +1,4 @@
+// The table of currencies, compared with ISO 4217.
 import { describe, expect, it } from 'vitest';
 import { CURRENCIES, currencyOf, currencyView, findCurrency, isFiat } from './currencies.ts';
 

@@ -1,3 +1,4 @@
+// Service and platform fees of example payments.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { calculateFees, NO_FEE, serviceFeeOf } from './fees.ts';

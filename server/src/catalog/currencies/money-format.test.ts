@@ -1,3 +1,4 @@
+// Amounts as text and as API values.
 import { describe, expect, it } from 'vitest';
 import { formatAmount, formatMoney, moneyView } from './money-format.ts';
 

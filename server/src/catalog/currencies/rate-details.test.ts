@@ -1,3 +1,4 @@
+// The stored form of rate details, including that of earlier versions.
 import { describe, expect, it } from 'vitest';
 import { rateDetailsOf, storedRateDetails } from './rate-details.ts';
 

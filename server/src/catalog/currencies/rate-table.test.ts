@@ -1,3 +1,4 @@
+// Rate tables as JSON: exact fractions, times, and all errors at once.
 import { describe, expect, it } from 'vitest';
 import { scale, toDecimal } from '../../kernel/money.ts';
 import { fractionOf, midRate, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';

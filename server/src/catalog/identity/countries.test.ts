@@ -1,3 +1,4 @@
+// The table of countries, compared with the published lists.
 import { describe, expect, it } from 'vitest';
 import {
   COUNTRY_CODES,

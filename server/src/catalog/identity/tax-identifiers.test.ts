@@ -1,3 +1,4 @@
+// The table of tax identifiers: sources, examples and formats of each country.
 import { describe, expect, it } from 'vitest';
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
@@ -146,8 +147,10 @@ describe('requiredTaxIdentifier', () => {
   });
 
   it('is none in the listed countries only', () => {
-    const none = rows.filter(([, row]) => !row.isIssued).map(([code]) => countryName(code));
-    expect(none).toEqual([
+    const withoutNumbers = rows
+      .filter(([, row]) => !row.isIssued)
+      .map(([code]) => countryName(code));
+    expect(withoutNumbers).toEqual([
       'United Arab Emirates',
       'Anguilla',
       'Bahrain',

@@ -1,3 +1,4 @@
+// The types of payment instructions, compared with the published specification.
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Properties of the rails, and the choice of the rail of a payment.
 import { describe, expect, it } from 'vitest';
 import { chooseRail, isRail, PAYMENT_RAILS, RAILS } from './rails.ts';
 

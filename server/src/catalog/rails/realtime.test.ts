@@ -1,3 +1,4 @@
+// The currencies and networks of real-time funding.
 import { describe, expect, it } from 'vitest';
 import { CURRENCIES, findCurrency } from '../currencies/currencies.ts';
 import { PAY_IN_TYPES } from './payment-instructions.ts';

@@ -1,3 +1,4 @@
+// Valid and invalid UMA addresses.
 import { describe, expect, it } from 'vitest';
 import { parseUmaAddress, parseUmaAddresses } from './uma-address.ts';
 

@@ -1,3 +1,4 @@
+// The table of UMA providers: unique names and valid identifiers.
 import { describe, expect, it } from 'vitest';
 import { isLei } from '../accounts/checks.ts';
 import { findCurrency } from '../currencies/currencies.ts';

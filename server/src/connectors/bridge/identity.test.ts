@@ -1,3 +1,4 @@
+// The identity check by HTTP: its request, and the decision in each response.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';

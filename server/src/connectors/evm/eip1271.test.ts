@@ -1,3 +1,4 @@
+// The bytes of the contract call, and the meaning of each response.
 import { describe, expect, it } from 'vitest';
 import { callData, verdictOf } from './eip1271.ts';
 

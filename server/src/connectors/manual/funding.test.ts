@@ -1,3 +1,4 @@
+// Instructions from the operator's collection accounts, and the references in them.
 import { describe, expect, it } from 'vitest';
 import {
   accountIdOfReference,

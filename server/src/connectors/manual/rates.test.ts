@@ -1,3 +1,4 @@
+// Rates from an HTTP service and from a file, including old, invalid and unavailable ones.
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -63,8 +63,8 @@ describe('the built-in custodian', () => {
 
   it('generates again after an invalid scalar', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
-    const none = ['00'.repeat(32), 'ff'.repeat(32)];
-    const effects = effectsOf(...none, plaintext, ...none, skE);
+    const invalidScalars = ['00'.repeat(32), 'ff'.repeat(32)];
+    const effects = effectsOf(...invalidScalars, plaintext, ...invalidScalars, skE);
     const custody = localCustody(effects, recordingKeys(), attests);
     const client = (p256Pair(hex(skR)) as P256Pair).point.toString('hex');
     expect((await custody.newSessionKey(client)).sealedKey).toBe(sealedKey);

@@ -31,20 +31,20 @@ function expand(suiteId: Buffer, key: Buffer, label: string, info: Buffer, lengt
 }
 
 function schedule(dh: Buffer, points: Buffer, info: Buffer) {
-  const none = Buffer.alloc(0);
+  const empty = Buffer.alloc(0);
   const expectedSecret = expand(
     KEM,
-    extract(KEM, none, 'eae_prk', dh),
+    extract(KEM, empty, 'eae_prk', dh),
     'shared_secret',
     points,
     32,
   );
   const context = Buffer.concat([
     Buffer.from([0]),
-    extract(HPKE, none, 'psk_id_hash', none),
-    extract(HPKE, none, 'info_hash', info),
+    extract(HPKE, empty, 'psk_id_hash', empty),
+    extract(HPKE, empty, 'info_hash', info),
   ]);
-  const secret = extract(HPKE, expectedSecret, 'secret', none);
+  const secret = extract(HPKE, expectedSecret, 'secret', empty);
   return {
     sharedSecret: expectedSecret.toString('hex'),
     context: context.toString('hex'),

@@ -1,3 +1,4 @@
+// Counts of levels, values and list items, compared with the parsed value.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startApp } from '../../../test/kit/app/harness.ts';

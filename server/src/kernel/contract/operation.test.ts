@@ -1,3 +1,4 @@
+// Invalid combinations of contract flags, which must not compile, and derived idempotency.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { type Contract, idempotencyOf, operation } from './operation.ts';

@@ -1,3 +1,4 @@
+// Compilation of all contracts, and the fields that a validation reports.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { Ajv } from 'ajv';
 import { expect, it } from 'vitest';

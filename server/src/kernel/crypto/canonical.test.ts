@@ -1,3 +1,4 @@
+// The examples of RFC 8785.
 import { describe, expect, it } from 'vitest';
 import { canonical } from './canonical.ts';
 

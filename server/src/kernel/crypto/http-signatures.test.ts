@@ -1,3 +1,4 @@
+// The examples of RFC 9421 and RFC 9530, and signatures of changed requests.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {

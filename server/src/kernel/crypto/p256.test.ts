@@ -1,3 +1,4 @@
+// Points in every form, and signatures with their keys.
 import { createECDH, createPublicKey, sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {

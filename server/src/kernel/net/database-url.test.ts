@@ -1,3 +1,4 @@
+// Database URLs with one host and with several, and their errors.
 import { describe, expect, it } from 'vitest';
 import { databaseUrlProblem, readDatabaseUrl } from './database-url.ts';
 

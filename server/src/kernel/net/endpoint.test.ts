@@ -1,3 +1,4 @@
+// Public and internal addresses, including disguised ones.
 import { describe, expect, it } from 'vitest';
 import {
   type EndpointRule,

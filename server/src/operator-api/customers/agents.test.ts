@@ -64,8 +64,8 @@ it('pauses and resumes an agent, with entries in its audit log and audit records
   const more = `/agent-audit-entries?agentId=${firstAgent.id}&cursor=${log.nextCursor}`;
   expect((await get(more)).data.length).toBeGreaterThan(0);
   const later = new Date(app.effects.now() + 1_000).toISOString();
-  const none = `/agent-audit-entries?agentId=${firstAgent.id}&createdAfter=${later}`;
-  expect((await get(none)).data).toEqual([]);
+  const emptyPath = `/agent-audit-entries?agentId=${firstAgent.id}&createdAfter=${later}`;
+  expect((await get(emptyPath)).data).toEqual([]);
   expect(ok(await change('resume'), 200)).toMatchObject({ isPaused: false });
   expect((await client.call('GET', '/agent-audit-entries')).body.code).toBe('INVALID_INPUT');
 });

@@ -64,8 +64,8 @@ it('approves, rejects and requests corrections, with one audit record each', asy
   expect(await recordsOf(first.id)).toMatchObject([
     { operationId: 'approveVerification', reason: 'Passport seen', platformId: as.id },
   ]);
-  const why = { reason: 'The passport is forged' };
-  expect(await post(first.id, 'reject', why)).toMatchObject({
+  const input = { reason: 'The passport is forged' };
+  expect(await post(first.id, 'reject', input)).toMatchObject({
     status: 409,
     body: { code: 'CONFLICT' },
   });
@@ -73,7 +73,7 @@ it('approves, rejects and requests corrections, with one audit record each', asy
   const findings = [{ type: 'APPLICANT_SANCTIONED' }];
   const unexplained = await post(second.id, 'reject', { findings });
   expect([unexplained.status, unexplained.body.details.errors[0].field]).toEqual([400, 'reason']);
-  expect(ok(await post(second.id, 'reject', { findings, ...why }), 200)).toMatchObject({
+  expect(ok(await post(second.id, 'reject', { findings, ...input }), 200)).toMatchObject({
     status: 'REJECTED',
     errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: second.id }],
   });

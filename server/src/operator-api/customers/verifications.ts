@@ -128,7 +128,7 @@ const show = operation({
   method: 'GET',
   path: '/verifications/{subjectId}',
   tag: TAG,
-  summary: 'Get all data for a decision',
+  summary: 'Get a verification case',
   description:
     'Returns the case of a customer with its owners and documents. It contains personal data, so ' +
     'this request is recorded.',

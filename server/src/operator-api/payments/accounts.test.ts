@@ -42,9 +42,9 @@ describe('accounts', () => {
     await isHidden('GET', path);
     const { account: empty } = await service.createPayer();
     expect(await transition(empty, 'close', 'closeAccount')).toMatchObject({ status: 'CLOSED' });
-    const none = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
-    await rejects(404, 'ACCOUNT_NOT_FOUND', 'GET', `/accounts/${none}/history`);
-    await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', `/accounts/${none}/close`);
+    const unknownId = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
+    await rejects(404, 'ACCOUNT_NOT_FOUND', 'GET', `/accounts/${unknownId}/history`);
+    await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', `/accounts/${unknownId}/close`);
   });
 
   it('can fail to open and be retried', async () => {

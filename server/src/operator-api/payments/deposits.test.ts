@@ -83,8 +83,8 @@ describe('deposits', () => {
     await isHidden('POST', `/deposits/${stored}/release`, {});
     const decide = (id: string, step: string, operationId: string, body: object = {}) =>
       change(`/deposits/${id}/${step}`, body, operationId, id);
-    const why = { reason: 'Documents are complete' };
-    expect(await decide(stored, 'release', 'releaseDeposit', why)).toMatchObject({
+    const input = { reason: 'Documents are complete' };
+    expect(await decide(stored, 'release', 'releaseDeposit', input)).toMatchObject({
       status: 'COMPLETED',
     });
     const failure = { failureReason: 'COMPLIANCE_REJECTED', reason: 'Sender is not known' };
@@ -93,8 +93,8 @@ describe('deposits', () => {
     await decide(mistaken, 'return', 'recordDepositReturn');
     await rejects(409, 'CONFLICT', 'POST', `/deposits/${stored}/release`);
     await isHidden('POST', `/deposits/${stored}/release`);
-    const none = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';
-    await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
+    const unknownPath = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';
+    await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', unknownPath);
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
   });
 });

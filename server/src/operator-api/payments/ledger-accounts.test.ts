@@ -162,8 +162,8 @@ it('hides accounts of other platforms and system accounts', async () => {
     const reply = await client.call('GET', `/ledger/accounts/${id}/postings`, { secret });
     expect([id, reply.status]).toEqual([id, 404]);
   }
-  const none = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
-  const unknown = await client.call('GET', `/ledger/accounts/${none}/postings`);
+  const unknownId = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
+  const unknown = await client.call('GET', `/ledger/accounts/${unknownId}/postings`);
   expect(unknown.body.code).toBe('ACCOUNT_NOT_FOUND');
   const foreign = `/ledger/trial-balance?platformId=${app.platform.id}`;
   expect((await client.call('GET', foreign, { secret })).status).toBe(404);

@@ -21,6 +21,6 @@ it('lists the postings of a transaction', async () => {
     expect.objectContaining({ phase: 'pending', currency: 'USD', debit: account }),
   );
   await isHidden('GET', path);
-  const none = '/transactions/Transaction:018f0000-0000-7000-8000-000000000000/postings';
-  await rejects(404, 'TRANSACTION_NOT_FOUND', 'GET', none);
+  const unknownPath = '/transactions/Transaction:018f0000-0000-7000-8000-000000000000/postings';
+  await rejects(404, 'TRANSACTION_NOT_FOUND', 'GET', unknownPath);
 });

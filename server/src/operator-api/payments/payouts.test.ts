@@ -47,8 +47,8 @@ describe('transfers', () => {
     expect(await decide(id, 'return', 'returnTransfer', failure)).toMatchObject({
       ...{ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' },
     });
-    const none = '/payouts/Transaction:018f0000-0000-7000-8000-000000000000/settle';
-    await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
+    const unknownPath = '/payouts/Transaction:018f0000-0000-7000-8000-000000000000/settle';
+    await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', unknownPath);
   });
 
   it('require approval above an amount, and are settled immediately below it', async () => {

@@ -22,22 +22,22 @@ describe('stablecoins', () => {
     const { id } = await fixture.createCoin();
     ok(await fixture.requestEnablement(id), 200);
     const path = `/stablecoins/${id}`;
-    const why = { reason: 'Documents are missing' };
-    await isHidden('POST', `${path}/reject`, why);
-    expect(await decide(id, 'reject', 'rejectStablecoin', why)).toMatchObject({
-      ...{ id, serviceOperationsStatus: 'NOT_ENABLED', ...why },
+    const input = { reason: 'Documents are missing' };
+    await isHidden('POST', `${path}/reject`, input);
+    expect(await decide(id, 'reject', 'rejectStablecoin', input)).toMatchObject({
+      ...{ id, serviceOperationsStatus: 'NOT_ENABLED', ...input },
     });
-    await rejects(409, 'CONFLICT', 'POST', `${path}/reject`, { body: why });
+    await rejects(409, 'CONFLICT', 'POST', `${path}/reject`, { body: input });
     await decide(id, 'approve', 'approveStablecoin');
     await decide(id, 'disable', 'disableStablecoin');
     const first = await read(`${path}/history?limit=2`);
-    expect(first.data).toMatchObject([{ action: 'reject', ...why }, { action: 'approve' }]);
+    expect(first.data).toMatchObject([{ action: 'reject', ...input }, { action: 'approve' }]);
     const next = await read(`${path}/history?cursor=${first.nextCursor}`);
     expect(next.data).toMatchObject([{ action: 'disable', reason: null }]);
     await isHidden('GET', `${path}/history`);
-    const none = '/stablecoins/Stablecoin:00000000-0000-7000-8000-000000000000';
-    await rejects(404, 'STABLECOIN_NOT_FOUND', 'POST', `${none}/approve`);
-    await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${none}/history`);
+    const unknownPath = '/stablecoins/Stablecoin:00000000-0000-7000-8000-000000000000';
+    await rejects(404, 'STABLECOIN_NOT_FOUND', 'POST', `${unknownPath}/approve`);
+    await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${unknownPath}/history`);
     const otherKind = '/stablecoins/StablecoinOperation:018f0000-0000-7000-8000-000000000000';
     await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${otherKind}/history`);
   });

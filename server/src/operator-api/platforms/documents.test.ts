@@ -36,8 +36,8 @@ it('are listed for a customer or one holder', async () => {
     { subject: customerId, platformId, customerId },
     { subject: customerId, platformId, customerId },
   ]);
-  const none = ok(await client.call('GET', `${path}?holderId=none`), 200);
-  expect(none.data).toEqual([]);
+  const emptyList = ok(await client.call('GET', `${path}?holderId=none`), 200);
+  expect(emptyList.data).toEqual([]);
   const unknown = await client.call('GET', '/customers/none/documents');
   expect([unknown.status, unknown.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
 });

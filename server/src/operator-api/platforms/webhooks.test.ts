@@ -45,8 +45,8 @@ describe('deliveries', () => {
     const pending = await allOf('/webhook-deliveries/pending');
     expect(pending).toEqual(data.map((each: object) => ({ platformId, ...each })));
     const secret = await client.secretOf({ platformIds: [app.other.id] });
-    const none = ok(await client.call('GET', '/webhook-deliveries/pending', { secret }), 200);
-    expect(none).toEqual({ data: [], hasMore: false });
+    const emptyList = ok(await client.call('GET', '/webhook-deliveries/pending', { secret }), 200);
+    expect(emptyList).toEqual({ data: [], hasMore: false });
     const rejected = await client.call('GET', '/webhook-deliveries/pending?cursor=x');
     expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
   });

@@ -1,3 +1,4 @@
+// Parsing of flags, usage errors and help.
 import { describe, expect, it } from 'vitest';
 import { describeFlags, type Flags, isUsageError, parse, usageOf } from './flags.ts';
 

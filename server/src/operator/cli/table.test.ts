@@ -1,3 +1,4 @@
+// Layout of tables and records.
 import { describe, expect, it } from 'vitest';
 import { record, table } from './table.ts';
 

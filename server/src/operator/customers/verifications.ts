@@ -147,7 +147,7 @@ export const verificationVerbs: readonly Verb[] = [
   {
     noun: 'verifications',
     verb: 'show',
-    summary: 'Show all data for a decision, personal data included',
+    summary: 'Show a verification case, including personal data',
     flags: ID,
     positional: 'id',
     run: async ({ runtime }, args) =>

@@ -125,8 +125,8 @@ describe('stablecoins', () => {
   });
 
   it('are rejected if unknown', async () => {
-    const none = 'Stablecoin:00000000-0000-7000-8000-000000000000';
-    await service.expectRejected('Stablecoin not found.', 'stablecoins', 'approve', none);
+    const unknownId = 'Stablecoin:00000000-0000-7000-8000-000000000000';
+    await service.expectRejected('Stablecoin not found.', 'stablecoins', 'approve', unknownId);
     await service.expectRejected('Stablecoin not found.', 'stablecoins', 'history', 'x');
   });
 });

@@ -1,3 +1,4 @@
+// Change sets with transfers: floors, holds and rejections within one batch.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createSample,

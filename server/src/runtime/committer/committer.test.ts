@@ -1,3 +1,4 @@
+// Group commit: accepted and rejected change sets of one batch, versions and keys.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {

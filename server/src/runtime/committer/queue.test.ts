@@ -1,3 +1,4 @@
+// The change sets that may be in progress at the same time.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,3 +1,4 @@
+// Requests over real connections: reuse, redirects, limits and timeouts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';

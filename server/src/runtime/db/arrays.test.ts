@@ -1,3 +1,4 @@
+// Arrays in binary form, read back by PostgreSQL.
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Reads of every type by ID and by condition, combined and on one snapshot.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

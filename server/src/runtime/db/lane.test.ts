@@ -1,3 +1,4 @@
+// Batches on one connection: atomicity, errors and lost connections.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSample, NOW, type Sample, things } from '../../../test/kit/app/sample-tables.ts';

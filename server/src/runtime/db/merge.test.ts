@@ -1,3 +1,4 @@
+// Pages of several ordered lists, for any division of the items.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mergeParts } from './merge.ts';

@@ -1,3 +1,4 @@
+// The metric of the event loop, and the report of what blocked it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from './metrics.ts';

@@ -1,3 +1,4 @@
+// Differences between stored events, and their restored data.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventChanges, wholeEventData } from './event-data.ts';

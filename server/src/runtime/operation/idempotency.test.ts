@@ -1,3 +1,4 @@
+// Stored replies: replay, expiry, keys and omitted secrets.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';

@@ -1,3 +1,4 @@
+// Packed JSON, restored byte by byte.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Sealing of values, and the derived keys and hashes.
 import { createHash, createPublicKey, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -135,8 +136,8 @@ describe('secrets', () => {
 
 describe('keys', () => {
   it('derives P-256 keys from random bytes, and again after an invalid scalar', () => {
-    const none = new Uint8Array(32).fill(255);
-    const firstP256Key = newP256Key(countingEffects(none));
+    const invalidScalar = new Uint8Array(32).fill(255);
+    const firstP256Key = newP256Key(countingEffects(invalidScalar));
     const secondP256Key = newP256Key(countingEffects(new Uint8Array(32)));
     expect(firstP256Key.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
     expect(firstP256Key.equals(secondP256Key)).toBe(true);

@@ -1,3 +1,4 @@
+// IDs of generated signing keys.
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { keyIdOf, newKey, pemOf } from './keys.ts';

@@ -1,3 +1,4 @@
+// Creation and reading of the master key file.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

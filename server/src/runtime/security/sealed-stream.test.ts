@@ -1,3 +1,4 @@
+// Sealed files: any chunks, any offset, and changed content.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { CHUNK_BYTES, openContent, sealContent } from './sealed-stream.ts';

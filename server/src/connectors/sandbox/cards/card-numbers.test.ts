@@ -1,3 +1,4 @@
+// Check digits and generated card numbers.
 import { describe, expect, it } from 'vitest';
 import { systemEffects } from '../../../runtime/config/system-effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';

@@ -1,3 +1,4 @@
+// The decision for each suffix of the name of a customer or an owner.
 import { describe, expect, it } from 'vitest';
 import type { IdentityCase } from '../../ports/index.ts';
 import { sandboxIdentity } from './identity.ts';

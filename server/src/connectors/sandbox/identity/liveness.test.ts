@@ -1,3 +1,4 @@
+// Results of the liveness check over time and after the button is pressed.
 import { describe, expect, it } from 'vitest';
 import type { LivenessCheck } from '../../ports/index.ts';
 import { LIVENESS_BY_SUFFIX, sandboxLiveness } from './liveness.ts';

@@ -1,3 +1,4 @@
+// Codes, signatures and ID tokens that the sandbox accepts or rejects.
 import { describe, expect, it } from 'vitest';
 import { segment } from '../../../../test/kit/http/identity-provider.ts';
 import { sandboxOidc, sandboxWalletScript } from './wallets.ts';

@@ -170,7 +170,7 @@ describe('sandboxPaymentFunding', () => {
   );
 
   it('is empty for currencies and networks that do not settle within minutes', () => {
-    const none: [string, string?][] = [
+    const unsupported: [string, string?][] = [
       ['KES'],
       ['JPY'],
       ['XXX'],
@@ -180,7 +180,7 @@ describe('sandboxPaymentFunding', () => {
       ['BTC', 'SOLANA'],
       ['USDB', 'LIGHTNING'],
     ];
-    for (const [code, network] of none) {
+    for (const [code, network] of unsupported) {
       expect(sandboxPaymentFunding(payment(code, network)), `${code} ${network}`).toEqual([]);
     }
   });

@@ -1,3 +1,4 @@
+// The result of the name check for each suffix of an identifier.
 import { describe, expect, it } from 'vitest';
 import { sandboxBeneficiaryVerification } from './names.ts';
 

@@ -1,3 +1,4 @@
+// The hosts and the scripted addresses of the sandbox, with the outcome of each.
 import { describe, expect, it } from 'vitest';
 import { UMA_PROVIDERS } from '../../../catalog/rails/uma-providers.ts';
 import { STATUS_OF } from '../../../kernel/fault.ts';

@@ -1,3 +1,4 @@
+// Lists of internal accounts with their filters and pages.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';

@@ -1,3 +1,4 @@
+// The API view of internal accounts, and the account types of a currency.
 import { describe, expect, it } from 'vitest';
 import { withBalances } from '../../notifications/webhooks/envelope.ts';
 import { presentInternalAccount, typesFor } from './account.ts';

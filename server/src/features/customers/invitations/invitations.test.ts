@@ -1,3 +1,4 @@
+// Invitations from creation to claim, cancellation or expiry.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

@@ -1,3 +1,4 @@
+// The hosted page of an invitation in each of its states.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

@@ -1,3 +1,4 @@
+// Updates of beneficial owners, one at a time and concurrently.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

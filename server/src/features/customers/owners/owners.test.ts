@@ -1,3 +1,4 @@
+// Creation, lists and reading of beneficial owners.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

@@ -1,3 +1,4 @@
+// Rules between the fields of a customer, with the errors that they report.
 import { describe, expect, it } from 'vitest';
 import { checkDigitErrors, customerErrors, updateErrors } from './rules.ts';
 

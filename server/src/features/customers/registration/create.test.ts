@@ -1,3 +1,4 @@
+// Creation of individuals and businesses, with defaults and all errors at once.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

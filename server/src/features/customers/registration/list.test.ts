@@ -1,3 +1,4 @@
+// Lists of customers with every filter, and reading one customer.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

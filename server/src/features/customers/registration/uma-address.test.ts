@@ -1,3 +1,4 @@
+// Rules of the UMA addresses of customers, and generated addresses.
 import { describe, expect, it } from 'vitest';
 import { generateUmaAddress, normalizeUmaAddress, umaAddressError } from './uma.ts';
 

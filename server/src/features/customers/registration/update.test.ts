@@ -1,3 +1,4 @@
+// Updates of customers: changed fields only, and the errors of the result.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

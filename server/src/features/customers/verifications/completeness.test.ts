@@ -1,3 +1,4 @@
+// Missing data of individuals and businesses, with one error for each gap.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_TYPES, findingKind } from '../../../catalog/identity/verification-errors.ts';

@@ -1,3 +1,4 @@
+// Submission of verifications: its event, its findings and its rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

@@ -1,3 +1,4 @@
+// Webhook endpoints over the API: their events, formats, keys and limits.
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';

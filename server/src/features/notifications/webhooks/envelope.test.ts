@@ -1,3 +1,4 @@
+// Bodies and signatures of events in both formats.
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { namingFor } from '../../../catalog/naming.ts';

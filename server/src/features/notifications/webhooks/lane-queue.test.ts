@@ -1,3 +1,4 @@
+// The queue of a lane, compared with a search of all its events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLaneQueue } from './lane-queue.ts';

@@ -1,3 +1,4 @@
+// Concurrency of a lane for fast, slow and failing receivers.
 import { describe, expect, it } from 'vitest';
 import { createLanes, LIMITS } from './lanes.ts';
 import type { DueEvent } from './store.ts';

@@ -1,3 +1,4 @@
+// Times of the attempts of a delivery.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Effects } from '../../../kernel/effects.ts';

@@ -1,3 +1,4 @@
+// The test webhook, with each response of the endpoint.
 import { Type } from '@sinclair/typebox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

@@ -1,3 +1,4 @@
+// Exchange rates of corridors with fees, limits and filters.
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 

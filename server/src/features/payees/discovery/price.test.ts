@@ -1,3 +1,4 @@
+// Indicative prices: fees, rate and limits.
 import { describe, expect, it } from 'vitest';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { serviceFeeOf } from '../../../catalog/currencies/fees.ts';

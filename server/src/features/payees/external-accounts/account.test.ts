@@ -1,3 +1,4 @@
+// Rules of external accounts without a database: details, status and duplicates.
 import { describe, expect, it } from 'vitest';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';

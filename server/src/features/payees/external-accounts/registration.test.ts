@@ -1,3 +1,4 @@
+// Registration of external accounts of customers and of the platform.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';

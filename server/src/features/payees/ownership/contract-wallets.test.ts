@@ -1,3 +1,4 @@
+// Proofs of contract wallets, which a node of the chain confirms.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';

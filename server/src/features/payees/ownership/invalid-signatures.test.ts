@@ -1,3 +1,4 @@
+// Rejected proofs of ownership, and the status of the account afterwards.
 import { describe, expect, it } from 'vitest';
 import { eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';

@@ -1,3 +1,4 @@
+// Proof of ownership by a liveness check, over the API and on the hosted page.
 import { describe, expect, it } from 'vitest';
 import { eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';

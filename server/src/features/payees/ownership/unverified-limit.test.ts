@@ -1,3 +1,4 @@
+// The limit of payments to a wallet without a proof of ownership.
 import { describe, expect, it } from 'vitest';
 import {
   findInternalAccount,

@@ -1,3 +1,4 @@
+// Proof of ownership by signature for every kind of wallet.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';

@@ -1,3 +1,4 @@
+// Lists of UMA providers and VASPs with their filters.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

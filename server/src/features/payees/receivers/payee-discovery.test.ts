@@ -1,3 +1,4 @@
+// Payee discovery of UMA addresses and external accounts, as a quote uses it.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   accountInfos,

@@ -1,3 +1,4 @@
+// Estimates of withdrawal fees.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,

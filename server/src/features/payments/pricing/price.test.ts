@@ -1,3 +1,4 @@
+// Prices of payments in integers, at both locked sides and with every fee.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FeeSchedule } from '../../../catalog/currencies/fees.ts';

@@ -1,3 +1,4 @@
+// Trusted accounts: confirmation and withdrawal with each factor.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';

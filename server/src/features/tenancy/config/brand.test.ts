@@ -1,3 +1,4 @@
+// The brand of a platform on hosted pages.
 import { describe, expect, it } from 'vitest';
 import { brandOf, cardBrandOf, cardProgramNameOf } from './brand.ts';
 

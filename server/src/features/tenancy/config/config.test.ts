@@ -1,3 +1,4 @@
+// Rules of the configuration without a database: errors, changes and the API view.
 import { describe, expect, it } from 'vitest';
 import { Fault, type FieldError } from '../../../kernel/fault.ts';
 import type { PlatformCurrency, PlatformRow } from '../platform/store.ts';

@@ -1,3 +1,4 @@
+// The configuration over the API, and its immediate effect.
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 

@@ -1,3 +1,4 @@
+// Credentials in the header of HTTP Basic.
 import { describe, expect, it } from 'vitest';
 import { readBasic } from './authenticator.ts';
 

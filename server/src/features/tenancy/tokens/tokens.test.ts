@@ -1,3 +1,4 @@
+// API tokens: creation, permissions, maximum number, lists and deletion.
 import { describe, expect, it } from 'vitest';
 import { commandRunner } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -160,14 +161,14 @@ describe('createToken during a deletion', () => {
     for (let round = 0; round < 5; round++) {
       const parent = await make('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
-      const [createdToken, deletedResponse] = await Promise.all([
+      const [creation, deletion] = await Promise.all([
         app.call('POST', '/tokens', request, { as: parent }),
         remove(parent.id),
       ]);
-      expect(deletedResponse.status).toBe(204);
-      expect([201, 401]).toContain(createdToken.status);
+      expect(deletion.status).toBe(204);
+      expect([201, 401]).toContain(creation.status);
       const { body } = await app.call('GET', `/tokens?name=Child%20${round}`);
-      expect(body.totalCount).toBe(createdToken.status === 201 ? 1 : 0);
+      expect(body.totalCount).toBe(creation.status === 201 ? 1 : 0);
     }
     const last = await make('Last', ['MANAGE']);
     await app.operate(async (ctx) => {

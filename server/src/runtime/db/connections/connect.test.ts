@@ -108,8 +108,8 @@ describe('connectDatabase with several hosts', () => {
     const before = performance.now();
     await databaseOf(urlOf([silentPort.host, silentPort.host, primaryPort.host]));
     expect(performance.now() - before).toBeLessThan(3_000);
-    const none = connectDatabase(urlOf([silentPort.host]), { name: 'test', timeoutMs: 200 });
-    await expect(none).rejects.toThrow('timeout');
+    const unreachable = connectDatabase(urlOf([silentPort.host]), { name: 'test', timeoutMs: 200 });
+    await expect(unreachable).rejects.toThrow('timeout');
   });
 
   it('leaves a standby unavailable and read-only in the view of clients', async () => {

@@ -31,7 +31,7 @@ describe('weeks', () => {
     expect(mondayOf(monday - 1)).toBe(monday - WEEK_MS);
   });
 
-  it('of IDs are those of their time', () => {
+  it('of two IDs are compared by the times in the IDs', () => {
     const monday = Date.UTC(2026, 10, 23);
     const at = (time: number) => `${idsFrom('Webhook', time)}-7000-8000-000000000001`;
     expect(isSameWeek(at(monday), at(monday + WEEK_MS - 1))).toBe(true);
@@ -69,9 +69,9 @@ describe('partitions', () => {
   it('exist for this week and the next two of every table', async () => {
     const partitions = await listPartitions(onClient(client));
     for (const { name } of PARTITIONED_TABLES) {
-      const own = partitions.filter(({ table, isDefault }) => table === name && !isDefault);
+      const weekly = partitions.filter(({ table, isDefault }) => table === name && !isDefault);
       const monday = mondayOf(TEST_START);
-      expect(own.map(({ from, until }) => [from, until])).toEqual(
+      expect(weekly.map(({ from, until }) => [from, until])).toEqual(
         [0, 1, 2].map((n) => [monday + n * WEEK_MS, monday + (n + 1) * WEEK_MS]),
       );
     }

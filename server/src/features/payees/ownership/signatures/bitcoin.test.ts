@@ -1,3 +1,4 @@
+// Bitcoin signed messages of each address type, and malformed ones.
 import { describe, expect, it } from 'vitest';
 import { bitcoinWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { bitcoinDigest, isBitcoinProvable, provesBitcoin } from './bitcoin.ts';

@@ -1,3 +1,4 @@
+// Signed messages of EVM chains and Tron, compared with published digests.
 import { describe, expect, it } from 'vitest';
 import { evmWallet, tronWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { decodeHex, evmDigest, provesEvm, provesTron } from './personal.ts';

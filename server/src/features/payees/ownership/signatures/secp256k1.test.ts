@@ -1,3 +1,4 @@
+// Recovery of public keys from signatures, for any secret and digest.
 import { createECDH, createHash, generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Signatures of Solana wallets, and malformed ones.
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Signatures of Spark wallets in both encodings, and malformed ones.
 import { createECDH, createPrivateKey, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sparkWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
@@ -50,14 +51,17 @@ describe('provesSpark', () => {
       '00'.repeat(64),
       'ff'.repeat(64),
     ];
-    for (const each of [
+    for (const signature of [
       ...invalidSignatures,
       `${fullDer}00`,
       fullDer.slice(0, -2),
       `31${fullDer.slice(2)}`,
       '30',
     ]) {
-      expect([each, provesSpark(wallet.address, 'text', each)]).toEqual([each, false]);
+      expect([signature, provesSpark(wallet.address, 'text', signature)]).toEqual([
+        signature,
+        false,
+      ]);
     }
   });
 });

@@ -1,3 +1,4 @@
+// Factor resets from the liveness check to the replaced factor, and their rejections.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
