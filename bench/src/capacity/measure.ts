@@ -168,7 +168,7 @@ async function measureKind(
   await run();
   const requestsMs = performance.now() - startedAt;
   await waitForWork(cluster, delivers);
-  const [nodeUs, postgresUs] = [busy.each('node', COUNT), busy.each('PostgreSQL', COUNT)];
+  const [nodeUs, postgresUs] = [busy.usPerItem('node', COUNT), busy.usPerItem('PostgreSQL', COUNT)];
   // Recorded requests are written a moment later.
   await sleep(600);
   const growth = growthOf(sizes, await sizesOf({ cluster }, DATABASE), COUNT);
