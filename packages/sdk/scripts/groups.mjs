@@ -31,9 +31,9 @@ export const groupOf = ({ tags: [tag] }) => GROUPS[tag] ?? camel(tag);
 
 export function grouped(operations) {
   const groups = new Map();
-  for (const each of operations) {
-    const name = groupOf(each);
-    groups.set(name, [...(groups.get(name) ?? []), each]);
+  for (const operation of operations) {
+    const name = groupOf(operation);
+    groups.set(name, [...(groups.get(name) ?? []), operation]);
   }
   return [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
 }
@@ -44,10 +44,10 @@ function docOf({ summary, description = '', method, route }) {
     .replaceAll(/\[([^\]]+)\]\(\/[^)]*\)/g, '$1')
     .replaceAll('*/', '*\\/')
     .split('\n\n')
-    .filter((each) => each && !/^\*\*(Errors|Guides)\*\*/.test(each));
-  const lines = [`${summary}.`, ...paragraphs, `\`${method} ${route}\``].flatMap((each, index) => [
+    .filter((paragraph) => paragraph && !/^\*\*(Errors|Guides)\*\*/.test(paragraph));
+  const lines = [`${summary}.`, ...paragraphs, `\`${method} ${route}\``].flatMap((line, index) => [
     ...(index ? [''] : []),
-    ...each.split('\n'),
+    ...line.split('\n'),
   ]);
   return `  /**\n${lines.map((line) => `   *${line ? ` ${line}` : ''}\n`).join('')}   */\n`;
 }
@@ -55,9 +55,9 @@ function docOf({ summary, description = '', method, route }) {
 export function groupsText(operations) {
   const groups = grouped(operations);
   const interfaces = groups.map(([name, members]) => {
-    const rows = members.map((each) => {
-      const { operationId } = each;
-      return `${docOf(each)}  readonly ${operationId}: Method<'${operationId}'>;\n`;
+    const rows = members.map((operation) => {
+      const { operationId } = operation;
+      return `${docOf(operation)}  readonly ${operationId}: Method<'${operationId}'>;\n`;
     });
     const tags = [...new Set(members.map(({ tags: [tag] }) => tag))].join(', ');
     return `/** ${tags}. */\nexport interface ${pascal(name)}Group {\n${rows.join('\n')}}\n`;
@@ -70,7 +70,7 @@ export function groupsText(operations) {
   ].join('\n');
 }
 
-const inQuery = ({ parameters = [] }) => parameters.filter((each) => each.in === 'query');
+const inQuery = ({ parameters = [] }) => parameters.filter((parameter) => parameter.in === 'query');
 
 /** Whether the reply is a page of a list. */
 export const isList = ({ responses }) =>
@@ -79,7 +79,7 @@ export const isList = ({ responses }) =>
 /** i: Idempotency-Key, b: body, m: multipart, a: an agent's token, n: no credential, l: a list. */
 function flagsOf(operation) {
   const { parameters = [], requestBody, security } = operation;
-  const [scheme] = (security ?? []).flatMap((each) => Object.keys(each));
+  const [scheme] = (security ?? []).flatMap((requirement) => Object.keys(requirement));
   const content = requestBody?.content;
   return [
     parameters.some(({ name }) => name === 'Idempotency-Key') && 'i',

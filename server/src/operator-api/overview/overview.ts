@@ -12,7 +12,7 @@ import { ModeFilter } from './schemas.ts';
 
 const optional = Type.Optional;
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const Mode = oneOf(MODES, { description: 'Environment.' });
+const Mode = oneOf(MODES, { description: 'Environment: sandbox or production.' });
 
 const JobGroup = named(
   'JobGroup',

@@ -31,7 +31,7 @@ const QUERY = {
   ...PageQuery,
 };
 
-const environment = text('Environment.');
+const environment = text('Environment: sandbox or production.');
 const optionalText = (description: string) => nullable(text(description));
 const optionalAmount = (description: string) =>
   nullable(Type.Integer({ format: 'int64', description: `${description}, in minor units.` }));
@@ -130,7 +130,7 @@ const ExportedBalance = named(
       environment,
       platformId: nullable(PlatformId),
       customerId: CustomerId,
-      account: text('Account of the ledger.'),
+      account: text('ID of the ledger account.'),
       currency: CurrencyOf,
       day: withDescription(DateOnly, 'Day, UTC.'),
       opening: minor('Balance at the start of the day'),

@@ -34,7 +34,7 @@ const ORIGIN_FLAG: Flags = {
   of: {
     value: 'TRANSFER',
     choices: MANUAL_CHOICES.transferKinds,
-    help: 'Which transfer was returned, if the payment has both (payout)',
+    help: 'Transfer that was returned, for a payment by direct debit (payout)',
   },
 };
 

@@ -108,7 +108,7 @@ export const providerConfigurationVerbs: readonly Verb[] = [
   {
     noun: 'providers',
     verb: 'export',
-    summary: 'Print the file whose import changes nothing',
+    summary: 'Print the current providers and routes as a file for providers import',
     flags: {},
     run: exportFile,
   },

@@ -69,11 +69,13 @@ describe('several keys of one funding source', () => {
   it('are activated concurrently, and one succeeds', async () => {
     const walletCard = await fixture.createWalletCard();
     const bodies = Array.from({ length: 4 }, () => fixture.keyBody(walletCard));
-    const legs: [object, ApiResponse][] = [];
+    const challenges: [object, ApiResponse][] = [];
     for (const body of bodies)
-      legs.push([body, await fixture.registerKey(body, walletCard.session)]);
+      challenges.push([body, await fixture.registerKey(body, walletCard.session)]);
     const responses = await Promise.all(
-      legs.map(([body, leg]) => fixture.sendSigned(body, leg, walletCard.session)),
+      challenges.map(([body, challenge]) =>
+        fixture.sendSigned(body, challenge, walletCard.session),
+      ),
     );
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409, 409, 409]);
@@ -87,16 +89,16 @@ describe('several keys of one funding source', () => {
   it('are not created twice by concurrent identical requests', async () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
-    let leg = await fixture.send(body);
+    let challenge = await fixture.send(body);
     for (const [status, key] of [
       [202, 'PENDING'],
       [201, 'ACTIVE'],
     ] as const) {
-      const headers = await signedHeaders(ok(leg, 202), walletCard.session);
+      const headers = await signedHeaders(ok(challenge, 202), walletCard.session);
       const responses = await Promise.all([1, 2, 3].map(() => fixture.send(body, headers)));
       expect(responses.map((each) => each.status).sort()).toEqual([status, 401, 401]);
       expect(await statusesOf(walletCard)).toEqual([key]);
-      leg = responses.find((each) => each.status === status) as ApiResponse;
+      challenge = responses.find((response) => response.status === status) as ApiResponse;
     }
   });
 
@@ -208,16 +210,16 @@ describe('a delegated key', () => {
     for (let round = 0; round < 5; round++) {
       const walletCard = await fixture.createWalletCard();
       const [earlyBody, lateBody] = [fixture.keyBody(walletCard), fixture.keyBody(walletCard)];
-      const legs = [
+      const challenges = [
         [earlyBody, await fixture.send(earlyBody)],
         [lateBody, await fixture.registerKey(lateBody, walletCard.session)],
       ] as const;
       const headers = await Promise.all(
-        legs.map(([, reply]) => signedHeaders(ok(reply, 202), walletCard.session)),
+        challenges.map(([, reply]) => signedHeaders(ok(reply, 202), walletCard.session)),
       );
       const [closedResponse, ...responses] = await Promise.all([
         fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }),
-        ...legs.map(([body], index) => fixture.send(body, headers[index])),
+        ...challenges.map(([body], index) => fixture.send(body, headers[index])),
       ]);
       ok(closedResponse as ApiResponse, 200);
       // A concurrent request finds the card closed, or its funding sources ended.

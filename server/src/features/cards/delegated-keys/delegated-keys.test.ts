@@ -275,9 +275,12 @@ describe('signatures of createDelegatedKey', () => {
   it('are rejected if late, malformed, or without one of the headers', async () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
-    const legs = [await fixture.send(body), await fixture.registerKey(body, walletCard.session)];
-    for (const leg of legs) {
-      const headers = await signedHeaders(ok(leg, 202), walletCard.session);
+    const challenges = [
+      await fixture.send(body),
+      await fixture.registerKey(body, walletCard.session),
+    ];
+    for (const challenge of challenges) {
+      const headers = await signedHeaders(ok(challenge, 202), walletCard.session);
       const { 'request-id': requestId, 'service-wallet-signature': stamp } = headers as {
         'request-id': string;
         'service-wallet-signature': string;
@@ -297,8 +300,8 @@ describe('signatures of createDelegatedKey', () => {
     }
     app.effects.set(app.effects.now() + 5 * 60_000);
     const expiredError = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
-    for (const leg of legs) {
-      expect(reasonOf(await fixture.sendSigned(body, leg, walletCard.session))).toEqual(
+    for (const challenge of challenges) {
+      expect(reasonOf(await fixture.sendSigned(body, challenge, walletCard.session))).toEqual(
         expiredError,
       );
     }
@@ -316,12 +319,14 @@ describe('signatures of createDelegatedKey', () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
-    const signLeg = async (reply: ApiResponse) =>
+    const answerChallenge = async (reply: ApiResponse) =>
       fixture.send(body, {
         'service-wallet-signature': literal,
         'request-id': ok(reply, 202).requestId,
       });
-    expect(ok(await signLeg(await signLeg(await fixture.send(body))), 201).status).toBe('ACTIVE');
+    expect(
+      ok(await answerChallenge(await answerChallenge(await fixture.send(body))), 201).status,
+    ).toBe('ACTIVE');
   });
 
   it('are not accepted by other operations', async () => {
