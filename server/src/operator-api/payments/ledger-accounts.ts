@@ -40,7 +40,7 @@ const LedgerAccountType = named(
       'environment and currency.',
   }),
 );
-const Mode = oneOf(MODES, { description: 'Environment.' });
+const Mode = oneOf(MODES, { description: 'Environment: sandbox or production.' });
 const accountId = text('ID of the ledger account. An internal account has the same ID.');
 const platformId = text('Platform of an internal account.');
 
