@@ -2,7 +2,6 @@
 // it uses a random one. Further seeds count on from the first.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 

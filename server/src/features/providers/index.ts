@@ -40,6 +40,7 @@ import {
   listRoutes,
 } from './manage-routes.ts';
 import { routedRail } from './rail.ts';
+import { unusableProviders } from './store.ts';
 import { availableBalances, stageClosingBalance } from './usage.ts';
 
 export { PROVIDER_CHOICES } from './choices.ts';
@@ -49,7 +50,6 @@ export { providerOfTransfer } from './rail.ts';
 export { providerModes, reportedTransfers, type TransferOfProvider } from './reported.ts';
 export { providerOfService } from './services/select.ts';
 export { withServices } from './services/services.ts';
-export { unusableProviders } from './store.ts';
 
 /** Connectors that route each transfer or card to its provider. */
 export const routed = { rail: routedRail, issuer: routedIssuer };
@@ -93,8 +93,8 @@ export const prefunding = { available: availableBalances, stageClosing: stageClo
 /** Records results of transfers. */
 export const transferOutcomes = { record: recordOutcome };
 
-/** Registers the metrics of providers. */
-export const providerMetrics = { watch: watchProviders };
+/** Registers the metrics of providers, and finds those that payments cannot use. */
+export const providerMetrics = { watch: watchProviders, unusable: unusableProviders };
 
 /** The sweeps and tables of this feature. */
 export const providerFeature = {

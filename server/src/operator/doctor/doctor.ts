@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../config.ts';
 import { longestOverdueSeconds } from '../../features/notifications/webhooks/index.ts';
-import { unusableProviders } from '../../features/providers/index.ts';
+import { providerMetrics } from '../../features/providers/index.ts';
 import { systemEffects } from '../../runtime/config/system-effects.ts';
 import { connectDatabase } from '../../runtime/db/connections/connect.ts';
 import { type Database, openDatabase } from '../../runtime/db/database.ts';
@@ -73,7 +73,7 @@ async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
 async function contentFindings(config: Config, db: Database): Promise<Finding[]> {
   return [
     await checkMasterKey(config, db),
-    checkProviders(await unusableProviders(db)),
+    checkProviders(await providerMetrics.unusable(db)),
     checkDeliveries(await longestOverdueSeconds({ db, effects: systemEffects() })),
   ];
 }
