@@ -34,7 +34,8 @@ function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) 
     if (!selected && !builtIn)
       throw new Error(`no route selects a provider for the transfer ${id}`);
     const provider = directory.current().providers.get(selected?.provider_id ?? '');
-    if (provider) await stageUsage(ctx, provider, instruction);
+    const usage = choice.verdicts.find(({ route }) => route === selected)?.usage;
+    if (provider && usage) stageUsage(ctx, provider, instruction, usage);
     return { selected, facts: { kind, currency, amount, choice: storedChoice(choice) } };
   });
 }

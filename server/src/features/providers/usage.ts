@@ -4,6 +4,7 @@
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Database } from '../../runtime/db/database.ts';
+import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../runtime/operation/context.ts';
 import { termsOf } from './configuration/terms.ts';
 import type { Provider } from './directory.ts';
@@ -20,6 +21,8 @@ export interface Usage {
   sentToday: bigint;
   /** Null if the provider is not prefunded in the currency. */
   available: bigint | null;
+  /** The rows as read. Changes are staged on them, so that the commit fails if they changed since. */
+  rows: { day: RowOf<typeof providerUsage> | undefined; balance: BalanceRow | undefined };
 }
 
 interface SentTransfer {
@@ -62,31 +65,27 @@ export async function usageOf(
   return {
     sentToday: day?.amount ?? 0n,
     available: isLimited ? (balance ? availableIn(balance) : 0n) : null,
+    rows: { day, balance },
   };
 }
 
-/** Stages the usage of a transfer that is assigned to the provider. */
-export async function stageUsage(
+/** Stages the usage of a transfer that is assigned to the provider by this usage. */
+export function stageUsage(
   ctx: Ctx,
   provider: Provider,
   transfer: SentTransfer,
-): Promise<void> {
+  { rows: { day, balance } }: Usage,
+): void {
   const { currency, amount } = transfer;
   const { id } = provider.row;
   const now = ctx.effects.now();
-  if (limitOf(provider, currency)?.perDay !== undefined) {
+  if (day) ctx.update(providerUsage, day, { amount: day.amount + amount });
+  else if (limitOf(provider, currency)?.perDay !== undefined) {
     const dayId = usageId(id, currency, now);
-    const row = await ctx.read(providerUsage, dayId);
-    if (row) ctx.update(providerUsage, row, { amount: row.amount + amount });
-    else {
-      const day = dayId.slice(-10);
-      ctx.insert(providerUsage, {
-        ...{ id: dayId, provider_id: id, currency, day, amount, created_at: now },
-      });
-    }
+    ctx.insert(providerUsage, {
+      ...{ id: dayId, provider_id: id, currency, day: dayId.slice(-10), amount, created_at: now },
+    });
   }
-  if (!needsBalance(transfer) || !isPrefunded(provider, currency)) return;
-  const balance = await ctx.read(providerBalances, balanceId(id, currency));
   if (balance) ctx.update(providerBalances, balance, { spent: balance.spent + amount });
 }
 
