@@ -1,4 +1,4 @@
-// How `npm test` runs: one PostgreSQL for the whole run, two or three worker processes, each test
+// How `npm test` runs: one PostgreSQL for the whole run, two worker processes, each test
 // file with databases of its own. Paths given on the command line start at the checkout.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -60,8 +60,8 @@ export default defineConfig({
     pool: 'forks',
     // As of the server: fewer collections.
     execArgv: ['--max-semi-space-size=64'],
-    // System tests wait for processes more than they compute.
-    maxWorkers: { system: 3, cluster: 1 }[suite ?? ''] ?? 2,
+    // A third worker of the system tests only made all of them wait, until some reached their limits.
+    maxWorkers: suite === 'cluster' ? 1 : 2,
     // The product keeps nothing in its modules that one test could see of another, and reading all of
     // them anew for each file took a third of the time.
     isolate: false,
