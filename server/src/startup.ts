@@ -8,7 +8,7 @@ import { openEpoch } from './features/notifications/events/index.ts';
 import { type RetentionOptions, retentionPartsOf } from './features/retention/index.ts';
 import type { Effects } from './kernel/effects.ts';
 import { ROLES } from './runtime/config/roles.ts';
-import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
+import { CONNECTIONS_PER_PROCESS, type ConnectionLimits } from './runtime/db/connections/limits.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { announceMigrations } from './runtime/db/migrate.ts';
 import { createFiles } from './runtime/files/files.ts';
@@ -52,8 +52,6 @@ export function openLog(effects: Effects, { logLevel }: Config, number?: number)
   return log;
 }
 
-/** Lanes of the committer, readers and the readiness probe. */
-const CONNECTIONS = 12;
 /** For the operator's commands. */
 const SPARE_CONNECTIONS = 16;
 
@@ -65,7 +63,7 @@ export async function databaseOf(
   if (config.databaseUrl) return { url: config.databaseUrl };
   report('Starting the database …');
   // One process more runs while processes are replaced.
-  const maxConnections = CONNECTIONS * (config.processes + 1) + SPARE_CONNECTIONS;
+  const maxConnections = CONNECTIONS_PER_PROCESS * (config.processes + 1) + SPARE_CONNECTIONS;
   const random = (bytes: number) => effects.random(bytes);
   const embedded = await startEmbedded({ dir: config.dataDir, random, maxConnections });
   return { url: embedded.url, embedded };

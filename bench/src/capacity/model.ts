@@ -1,5 +1,6 @@
 // What a number of payments needs: processors, processes, connections, disk and log. Everything here is
 // computed from the measured costs below and from the stated limits; docs/scaling.md explains it.
+import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connections/limits.ts';
 
 export type Kind = 'payout' | 'conversion' | 'deposit';
 
@@ -63,8 +64,6 @@ export const READ = { nodeUs: 450, postgresUs: 135, logBytes: 43, requestBytes: 
 /** One event to one endpoint: its part of a delivered payout beyond one without an endpoint. */
 export const DELIVERY = { nodeUs: 673, postgresUs: 366, logBytes: 1_147, attemptBytes: 410 };
 
-/** Connections of one process to the database at most. */
-export const CONNECTIONS = 13;
 /** Connections for operators and Patroni. */
 const SPARE_CONNECTIONS = 10;
 /** A processor that is busier than this makes its requests wait. */
@@ -184,7 +183,7 @@ export function capacityFor(demand: Demand): Capacity {
   return {
     ...{ meanPerSecond, peakPerSecond, nodeBusy, postgresBusy, processes, clusters },
     databaseProcessors: Math.max(2 * clusters, Math.ceil(postgresBusy / UTILIZATION)),
-    connections: processes * CONNECTIONS + clusters * SPARE_CONNECTIONS,
+    connections: processes * CONNECTIONS_PER_PROCESS + clusters * SPARE_CONNECTIONS,
     keptPerDay: paymentsPerDay * PAYMENTS[kind].keptBytes,
     retained: paymentsPerDay * retainedPerDailyPayment(demand),
     logPerDay: paymentsPerDay * log,

@@ -1,9 +1,9 @@
 // The results of the model as text: the report of `npm run capacity`, and the tables of docs/scaling.md,
 // which a test compares with these.
+import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connections/limits.ts';
 import { DEFAULTS } from './demand.ts';
 import {
   type Capacity,
-  CONNECTIONS,
   capacityFor,
   DELIVERY,
   type Demand,
@@ -61,7 +61,7 @@ export function reportOf(demand: Demand): string {
       'PostgreSQL',
       `${count(result.databaseProcessors)} processors (${busyOf(result.postgresBusy)})`,
     ],
-    ['Connections', `${count(result.connections)}, ${CONNECTIONS} for each process`],
+    ['Connections', `${count(result.connections)}, ${CONNECTIONS_PER_PROCESS} for each process`],
     ['Log', `${bytes(result.logPerSecond)}/s at the peak, ${bytes(result.logPerDay)} a day`],
     ['Disk, kept', `${bytes(result.keptPerDay)} a day, ${bytes(result.keptPerDay * 365)} a year`],
     [

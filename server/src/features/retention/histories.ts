@@ -1,5 +1,6 @@
 // What is removed after a time, and when. Payments, postings, statements and audit records are kept.
 import type { Time } from '../../kernel/effects.ts';
+import { RETENTION_DAYS } from '../../runtime/config/settings.ts';
 import type { Partition, PartitionedName } from '../../runtime/db/partitions/partitions.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,10 +15,9 @@ export interface RetentionSettings {
 }
 
 export const DEFAULT_RETENTION: RetentionSettings = {
-  eventRetentionMs: 30 * DAY_MS,
-  requestRetentionMs: 30 * DAY_MS,
-  // Longer than the five years for which most laws require records of payments.
-  archiveRetentionMs: 2_555 * DAY_MS,
+  eventRetentionMs: RETENTION_DAYS.events * DAY_MS,
+  requestRetentionMs: RETENTION_DAYS.requests * DAY_MS,
+  archiveRetentionMs: RETENTION_DAYS.archives * DAY_MS,
 };
 
 /** Attempts first: the archive of an attempt needs its event. */

@@ -7,6 +7,7 @@ import { PARTITIONS, type PartitionedName } from '../../runtime/db/partitions/pa
 import { customerOf, eventContext, wholeEventData } from '../../runtime/operation/event-data.ts';
 import type { DataKey, Vault } from '../../runtime/security/vault.ts';
 import { dataKeyOf, readCustomer } from '../customers/records/index.ts';
+import type { AttemptRow } from '../notifications/webhooks/index.ts';
 import { type ReadsRow, requestsOf } from '../tenancy/requests/index.ts';
 
 interface LineParts {
@@ -37,19 +38,7 @@ interface EventRow extends EventColumns {
   position: bigint;
 }
 
-interface AttemptRow extends EventColumns {
-  platform_id: string;
-  endpoint: number;
-  event_id: string;
-  attempt: number;
-  at: Time;
-  status: number | null;
-  error: string | null;
-  ms: number;
-  head: string | null;
-  response: string | null;
-  result: string;
-}
+type AttemptOfEvent = AttemptRow & EventColumns;
 
 type Keys = ReadonlyMap<string, DataKey | undefined>;
 
@@ -109,11 +98,16 @@ async function eventLines(parts: LineParts, rows: readonly EventRow[]): Promise<
 }
 
 /** The context that the response to an attempt is bound to. */
-const attemptContext = ({ event_id, endpoint, attempt }: AttemptRow) =>
+const attemptContext = ({ event_id, endpoint, attempt }: AttemptOfEvent) =>
   `webhook_attempts ${event_id} ${endpoint} ${attempt} response`;
 
 /** The response of an endpoint; left out if the event, which names the customer, is missing. */
-function responseOf(parts: LineParts, keys: Keys, row: AttemptRow, customer: string | undefined) {
+function responseOf(
+  parts: LineParts,
+  keys: Keys,
+  row: AttemptOfEvent,
+  customer: string | undefined,
+) {
   const { head, response, subject } = row;
   if (head === null && response === null) return {};
   if (subject === null) return { response: { omitted: true } };
@@ -122,7 +116,7 @@ function responseOf(parts: LineParts, keys: Keys, row: AttemptRow, customer: str
   return { response: sealedText(parts, keys.get(customer), text, attemptContext(row)) };
 }
 
-async function attemptLines(parts: LineParts, rows: readonly AttemptRow[]): Promise<Line[]> {
+async function attemptLines(parts: LineParts, rows: readonly AttemptOfEvent[]): Promise<Line[]> {
   const customers = rows.map(customerIn);
   const keys = await keysOf(parts, customers);
   return rows.map((row, index) => ({
@@ -168,7 +162,7 @@ export const SOURCES: Readonly<Record<PartitionedName, Source>> = {
         left join events e on e.id = a.event_id and coalesce(a.head, a.response) is not null
         left join events b on b.id = e.base_id
       order by a.event_id, a.endpoint, a.attempt`,
-    lines: (parts, rows) => attemptLines(parts, rows as readonly AttemptRow[]),
+    lines: (parts, rows) => attemptLines(parts, rows as readonly AttemptOfEvent[]),
   },
   api_requests: {
     sql: (name) => `select * from ${PARTITIONS}.${name} order by created_at, id`,

@@ -81,7 +81,7 @@ async function contentFindings(config: Config, db: Database): Promise<Finding[]>
 async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
   const { now } = systemEffects();
   const { production, processes } = config;
-  const migrations = await checkMigrations(url);
+  const { finding, isCurrent } = await checkMigrations(url);
   const client = await connectDatabase(url, {
     name: 'railhead doctor',
     settings: [`statement_timeout = ${statementTimeoutMs}`],
@@ -95,9 +95,9 @@ async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
       await checkClock(client, now),
       await checkArchive(client, production),
       await checkTransactions(client),
-      migrations,
+      finding,
     ];
-    if (migrations.status !== 'OK') return general;
+    if (!isCurrent) return general;
     return [
       ...general,
       await checkPartitions(client, now()),

@@ -36,6 +36,12 @@ const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;
 
+/**
+ * Default retention periods. Archives are kept for longer than the five years for which most laws require
+ * records of payments.
+ */
+export const RETENTION_DAYS = { events: 30, requests: 30, archives: 2_555 };
+
 /** Longer than a webhook is retried. */
 const MIN_EVENT_DAYS = 8;
 
@@ -232,7 +238,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
   {
     env: 'RAILHEAD_EVENT_RETENTION',
     flag: 'event-retention',
-    fallback: '30',
+    fallback: String(RETENTION_DAYS.events),
     value: 'DAYS',
     help: `days after which events and their deliveries are removed, ${MIN_EVENT_DAYS} to 999`,
     validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
@@ -240,7 +246,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
   {
     env: 'RAILHEAD_REQUEST_RETENTION',
     flag: 'request-retention',
-    fallback: '30',
+    fallback: String(RETENTION_DAYS.requests),
     value: 'DAYS',
     help: `days after which recorded requests are removed, ${MIN_EVENT_DAYS} to 999`,
     validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
@@ -248,7 +254,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
   {
     env: 'RAILHEAD_ARCHIVE_RETENTION',
     flag: 'archive-retention',
-    fallback: '2555',
+    fallback: String(RETENTION_DAYS.archives),
     value: 'DAYS',
     help: 'days for which removed events and requests are archived, 365 to 9999; 0: not at all',
     validate: archiveProblem,

@@ -1,12 +1,11 @@
 // Checks of the database by one connection, which changes nothing. Each reads catalogs or a few rows.
 import type pg from 'pg';
 import type { Time } from '../../kernel/effects.ts';
+import { CONNECTIONS_PER_PROCESS } from '../db/connections/limits.ts';
 import { pendingOf } from '../db/migrate.ts';
 import { needsPartitions, onClient } from '../db/partitions/partitions.ts';
 import { type Finding, failure, passed, warning } from './finding.ts';
 
-/** Connections of one server process at most. */
-const PER_PROCESS = 12;
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_ERROR_MS = 30_000;
 /** An older transaction that writes holds back the list of events, and vacuum. */
@@ -54,7 +53,7 @@ export async function checkReplica(client: pg.Client, production: boolean): Prom
       'See docs/guides/high-availability.md.',
     );
   }
-  if (synchronous > 0) return passed('replica', `${synchronous} synchronous replicas follow.`);
+  if (synchronous > 0) return passed('replica', `Connected synchronous replicas: ${synchronous}.`);
   return failure(
     'replica',
     `synchronous_standby_names is ${names}, and no synchronous replica is connected.`,
@@ -69,9 +68,9 @@ export async function checkConnections(client: pg.Client, processes: number): Pr
         - current_setting('superuser_reserved_connections')::int4 as maximum,
       (select count(*)::int4 from pg_stat_activity where backend_type = 'client backend') as used`,
   );
-  const needed = PER_PROCESS * processes;
+  const needed = CONNECTIONS_PER_PROCESS * processes;
   const detail = `${used} of ${maximum} connections are used; this machine needs ${needed}.`;
-  if (maximum < needed || maximum - used < PER_PROCESS) {
+  if (maximum < needed || maximum - used < CONNECTIONS_PER_PROCESS) {
     return warning('connections', detail, 'Raise max_connections, or use PgBouncer.');
   }
   return passed('connections', detail);
@@ -91,31 +90,36 @@ export async function checkClock(client: pg.Client, now: () => Time): Promise<Fi
   return difference > CLOCK_WARNING_MS ? warning('clock', detail, remedy) : passed('clock', detail);
 }
 
-/** Throws nothing: the reason why a database does not fit this version is the finding. */
-export async function checkMigrations(url: string): Promise<Finding> {
+interface MigrationFinding {
+  finding: Finding;
+  /** Whether the tables are those of this version, so that their rows can be checked. */
+  isCurrent: boolean;
+}
+
+/** A database that does not fit this version is a finding, with the reason. */
+export async function checkMigrations(url: string): Promise<MigrationFinding> {
+  const found = (finding: Finding, isCurrent: boolean): MigrationFinding => ({
+    finding,
+    isCurrent,
+  });
   try {
     const { expansions, contractions } = await pendingOf(url);
-    if (expansions.length > 0) {
-      return warning(
-        'migrations',
-        `${expansions.length} migrations are missing, the first is ${expansions[0]}.`,
-        'A start applies them, or railhead-server migrate.',
-      );
+    const [first] = expansions;
+    if (first !== undefined) {
+      const detail = `Missing migrations: ${expansions.length}, the first is ${first}.`;
+      const remedy = 'A start applies them, or railhead-server migrate.';
+      return found(warning('migrations', detail, remedy), false);
     }
     if (contractions.length > 0) {
-      return warning(
-        'migrations',
-        `An upgrade is not completed: ${contractions.join(', ')}.`,
-        'When no server of the earlier version runs: railhead-server migrate --contract.',
-      );
+      const detail = `An upgrade is not completed: ${contractions.join(', ')}.`;
+      const remedy =
+        'When no server of the earlier version runs: railhead-server migrate --contract.';
+      return found(warning('migrations', detail, remedy), true);
     }
-    return passed('migrations', 'All migrations of this version are applied.');
+    return found(passed('migrations', 'All migrations of this version are applied.'), true);
   } catch (error) {
-    return failure(
-      'migrations',
-      (error as Error).message,
-      'See docs/guides/operating.md, Upgrades.',
-    );
+    const remedy = 'See docs/guides/operating.md, Upgrades.';
+    return found(failure('migrations', (error as Error).message, remedy), false);
   }
 }
 
@@ -194,7 +198,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
     ? passed('jobs', 'No job has failed for good.')
     : warning(
         'jobs',
-        `${dead} jobs have failed for good.`,
+        `Jobs that have failed for good: ${dead}.`,
         'railhead-server jobs list --state dead',
       );
 }

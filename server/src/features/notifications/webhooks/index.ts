@@ -15,7 +15,7 @@ export type { WebhookDeps } from './operations.ts';
 export { longestOverdueSeconds, watchPending } from './pending-metric.ts';
 export { openDeliveries } from './reader.ts';
 export { createDeliverySigner, type DeliverySigner } from './send.ts';
-export { ENQUEUE, firstQueued } from './store.ts';
+export { type AttemptRow, ENQUEUE, firstQueued } from './store.ts';
 export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 
 /** Parts that this feature adds to a server. */

@@ -17,6 +17,9 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   maxAgeMs: 1_800_000,
 };
 
+/** Connections of one process at most: 8 for reading, 1 reader, 2 of the committer, 1 recorder, 1 check. */
+export const CONNECTIONS_PER_PROCESS = 13;
+
 /**
  * Time in which a connection must respond after its statement timeout. Otherwise its host is gone, or
  * commits wait for a replica, where the statement timeout does not apply.
