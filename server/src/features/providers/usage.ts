@@ -170,9 +170,14 @@ export async function stageClosingBalance(
   else ctx.insert(providerBalances, { id, provider_id: providerId, currency, ...reported });
 }
 
-/** Returns the available balances by provider and currency. */
-export const availableBalances = async (db: Pick<Database, 'find'>): Promise<Map<string, bigint>> =>
-  new Map((await db.find(providerBalances, {})).map((row) => [row.id, availableIn(row)]));
+/** A function that returns what is available at a provider; null if nothing is prefunded there. */
+export async function availableBalances(db: Pick<Database, 'find'>) {
+  const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));
+  return (providerId: string, currency: string): bigint | null => {
+    const row = rows.get(balanceId(providerId, currency));
+    return row ? availableIn(row) : null;
+  };
+}
 
 /** Reads the row of a transfer, which contains its stored choice. */
 export const transferById = (reader: Reader, id: string) => reader.read(providerTransfers, id);

@@ -131,7 +131,7 @@ const LATEST_DAYS = `select distinct on (provider_id, currency) * from provider_
 export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, providerId?: string) {
   const { db } = runtime;
   const rows = await db.query<DayRow>(LATEST_DAYS, [providerId ?? null]);
-  const available = await prefunding.available(db);
+  const availableAt = await prefunding.available(db);
   const existing = new Set((await providerModes(db)).map(({ providerId: id }) => id));
   const balanceAt = async (id: string) => Number((await readLedgerAccount(db, id))?.balance ?? 0n);
   return Promise.all(
@@ -146,7 +146,7 @@ export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, provider
           currency: day.currency,
           day: day.day,
           reportedBalance: Number(day.closing_balance),
-          availableBalance: amountOf(available.get(`${day.provider_id}/${day.currency}`) ?? null),
+          availableBalance: amountOf(availableAt(day.provider_id, day.currency)),
           bookedBalance: -(await balanceAt(accountOfProvider(day))) || 0,
           railInTransit: await balanceOf('rail_in_transit'),
           externalSettlement: await balanceOf('external_settlement'),
