@@ -66,9 +66,20 @@ export async function openInstallation(seed: string) {
   const adapter = await startAdapter(app);
   const faults: Faults = { death: undefined, timeoutOf: () => undefined };
 
+  let requests = 0;
+  /** Calls the operator API. The client repeats a request whose server died. */
   async function write(method: string, path: string, body?: object) {
-    const reply = await client.call(method, path, body === undefined ? {} : { body });
-    if (reply.status < 300) return reply.body;
+    requests += 1;
+    const headers = method === 'GET' ? {} : { 'idempotency-key': `request-${requests}` };
+    const request = body === undefined ? { headers } : { headers, body };
+    const first = await client.call(method, path, request);
+    if (first.status < 300) return first.body;
+    const hasDied = first.status === 500;
+    const reply = hasDied ? await client.call(method, path, request) : first;
+    // The process that replaces it reads the providers.
+    if (hasDied) await (await app.providers()).refresh();
+    // 409: the request was executed before the server died.
+    if (reply.status < 300 || (hasDied && reply.status === 409)) return reply.body;
     throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
   }
 

@@ -40,6 +40,8 @@ const WEEKS_AHEAD = 2;
 
 /** Other statements wait behind a lock that is not granted, so the wait is short. */
 export const LOCK_TIMEOUT_MS = 1_000;
+/** Inserts wait while the lock of the default partition is requested. */
+const READER_TIMEOUT_MS = 100;
 /** Later times are not those of a row; the names of partitions have four digits for the year. */
 const MAX_TIME = Date.UTC(9_999, 0);
 
@@ -147,12 +149,16 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
   await db.query('begin');
   try {
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    // Concurrent inserts wait and then find the partition. An insert that has already selected the
+    // default partition would fail when its bounds change, so the lock is that of the whole table.
+    await db.query(`lock table only ${name} in share row exclusive mode`);
+    // A long read of the default partition, as of a backup, must not delay the inserts.
+    await db.query(`set local lock_timeout = ${READER_TIMEOUT_MS}`);
+    await db.query(`lock table ${fallback} in access exclusive mode`);
     await db.query(`create table ${created}
       (like ${name} including defaults including constraints including storage)`);
-    // Concurrent inserts wait and then find the partition.
     const early = `select 1 as found from ${fallback} where ${isOfWeek} limit 1`;
     if ((await db.query(early)).length > 0) {
-      await db.query(`lock table ${fallback} in access exclusive mode`);
       await db.query(`with moved as (delete from ${fallback} where ${isOfWeek} returning *)
         insert into ${created} select * from moved`);
     }
@@ -185,7 +191,7 @@ async function weeksOfDefault(db: Queryable, { name, key, resource }: Partitione
 }
 
 /** Another process has created the partition or its table. */
-const DUPLICATES = new Set(['42P07', '42P17', '23505']);
+const DUPLICATES = new Set(['42P07', '42P17', '42710', '23505']);
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
