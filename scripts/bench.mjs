@@ -32,6 +32,7 @@ const GROUPS = [
   'bytes',
   'sdk',
   'operator-lists',
+  'card-messages',
 ];
 
 // CommonJS packages call `require`, which an ES module does not define.

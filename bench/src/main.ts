@@ -12,6 +12,7 @@ import { pgbenchVersion, preparePgbench } from './machine/pgbench.ts';
 import { printStatements } from './machine/statements.ts';
 import { authorizeRows } from './rows/authorize-row.ts';
 import { blockingRows } from './rows/blocking-row.ts';
+import { cardMessageRows } from './rows/card-message-rows.ts';
 import { deliveryRows } from './rows/delivery-row.ts';
 import { executeRows } from './rows/execute-row.ts';
 import { fairnessRows } from './rows/fairness/fairness-row.ts';
@@ -59,6 +60,7 @@ const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['latency', latencyRows],
   ['processes', processRows],
   ['bytes', bytesRows],
+  ['card-messages', cardMessageRows],
   ['deliveries', deliveryRows],
   ['operator-lists', operatorListRows],
   ['start', startRows],

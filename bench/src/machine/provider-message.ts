@@ -1,5 +1,6 @@
-// A card authorization as a signed message of a provider, for row 7d. The provider and its keys
-// exist in the process only; which cards it issues is a table of the database.
+// A card authorization as a signed message of a provider, for rows 7d to 7f. Its keys exist in the process
+// only; which cards it issues is a table of the database. For row 7d the provider itself exists in the
+// process only.
 import { generateKeyPairSync } from 'node:crypto';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
 import type { CardAnswer } from '../../../server/src/connectors/ports/providers/cards.ts';
@@ -19,7 +20,8 @@ const ANSWER_WITHIN_MS = 10_000;
 
 const effects = systemEffects();
 
-export function createProvider() {
+/** `origin` is that of the address which receives the messages. */
+export function createProvider(origin = 'http://localhost') {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const keyId = keyIdOf(pemOf(privateKey));
   const publicKeys = new Map([[keyId, publicKey]]);
@@ -39,14 +41,14 @@ export function createProvider() {
     });
     const unsigned = {
       method: 'POST',
-      url: `http://localhost/connectors/${BENCH_PROVIDER}`,
-      headers: { host: 'localhost', 'content-type': 'application/json' },
+      url: `${origin}/connectors/${BENCH_PROVIDER}`,
+      headers: { host: new URL(origin).host, 'content-type': 'application/json' },
       body,
     };
     const headers = await signRequest({ keyId, privateKey }, unsigned, effects.now());
     return { ...unsigned, headers };
   }
-  return { provider, publicKeys, signed };
+  return { provider, publicKeys, publicKeyPem: pemOf(privateKey), signed };
 }
 
 /** An answer as a decision. */

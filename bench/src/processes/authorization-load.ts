@@ -27,7 +27,7 @@ const MERCHANT = { descriptor: 'Corner shop', mcc: '5411', country: 'US' };
 /** In cents, from one to ten dollars. Different amounts reveal errors that counts do not. */
 const [LEAST, RANGE, STRIDE] = [100, 900, 37];
 
-const requestFor = (cardId: string, index: number): CardRequest => ({
+export const requestFor = (cardId: string, index: number): CardRequest => ({
   id: newId(effects, 'CardMessage'),
   token: newId(effects, 'CardToken'),
   cardId,

@@ -56,7 +56,8 @@ async function card(request: Request, customerId: string, account: Account, name
   return id;
 }
 
-async function holder(request: Request, index: number, withWallet: boolean) {
+/** A customer with a card on its USD account, and another on its wallet if `withWallet`. */
+export async function holder(request: Request, index: number, withWallet: boolean) {
   const body = { ...personBody(index, ['USD', 'USDB']), email: `bench-${index}@example.com` };
   const { id } = await request<{ id: string }>('POST', '/customers', body);
   const dollars = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
@@ -66,17 +67,26 @@ async function holder(request: Request, index: number, withWallet: boolean) {
   return { plain, wallet: await card(request, id, wallet, `${index}-wallet`) };
 }
 
+/** The provider of the bench issues all cards. */
+export const ISSUED_BY_PROVIDER = `insert into provider_transfers
+    (id, platform_id, provider_id, created_at)
+  select id, platform_id, '${BENCH_PROVIDER}', created_at from cards`;
+
 /** Waits until the issuer has issued all of them. */
-async function waitForCards({ cluster }: Bench): Promise<void> {
+export async function waitForCards(
+  { cluster }: Pick<Bench, 'cluster'>,
+  database = CARDS_DATABASE,
+): Promise<void> {
   const openCardsSql = "select count(*)::int as n from cards where state = 'PROCESSING'";
   for (const until = Date.now() + ISSUE_MS; Date.now() < until; await sleep(POLL_MS)) {
-    const [row] = await cluster.rows<{ n: number }>(CARDS_DATABASE, openCardsSql);
+    const [row] = await cluster.rows<{ n: number }>(database, openCardsSql);
     if (row?.n === 0) return;
   }
   throw new Error('the cards are not issued');
 }
 
-const definedIds = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);
+export const definedIds = (ids: readonly (string | undefined)[]) =>
+  ids.filter((id) => id !== undefined);
 
 /** Creates the cards and both databases. `handler` gives the wallets their delegated keys. */
 export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
@@ -101,11 +111,7 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const wallets = definedIds(createdHolders.map((holder) => holder.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
   // The provider of row 7d issues them; without a message of it, this has no effect.
-  await cluster.rows(
-    CARDS_DATABASE,
-    `insert into provider_transfers (id, platform_id, provider_id, created_at)
-      select id, platform_id, '${BENCH_PROVIDER}', created_at from cards`,
-  );
+  await cluster.rows(CARDS_DATABASE, ISSUED_BY_PROVIDER);
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {
     await cluster.rows(name, 'vacuum analyze');

@@ -23,7 +23,7 @@ const CONNECTIONS = 256;
 const LONG_S = 60;
 
 /** Starts a server on the database of the bench, after the shared one has exited. */
-async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api> {
+export async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api> {
   const shared = await bench.api();
   await shared.process.stop();
   // The receiver of the execute rows has exited.

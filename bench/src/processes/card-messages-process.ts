@@ -1,0 +1,76 @@
+// A provider that issues cards and requests authorizations over HTTP with signed messages, for rows 7e and
+// 7f. Requests start at fixed times, whether or not earlier ones were answered, and their latency counts
+// from that time: a terminal does not wait for other terminals.
+import http from 'node:http';
+import { createProvider, decisionOf } from '../machine/provider-message.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
+import { createTally, type Run } from '../table/stats.ts';
+import { requestFor } from './authorization-load.ts';
+
+export interface CardMessages {
+  cards: readonly string[];
+  perSecond: number;
+  warmupMs: number;
+  seconds: number;
+}
+
+const agent = new http.Agent({ keepAlive: true });
+let provider: ReturnType<typeof createProvider> | undefined;
+let requestCount = 0;
+
+interface Signed {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Sends a request and returns the status and the body. */
+const send = ({ url, headers, body }: Signed) =>
+  new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const request = http.request(url, { agent, method: 'POST', headers }, (reply) => {
+      let text = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      reply.on('end', () => resolve({ status: reply.statusCode ?? 0, text }));
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+
+async function authorize(cardId: string): Promise<string | undefined> {
+  if (!provider) throw new Error('the provider has no address');
+  const { status, text } = await send(await provider.signed(requestFor(cardId, requestCount++)));
+  if (status !== 200) return `${status} ${text}`;
+  const decision = decisionOf(JSON.parse(text).authorization);
+  return decision.approved ? undefined : decision.reason;
+}
+
+async function run({ cards, perSecond, warmupMs, seconds }: CardMessages): Promise<Run> {
+  const tally = createTally(warmupMs, seconds);
+  const open: Promise<void>[] = [];
+  const start = performance.now();
+  for (let index = 0; tally.isRunning(); index++) {
+    const dueAt = start + (index * 1000) / perSecond;
+    const waitMs = dueAt - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const cardId = cards[index % cards.length] as string;
+    open.push(
+      authorize(cardId).then(
+        (problem) => (problem ? tally.error(problem) : tally.ok(dueAt)),
+        (error) => tally.error(String(error)),
+      ),
+    );
+  }
+  await Promise.all(open);
+  return tally.result();
+}
+
+/** Sets the origin of the server and returns the public key of the provider as PEM. */
+function sendTo(origin: string): string {
+  provider = createProvider(origin);
+  return provider.publicKeyPem;
+}
+
+serveJobs({ sendTo, run });

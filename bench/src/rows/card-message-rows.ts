@@ -1,0 +1,123 @@
+// Rows 7e and 7f: how long a provider waits for the answer to a card authorization over HTTP, while the
+// same process executes payments. The provider is added with the command of operators, its cards belong to
+// customers of the same platform, and its messages are signed. The peer is the same server without
+// payments. What a saturated handler can decide per second is in rows 7a to 7d.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { DATABASE, eachOf, requester } from '../machine/api.ts';
+import type { Api, Bench } from '../machine/bench.ts';
+import { startWorker, type Worker } from '../machine/children.ts';
+import { databaseUrl } from '../machine/cluster.ts';
+import { familyOf } from '../machine/proc.ts';
+import { BENCH_PROVIDER } from '../machine/provider-message.ts';
+import type { CardMessages } from '../processes/card-messages-process.ts';
+import { printProgress, type Row, sideOf } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+import { definedIds, holder, ISSUED_BY_PROVIDER, waitForCards } from './authorize-cards.ts';
+import { differences, executedIn, executor } from './execute-row.ts';
+import { startOn } from './load-rows.ts';
+
+const MAX_P99_MS = 100;
+const PER_SECOND = 50;
+/** Long enough for 500 authorizations, so that the 99th percentile is not a single one. */
+const SECONDS = 10;
+const HOLDERS = 200;
+/** Customers of other rows have lower numbers. */
+const FIRST_HOLDER = 1_000_000;
+/** Connections that request payments; each waits for a response if the server is to be saturated. */
+const CONNECTIONS = 64;
+/** Changes of providers reach every process within this time. */
+const EFFECTIVE_MS = 2_000;
+
+/** Adds the provider as an operator does. */
+function addProvider(bench: Bench, publicKeyPem: string): void {
+  const file = path.join(bench.scratch, 'provider.pem');
+  fs.writeFileSync(file, publicKeyPem);
+  const verb = ['providers', 'add', BENCH_PROVIDER, '--environment', 'sandbox'];
+  const address = ['--url', 'http://127.0.0.1:9', '--private-address', '--public-key', file];
+  const url = databaseUrl(bench.cluster.url, DATABASE);
+  const installation = ['--database-url', url, '--data-dir', path.join(bench.scratch, 'server')];
+  const program = path.join(bench.root, 'server', 'bin', 'railhead-server.js');
+  execFileSync(bench.node, [program, ...verb, ...address, ...installation], { stdio: 'pipe' });
+}
+
+async function createCards(bench: Bench, { port }: Api): Promise<string[]> {
+  const request = requester(port);
+  const count = bench.quick ? 20 : HOLDERS;
+  const holders = await eachOf(Array.from({ length: count }), (_, index) =>
+    holder(request, FIRST_HOLDER + index, false),
+  );
+  await waitForCards(bench, DATABASE);
+  await bench.cluster.rows(DATABASE, ISSUED_BY_PROVIDER);
+  return definedIds(holders.map(({ plain }) => plain));
+}
+
+interface Load {
+  bench: Bench;
+  api: Api;
+  provider: Worker;
+  cards: readonly string[];
+  execute: ReturnType<typeof executor>;
+}
+
+/** Authorizations beside payments: without them, at a rate, or as fast as the server is. */
+async function authorizations(load: Load, payments: 'none' | 'saturated' | number): Promise<Run> {
+  const { bench, api, provider, cards, execute } = load;
+  const seconds = bench.quick ? bench.settings.seconds : SECONDS;
+  const { warmupMs } = bench.settings;
+  const messages: CardMessages = { cards, perSecond: PER_SECOND, warmupMs, seconds };
+  const rate = typeof payments === 'number' ? { perSecond: payments } : {};
+  const beside = () =>
+    payments === 'none' ? undefined : execute.run('convert', api.port, CONNECTIONS, seconds, rate);
+  const [run, paid] = await Promise.all([provider.call<Run>('run', messages), beside()]);
+  const rates = paid ? `, beside ${paid.perSecond.toFixed(0)} payments/s` : '';
+  printProgress(
+    `authorizations: p50 ${run.p50.toFixed(1)} ms, p99 ${run.p99.toFixed(1)} ms${rates}`,
+  );
+  if (run.firstError) printProgress(`first error: ${run.firstError}`);
+  return run;
+}
+
+export async function cardMessageRows(bench: Bench): Promise<Row[]> {
+  const { rounds, tuningSeconds } = bench.settings;
+  const api = await startOn(bench);
+  const [payments, provider] = [startWorker('load'), startWorker('card-messages')];
+  const origin = `http://127.0.0.1:${api.port}`;
+  addProvider(bench, await provider.call<string>('sendTo', origin));
+  const cards = await createCards(bench, api);
+  await new Promise((resolve) => setTimeout(resolve, EFFECTIVE_MS));
+  const groups = {
+    server: () => familyOf(api.process.pid),
+    PostgreSQL: () => familyOf(bench.cluster.pid),
+  };
+  const execute = executor({ bench, api, load: payments, groups }, DATABASE);
+  const load: Load = { bench, api, provider, cards, execute };
+  const before = await executedIn(bench, DATABASE);
+  const { perSecond: fastest } = await execute.run('convert', api.port, CONNECTIONS, tuningSeconds);
+  const runs = { alone: [] as Run[], half: [] as Run[], saturated: [] as Run[] };
+  for (let round = 1; round <= rounds; round++) {
+    runs.alone.push(await authorizations(load, 'none'));
+    runs.half.push(await authorizations(load, fastest / 2));
+    runs.saturated.push(await authorizations(load, 'saturated'));
+  }
+  for (const child of [payments, provider, api.process]) await child.stop();
+  const errors = await differences(bench, DATABASE, before + execute.done());
+  const side = (name: string, all: readonly Run[], more = 0) => {
+    const { values: _, ...rest } = sideOf(name, all);
+    return { ...rest, values: rest.p99, errors: rest.errors + more };
+  };
+  const row = (id: string, subject: string, all: readonly Run[]): Row => ({
+    id,
+    label: `p99 of a card authorization over HTTP, ${PER_SECOND}/s, ${subject}`,
+    unit: 'ms',
+    railhead: side('server, signed message', all, errors),
+    peer: side('the same without payments', runs.alone),
+    maxP99Ms: MAX_P99_MS,
+  });
+  const half = (fastest / 2).toFixed(0);
+  return [
+    row('7e', `beside ${half} payments/s`, runs.half),
+    row('7f', 'beside as many payments as the server executes', runs.saturated),
+  ];
+}
