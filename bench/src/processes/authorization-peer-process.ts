@@ -20,9 +20,9 @@ import { systemEffects } from '../../../server/src/runtime/config/system-effects
 import { createContext } from '../../../server/src/runtime/operation/context.ts';
 import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
 import { createVault, type Vault } from '../../../server/src/runtime/security/vault.ts';
+import { type AuthorizationLoad, createAuthorizationLoad } from '../machine/authorization-load.ts';
 import { BENCH_PROVIDER, createProvider } from '../machine/provider-message.ts';
 import { serveJobs } from '../machine/worker-channel.ts';
-import { type AuthorizationLoad, createAuthorizationLoad } from './authorization-load.ts';
 import type { AuthorizationOptions } from './authorization-process.ts';
 import {
   type Locks,

@@ -29,9 +29,9 @@ import type { Ctx } from '../../../server/src/runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../server/src/runtime/operation/operate.ts';
 import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
 import { createVault } from '../../../server/src/runtime/security/vault.ts';
+import { type AuthorizationLoad, createAuthorizationLoad } from '../machine/authorization-load.ts';
 import { BENCH_PROVIDER, createProvider, decisionOf } from '../machine/provider-message.ts';
 import { serveJobs } from '../machine/worker-channel.ts';
-import { type AuthorizationLoad, createAuthorizationLoad } from './authorization-load.ts';
 
 export interface AuthorizationOptions {
   url: string;

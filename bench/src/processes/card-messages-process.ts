@@ -2,10 +2,10 @@
 // 7f. Requests start at fixed times, whether or not earlier ones were answered, and their latency counts
 // from that time: a terminal does not wait for other terminals.
 import http from 'node:http';
+import { requestFor } from '../machine/authorization-load.ts';
 import { createProvider, decisionOf } from '../machine/provider-message.ts';
 import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run } from '../table/stats.ts';
-import { requestFor } from './authorization-load.ts';
 
 export interface CardMessages {
   cards: readonly string[];

@@ -1,0 +1,258 @@
+// `npm run deploy:check`: checks the files of deploy/ without a container engine or a cluster. The Dockerfile and the
+// compose file are held against their languages and a linter, each Kubernetes resource against the types of
+// its API, where an unknown field is an error, and names that files refer to must exist. Programs of Debian
+// check their own configuration if they are installed; the output names those that are not.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasLockedPackages } from '../../scripts/install.mjs';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const deploy = path.dirname(path.resolve(folder));
+const root = path.dirname(deploy);
+const at = (...names) => path.join(deploy, ...names);
+const read = (...names) => fs.readFileSync(at(...names), 'utf8');
+
+const problems = [];
+const report = (file, messages) => {
+  problems.push(...messages.map((message) => `${file}: ${message}`));
+  console.log(`${messages.length === 0 ? 'checked' : 'FAILED '}  ${file}`);
+};
+
+function install() {
+  if (hasLockedPackages(folder)) return;
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', ['ci', ...quiet], { cwd: folder, stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
+
+/** The output of a program if it fails; undefined if it is not installed. */
+function failureOf(program, args, options = {}) {
+  const { error, status, stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    ...options,
+  });
+  if (error?.code === 'ENOENT') return undefined;
+  return status === 0 ? [] : [`${stdout}${stderr}`.trim() || `${program} exited with ${status}`];
+}
+
+function checkWith(program, file, args, options) {
+  const failure = failureOf(program, args, options);
+  if (failure) report(`${file} (${program})`, failure);
+  else console.log(`skipped  ${file}: ${program} is not installed`);
+}
+
+async function checkDockerfile() {
+  const { validate } = await import('dockerfile-utils');
+  const messages = validate(read('container', 'Dockerfile')).map(
+    ({ message, range }) => `line ${range.start.line + 1}: ${message}`,
+  );
+  report('container/Dockerfile', messages);
+}
+
+/** Values of the example file, which must not be empty. */
+const exampleValues = () =>
+  Object.fromEntries(
+    [...read('compose', 'example.env').matchAll(/^(\w+)=/gm)].map(([, name]) => [name, 'x']),
+  );
+
+async function checkCompose() {
+  const { DCLinter } = await import('dclint');
+  const linter = new DCLinter({
+    rules: { 'require-quotes-in-ports': [2, { quoteType: 'double' }] },
+    quiet: false,
+    debug: false,
+    exclude: [],
+  });
+  const [result] = await linter.lintFiles([at('compose', 'compose.yaml')], false);
+  report(
+    'compose/compose.yaml',
+    (result?.messages ?? [{ line: 0, message: 'was not read' }]).map(
+      ({ line, message }) => `line ${line}: ${message}`,
+    ),
+  );
+  const { parse } = await import('yaml');
+  const { services } = parse(read('compose', 'compose.yaml'), { merge: true });
+  const files = Object.values(services)
+    .flatMap(({ volumes = [] }) => volumes)
+    .map((volume) => volume.split(':')[0])
+    .filter((source) => source.startsWith('.'));
+  const absent = files.filter((file) => !fs.existsSync(at('compose', file)));
+  report(
+    'compose: mounted files',
+    absent.map((file) => `${file} does not exist`),
+  );
+  const env = { ...process.env, ...exampleValues() };
+  // That of Debian does not know the name of a project.
+  const input = read('compose', 'compose.yaml').replace(/^name: .*$/m, '');
+  const args = ['--file', '-', '--project-directory', at('compose'), 'config', '--quiet'];
+  checkWith('docker-compose', 'compose/compose.yaml', args, { env, input });
+  checkWith('haproxy', 'compose/haproxy.cfg', ['-c', '-f', at('compose', 'haproxy.cfg')]);
+  checkPrometheus();
+}
+
+function checkPrometheus() {
+  const rules = at('prometheus', 'alerts.yaml');
+  // The container has the rules next to the configuration.
+  const staged = fs.mkdtempSync(path.join(folder, 'dist-'));
+  fs.copyFileSync(at('compose', 'prometheus.yaml'), path.join(staged, 'prometheus.yaml'));
+  if (fs.existsSync(rules)) fs.copyFileSync(rules, path.join(staged, 'alerts.yaml'));
+  checkWith('promtool', 'compose/prometheus.yaml', [
+    'check',
+    'config',
+    path.join(staged, 'prometheus.yaml'),
+  ]);
+  fs.rmSync(staged, { recursive: true });
+}
+
+/** Module of the type of a resource in the package of the API. */
+const moduleOf = ({ apiVersion, kind }) => `kubernetes-models/${apiVersion}/${kind}`;
+
+/** The resources of an overlay and its bases, with the file of each. */
+async function resourcesIn(overlay) {
+  const { parse, parseAllDocuments } = await import('yaml');
+  const kustomization = parse(read('kubernetes', overlay, 'kustomization.yaml'));
+  const found = [];
+  for (const name of kustomization.resources) {
+    const target = path.join(overlay, name);
+    if (!fs.existsSync(at('kubernetes', target))) {
+      problems.push(`kubernetes/${overlay}: ${name} does not exist`);
+    } else if (!name.endsWith('.yaml')) {
+      found.push(...(await resourcesIn(target)));
+    } else {
+      const documents = parseAllDocuments(read('kubernetes', target), { uniqueKeys: true });
+      for (const document of documents) {
+        problems.push(...document.errors.map(({ message }) => `kubernetes/${target}: ${message}`));
+        found.push({ file: `kubernetes/${target}`, resource: document.toJS() });
+      }
+    }
+  }
+  return found;
+}
+
+/** Compiles the resources as constants of their types: an unknown or missing field is an error. */
+function typeErrors(resources) {
+  const dist = path.join(folder, 'dist');
+  fs.mkdirSync(dist, { recursive: true });
+  const lines = resources.map(({ resource }, index) => {
+    const { kind } = resource;
+    const type = `import type { I${kind} as T${index} } from '${moduleOf(resource)}';`;
+    return `${type} export const r${index}: T${index} = ${JSON.stringify(resource)};`;
+  });
+  const source = path.join(dist, 'resources.ts');
+  fs.writeFileSync(source, `${lines.join('\n')}\n`);
+  const compiler = path.join(root, 'node_modules', 'typescript7', 'bin', 'tsc');
+  const flags = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--module',
+    'nodenext',
+    '--ignoreConfig',
+  ];
+  const { status, stdout } = spawnSync(process.execPath, [compiler, ...flags, source], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (status === 0) return [];
+  const errors = stdout.split('\n').filter((line) => line.includes('error TS'));
+  return errors.map((line) => {
+    const index = Number(/resources\.ts\((\d+),/.exec(line)?.[1] ?? 0) - 1;
+    return `${resources[index]?.file ?? source}: ${line.replace(/^.*error /, '')}`;
+  });
+}
+
+/** Pods of a workload. */
+const podOf = ({ kind, spec }) =>
+  ['Deployment', 'Job'].includes(kind) ? spec.template : undefined;
+
+/** Names that resources refer to and that do not exist. */
+function danglingNames(resources, generated) {
+  const all = resources.map(({ resource }) => resource);
+  const exists = (kind, name) =>
+    generated.has(`${kind}/${name}`) ||
+    all.some((one) => one.kind === kind && one.metadata.name === name);
+  const pods = all.map(podOf).filter((pod) => pod !== undefined);
+  const matches = (selector, pod) =>
+    Object.entries(selector).every(([label, value]) => pod.metadata.labels?.[label] === value);
+  const containers = pods.flatMap((pod) => pod.spec.containers);
+  const ports = new Set(containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)));
+  const missing = [];
+  const expect = (condition, text) => {
+    if (!condition) missing.push(text);
+  };
+  for (const { kind, metadata, spec } of all) {
+    const name = `${kind} ${metadata.name}`;
+    const selector = kind === 'Service' ? spec.selector : spec?.selector?.matchLabels;
+    if (selector)
+      expect(
+        pods.some((pod) => matches(selector, pod)),
+        `${name} selects no pod`,
+      );
+    if (kind === 'Service') {
+      for (const { targetPort } of spec.ports)
+        expect(ports.has(targetPort), `${name}: no port ${targetPort}`);
+    }
+    if (kind === 'Ingress') {
+      for (const { backend } of spec.rules.flatMap(({ http }) => http.paths)) {
+        expect(
+          exists('Service', backend.service.name),
+          `${name}: no service ${backend.service.name}`,
+        );
+      }
+    }
+    const target = spec?.scaleTargetRef;
+    if (target)
+      expect(exists(target.kind, target.name), `${name}: no ${target.kind} ${target.name}`);
+  }
+  for (const { spec } of pods) {
+    expect(
+      exists('ServiceAccount', spec.serviceAccountName),
+      `no ServiceAccount ${spec.serviceAccountName}`,
+    );
+    expect(spec.securityContext?.runAsNonRoot === true, 'a pod may run as root');
+    for (const container of spec.containers) {
+      const { readOnlyRootFilesystem, allowPrivilegeEscalation } = container.securityContext ?? {};
+      expect(readOnlyRootFilesystem === true, `${container.name} can write to its image`);
+      expect(allowPrivilegeEscalation === false, `${container.name} can gain privileges`);
+      expect(container.resources?.limits?.memory, `${container.name} has no limit of memory`);
+      for (const { configMapRef, secretRef } of container.envFrom ?? []) {
+        if (configMapRef)
+          expect(exists('ConfigMap', configMapRef.name), `no ConfigMap ${configMapRef.name}`);
+        if (secretRef) expect(exists('Secret', secretRef.name), `no Secret ${secretRef.name}`);
+      }
+      const volumes = new Set((spec.volumes ?? []).map(({ name }) => name));
+      for (const { name } of container.volumeMounts ?? [])
+        expect(volumes.has(name), `no volume ${name}`);
+    }
+  }
+  return missing;
+}
+
+async function checkKubernetes(overlay) {
+  const { parse } = await import('yaml');
+  const before = problems.length;
+  const resources = await resourcesIn(overlay);
+  const { secretGenerator = [], configMapGenerator = [] } = parse(
+    read('kubernetes', overlay, 'kustomization.yaml'),
+  );
+  const generated = new Set([
+    ...secretGenerator.map(({ name }) => `Secret/${name}`),
+    ...configMapGenerator.map(({ name }) => `ConfigMap/${name}`),
+  ]);
+  problems.push(...typeErrors(resources));
+  problems.push(
+    ...danglingNames(resources, generated).map((text) => `kubernetes/${overlay}: ${text}`),
+  );
+  console.log(
+    `${problems.length === before ? 'checked' : 'FAILED '}  kubernetes/${overlay}: ${resources.length} resources`,
+  );
+}
+
+install();
+await checkDockerfile();
+await checkCompose();
+await checkKubernetes('production');
+for (const problem of problems) console.error(problem);
+process.exit(problems.length === 0 ? 0 : 1);
