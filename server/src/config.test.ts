@@ -43,7 +43,7 @@ describe('readConfig', () => {
       databaseUrl: undefined,
       connectionLimits: CONNECTION_LIMITS,
       client: undefined,
-      masterKey: undefined,
+      ...{ masterKey: undefined, masterKeyFile: undefined, masterKeyCommand: undefined },
       serviceNamePrefix: 'Service',
       rateLimits: {
         ...{ requests: 500, costly: 100, refused: 20 },
@@ -300,7 +300,13 @@ describe('readConfig', () => {
       'no key in production',
       { NODE_ENV: 'production' },
       [],
-      'RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.',
+      'RAILHEAD_MASTER_KEY, or its file or command, must be set when NODE_ENV is production.',
+    ],
+    [
+      'two master keys',
+      { RAILHEAD_MASTER_KEY: 'ab'.repeat(32), RAILHEAD_MASTER_KEY_FILE: 'key' },
+      [],
+      'RAILHEAD_MASTER_KEY and RAILHEAD_MASTER_KEY_FILE must not both be set.',
     ],
     [
       'a mail server without a sender',

@@ -42,6 +42,9 @@ export interface Config {
   client: { id: string; secret: string } | undefined;
   /** 32 bytes. Undefined, except in production: generated and stored in the data folder. */
   masterKey: Uint8Array | undefined;
+  /** File or command with the key instead; the file is absolute. */
+  masterKeyFile: string | undefined;
+  masterKeyCommand: string | undefined;
   serviceNamePrefix: string;
   /** Requests or bytes per second; 0 sets no limit. */
   rateLimits: {
@@ -165,6 +168,7 @@ function build(values: Map<string, string>, base: string): Config {
   const id = text('RAILHEAD_CLIENT_ID');
   const secret = text('RAILHEAD_CLIENT_SECRET');
   const key = text('RAILHEAD_MASTER_KEY');
+  const keyFile = text('RAILHEAD_MASTER_KEY_FILE');
   return {
     port: Number(text('PORT')),
     host: text('HOST')!,
@@ -180,6 +184,8 @@ function build(values: Map<string, string>, base: string): Config {
     },
     client: id !== undefined && secret !== undefined ? { id, secret } : undefined,
     masterKey: key === undefined ? undefined : keyFrom(key),
+    masterKeyFile: keyFile === undefined ? undefined : path.resolve(base, keyFile),
+    masterKeyCommand: text('RAILHEAD_MASTER_KEY_COMMAND'),
     serviceNamePrefix: text('RAILHEAD_SERVICE_WORD')!,
     rateLimits: {
       requests: Number(text('RAILHEAD_RATE_LIMIT')),
@@ -210,6 +216,19 @@ function build(values: Map<string, string>, base: string): Config {
   };
 }
 
+const MASTER_KEY_SETTINGS = [
+  'RAILHEAD_MASTER_KEY',
+  'RAILHEAD_MASTER_KEY_FILE',
+  'RAILHEAD_MASTER_KEY_COMMAND',
+];
+
+function masterKeyErrors(values: Map<string, string>): string[] {
+  const [first, ...others] = MASTER_KEY_SETTINGS.filter((name) => values.has(name));
+  if (others.length > 0) return [`${first} and ${others[0]} must not both be set.`];
+  if (first !== undefined || values.get('NODE_ENV') !== 'production') return [];
+  return ['RAILHEAD_MASTER_KEY, or its file or command, must be set when NODE_ENV is production.'];
+}
+
 /** Errors of combinations of individually valid settings. */
 function combinationErrors(values: Map<string, string>): string[] {
   const errors: string[] = [];
@@ -226,9 +245,7 @@ function combinationErrors(values: Map<string, string>): string[] {
       'RAILHEAD_PUBLIC_URL must be set for the role jobs without api: events contain links.',
     );
   }
-  if (values.get('NODE_ENV') === 'production' && !values.has('RAILHEAD_MASTER_KEY')) {
-    errors.push('RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.');
-  }
+  errors.push(...masterKeyErrors(values));
   return errors;
 }
 

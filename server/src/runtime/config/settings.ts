@@ -166,9 +166,23 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_MASTER_KEY',
     flag: 'master-key',
     value: 'KEY',
-    help: 'key that encrypts stored secrets: 32 bytes in hex or base64; generated if absent',
+    help: 'key that encrypts stored keys: 32 bytes in hex or base64; generated if absent',
     validate: (text) =>
       problemUnless(keyFrom(text) !== undefined, 'must be 32 bytes in hex or base64'),
+  },
+  {
+    env: 'RAILHEAD_MASTER_KEY_FILE',
+    flag: 'master-key-file',
+    value: 'FILE',
+    help: 'file with the master key instead; a relative path starts at the checkout',
+    validate: () => undefined,
+  },
+  {
+    env: 'RAILHEAD_MASTER_KEY_COMMAND',
+    flag: 'master-key-command',
+    value: 'COMMAND',
+    help: 'shell command that prints the master key instead, such as the client of a KMS',
+    validate: () => undefined,
   },
   {
     env: 'RAILHEAD_SERVICE_WORD',
@@ -360,7 +374,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
   {
     env: 'NODE_ENV',
     value: 'production',
-    help: 'production requires RAILHEAD_MASTER_KEY',
+    help: 'production requires a master key in one of its three settings',
     validate: () => undefined,
   },
 ];

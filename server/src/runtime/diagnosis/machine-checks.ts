@@ -1,13 +1,12 @@
 // Checks of the machine and of the data folder, which need no database.
 import fs from 'node:fs';
 import path from 'node:path';
-import { masterKeyFile } from '../security/master-key.ts';
+import { type MasterKeySource, masterKeyFile } from '../security/master-key.ts';
 import { type Finding, failure, passed, warning } from './finding.ts';
 
 /** Settings that are checked. */
 interface Settings {
   dataDir: string;
-  masterKey: Uint8Array | undefined;
   production: boolean;
   publicUrl: string | undefined;
   databaseUrl: string | undefined;
@@ -74,11 +73,13 @@ export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding
 
 /** Whether the master key is present and readable by its owner only. Never creates one. */
 export function checkMasterKeyFile({
-  masterKey,
   production,
   dataDir,
-}: Pick<Settings, 'masterKey' | 'production' | 'dataDir'>): Finding {
-  if (masterKey) return passed('master-key', 'RAILHEAD_MASTER_KEY is set.');
+  ...source
+}: Pick<Settings, 'production' | 'dataDir'> & MasterKeySource): Finding {
+  if (source.masterKey) return passed('master-key', 'RAILHEAD_MASTER_KEY is set.');
+  if (source.masterKeyCommand) return passed('master-key', 'A command prints the master key.');
+  if (source.masterKeyFile !== undefined) return checkKeyFile(source.masterKeyFile);
   if (production) {
     return failure(
       'master-key',
@@ -87,8 +88,17 @@ export function checkMasterKeyFile({
     );
   }
   const file = masterKeyFile(dataDir);
+  if (!fs.existsSync(file)) {
+    return passed('master-key', 'There is no key yet; the first start creates one.');
+  }
+  return checkKeyFile(file);
+}
+
+function checkKeyFile(file: string): Finding {
   const state = fs.statSync(file, { throwIfNoEntry: false });
-  if (!state) return passed('master-key', 'There is no key yet; the first start creates one.');
+  if (!state) {
+    return failure('master-key', `${file} does not exist.`, 'Restore the file of the master key.');
+  }
   if (process.platform !== 'win32' && (state.mode & 0o077) !== 0) {
     return warning('master-key', `${file} can be read by other users.`, `chmod 600 ${file}`);
   }

@@ -1,10 +1,10 @@
-// Creation and reading of the master key file.
+// Creation and reading of the master key file, and the other sources of the key.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemEffects } from '../config/system-effects.ts';
-import { masterKeyIn } from './master-key.ts';
+import { configuredMasterKey, masterKeyIn } from './master-key.ts';
 
 const effects = systemEffects();
 let dataDir: string;
@@ -37,5 +37,34 @@ describe('masterKeyIn', () => {
   it('reports in one line that the folder cannot be created', () => {
     fs.writeFileSync(folder(), 'a file');
     expect(() => masterKeyIn(folder(), effects)).toThrow(/cannot be (read|written): \w+\.$/);
+  });
+});
+
+describe('configuredMasterKey', () => {
+  const HEX = 'ab'.repeat(32);
+  const KEY = Buffer.from(HEX, 'hex');
+
+  it('reads the setting, a file in hex or base64, and the output of a command', () => {
+    expect(configuredMasterKey({})).toBeUndefined();
+    expect(configuredMasterKey({ masterKey: KEY })).toEqual(KEY);
+    const file = path.join(dataDir, 'key');
+    for (const text of [HEX, `${HEX}\n`, KEY.toString('base64')]) {
+      fs.writeFileSync(file, text);
+      expect(configuredMasterKey({ masterKeyFile: file })).toEqual(KEY);
+      const masterKeyCommand = `cat '${file}'`;
+      expect(configuredMasterKey({ masterKeyCommand })).toEqual(KEY);
+    }
+  });
+
+  it('reports in one line without the output that there is no key', () => {
+    const file = path.join(dataDir, 'key');
+    expect(() => configuredMasterKey({ masterKeyFile: file })).toThrow(/cannot be read: ENOENT\.$/);
+    fs.writeFileSync(file, 'short');
+    const invalid = /must contain 32 bytes in hex or base64\.$/;
+    expect(() => configuredMasterKey({ masterKeyFile: file })).toThrow(invalid);
+    expect(() => configuredMasterKey({ masterKeyCommand: 'echo secret' })).toThrow(invalid);
+    expect(() => configuredMasterKey({ masterKeyCommand: 'echo secret; exit 3' })).toThrow(
+      /^The command for the master key failed with exit code 3\.$/,
+    );
   });
 });

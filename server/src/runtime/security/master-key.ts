@@ -1,16 +1,19 @@
-// The operator's master key, which seals every secret that must be readable again. In production it
-// is a setting only. In development a key is generated once and kept in the data folder with its
+// The operator's master key, which seals the keys of the installation. In production it is a setting: the
+// key, a file with it, or a command that prints it, such as the client of a key management service. In
+// development a key is generated once and kept in the data folder with its
 // database; it is written completely under another name first, so that two processes that start at
 // once use the same one.
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Effects } from '../../kernel/effects.ts';
+import { keyFrom } from '../config/settings.ts';
 import { KEY_BYTES } from './crypto.ts';
 
 const FILE = 'master.key';
 const KEY_FORMAT = /^[0-9a-f]{64}\s*$/;
 
-const masterKeyError = (message: string, cause?: unknown) =>
+export const masterKeyError = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'MasterKeyError' });
 
 const codeOf = (error: unknown) => (error as { code?: string }).code;
@@ -58,3 +61,56 @@ export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   }
   return readMasterKey(file) as Uint8Array;
 }
+
+/** Where the settings say that the key is; at most one of them. */
+export interface MasterKeySource {
+  masterKey?: Uint8Array | undefined;
+  masterKeyFile?: string | undefined;
+  masterKeyCommand?: string | undefined;
+}
+
+const COMMAND_MS = 30_000;
+
+function parsed(text: string, source: string): Uint8Array {
+  const key = keyFrom(text.trim());
+  if (!key) throw masterKeyError(`${source} must contain 32 bytes in hex or base64.`);
+  return key;
+}
+
+function textOfFile(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw masterKeyError(`${file} cannot be read: ${codeOf(cause)}.`, cause);
+  }
+}
+
+/** Runs the command in a shell. Its error output is that of this process. */
+function outputOf(command: string): string {
+  try {
+    return execFileSync('/bin/sh', ['-c', command], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: COMMAND_MS,
+    });
+  } catch (cause) {
+    const { status } = cause as { status?: number | null };
+    const reason = status == null ? 'did not end in 30 s' : `failed with exit code ${status}`;
+    // Without the cause: it contains the output.
+    throw masterKeyError(`The command for the master key ${reason}.`);
+  }
+}
+
+/** The key of the settings; undefined if none is set. Throws MasterKeyError with one plain line. */
+export function configuredMasterKey(source: MasterKeySource): Uint8Array | undefined {
+  const { masterKey, masterKeyFile: file, masterKeyCommand: command } = source;
+  if (file !== undefined) return parsed(textOfFile(file), file);
+  if (command !== undefined) return parsed(outputOf(command), 'The output of the command');
+  return masterKey;
+}
+
+/** Whether the settings name a key. */
+export const hasMasterKey = (source: MasterKeySource): boolean =>
+  [source.masterKey, source.masterKeyFile, source.masterKeyCommand].some(
+    (each) => each !== undefined,
+  );
