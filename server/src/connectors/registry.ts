@@ -15,6 +15,7 @@ import {
   settingsIn,
 } from '../kernel/settings.ts';
 import { type Circuits, createCircuits } from '../runtime/jobs/circuits.ts';
+import type { SealedColumn } from '../runtime/security/sealed-columns.ts';
 import type { Vault } from '../runtime/security/vault.ts';
 import { bridge } from './bridge/index.ts';
 import type { Capabilities, Capability, Connector, ConnectorParts } from './connector.ts';
@@ -26,7 +27,9 @@ import { oidc } from './oidc/index.ts';
 import type { Connectors, StoragePort } from './ports/index.ts';
 import type { CustodyKeys } from './ports/wallets.ts';
 import { s3 } from './s3/index.ts';
+import { numberContext } from './sandbox/cards/card-numbers.ts';
 import { sandbox } from './sandbox/index.ts';
+import { seedContextOf, signerContext, targetContext } from './signer/custody.ts';
 import { signer } from './signer/index.ts';
 import { sms } from './sms/index.ts';
 import { smtp } from './smtp/index.ts';
@@ -73,6 +76,27 @@ export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys 
   open: openOwn,
   derive,
 });
+
+const inModes = (contextOf: (id: string) => string) => (id: string) =>
+  MODES.map((mode) => `${mode} ${contextOf(id)}`);
+
+/** What the built-in custodian and the sandbox seal, by the column of the rows. */
+export const CUSTODY_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'wallets',
+    column: 'seed',
+    contextColumn: 'wallet_id',
+    contexts: inModes(seedContextOf),
+  },
+  {
+    table: 'otp_targets',
+    column: 'target',
+    contextColumn: 'code_id',
+    contexts: inModes(targetContext),
+  },
+  { table: 'delegated_keys', column: 'signer', contexts: inModes(signerContext) },
+  { table: 'cards', column: 'secret', contexts: inModes(numberContext) },
+];
 
 /** Keys of a mode: what is sealed in one cannot be opened in the other. */
 const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({

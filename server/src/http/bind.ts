@@ -19,6 +19,7 @@ import { type Ctx, createContext } from '../runtime/operation/context.ts';
 import { idempotency } from '../runtime/operation/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';
 import { packJson, unpackJson } from '../runtime/operation/stored-json.ts';
+import type { SealedColumn } from '../runtime/security/sealed-columns.ts';
 
 export type Operation = Bound<Ctx>;
 
@@ -197,7 +198,13 @@ const KEYED = 'k';
 const isSame = (stored: string, { hash, plainHash }: Keyed): boolean =>
   stored === (stored.startsWith(KEYED) ? hash : plainHash());
 
-const sealedAs = ({ id }: Keyed) => `idempotency ${id} reply`;
+const sealedAs = ({ id }: Pick<Keyed, 'id'>) => `idempotency ${id} reply`;
+
+export const sealedReplies: SealedColumn = {
+  table: 'idempotency',
+  column: 'reply',
+  contexts: (id) => [sealedAs({ id })],
+};
 
 async function replay(
   runtime: Runtime,

@@ -59,7 +59,7 @@ const tokenOf = (
     .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid })
     .sign(privateKey);
 
-const contextOf = (id: string) => `signer of ${id}`;
+export const signerContext = (id: string) => `signer of ${id}`;
 
 const publicKeyOf = ({ point }: P256Pair) => compressedPoint(point.toString('hex')) as string;
 
@@ -76,14 +76,14 @@ const selfSigning = (
   async newSigner({ id }) {
     const pair = generatePair();
     try {
-      return { publicKey: publicKeyOf(pair), signer: keys.seal(pair.scalar, contextOf(id)) };
+      return { publicKey: publicKeyOf(pair), signer: keys.seal(pair.scalar, signerContext(id)) };
     } finally {
       pair.scalar.fill(0);
     }
   },
 
   async stampWith({ id, signer, payload }) {
-    const pair = sealedPair(keys, signer, contextOf(id));
+    const pair = sealedPair(keys, signer, signerContext(id));
     try {
       return stampBy(pair, payload);
     } finally {
@@ -94,7 +94,7 @@ const selfSigning = (
 
 const ENTROPY_BYTES = 16;
 
-const seedContextOf = (walletId: string) => `seed of wallet ${walletId}`;
+export const seedContextOf = (walletId: string) => `seed of wallet ${walletId}`;
 
 function newSeed(
   effects: Effects,
@@ -125,7 +125,7 @@ function textOf(
 const SCALAR_BYTES = 32;
 
 const hexOf = (point: Buffer) => point.toString('hex');
-const targetContext = (id: string) => `one-time code key of ${id}`;
+export const targetContext = (id: string) => `one-time code key of ${id}`;
 
 /** Created on first use: most operator commands do not need the master key. */
 function memoize<T extends object>(create: () => T): () => T {

@@ -1,4 +1,5 @@
 // Public interface of the feature providers: management, directory, and connectors that route to providers.
+
 import type { Feature } from '../../runtime/operation/feature.ts';
 import {
   Environment,
@@ -19,6 +20,7 @@ import { watchProviders } from './health/metrics.ts';
 import { recordOutcome } from './health/outcomes.ts';
 import { usageSweep } from './health/retention.ts';
 import { routedIssuer } from './issuer.ts';
+import { keyContext } from './keys.ts';
 import {
   addProviderKey,
   checkProvider,
@@ -98,6 +100,7 @@ export const providerMetrics = { watch: watchProviders, unusable: unusableProvid
 
 /** The sweeps and tables of this feature. */
 export const providerFeature = {
+  sealed: [{ table: 'provider_keys', column: 'private_key', contexts: (id) => [keyContext(id)] }],
   sweeps: (parts: HealthParts) => [healthSweep(parts), balanceSweep(parts), usageSweep()],
   reset: {
     retained: {

@@ -24,7 +24,7 @@ export interface ArchiveParts {
 /** Reading the first rows of a partition may sort all of them. */
 const STATEMENT_TIMEOUT_MS = 3_600_000;
 
-const keyContext = (id: string) => `archives ${id} file_key`;
+export const archiveKeyContext = (id: string) => `archives ${id} file_key`;
 
 /** An error does not become an unhandled one: the reader of the stream receives it. */
 const ignore = () => undefined;
@@ -55,7 +55,7 @@ export async function storeArchive(
   if (archive.object !== null) await storage.remove(archive.object);
   const object = uuid7(effects);
   const key = effects.random(KEY_BYTES);
-  await beginStoring(db, archive.id, object, vault.sealOwn(key, keyContext(archive.id)));
+  await beginStoring(db, archive.id, object, vault.sealOwn(key, archiveKeyContext(archive.id)));
   const hash = createHash('sha256');
   let [rows, bytes] = [0, 0];
   const lines = textOf(parts, archive, (count) => {
@@ -89,7 +89,7 @@ async function storedArchive({ runtime }: ArchiveParts, id: string) {
 /** The compressed content from a byte on. Throws NOT_FOUND and CONFLICT. */
 async function contentOf(parts: ArchiveParts, id: string, from = 0) {
   const { object, sealed } = await storedArchive(parts, id);
-  const key = parts.runtime.vault.openOwn(sealed, keyContext(id));
+  const key = parts.runtime.vault.openOwn(sealed, archiveKeyContext(id));
   const get = (offset: number) => parts.storage.get(object, offset);
   return openContent(key, id, get, from);
 }

@@ -1,5 +1,7 @@
 // Public interface of the retention of histories.
+
 import type { Feature } from '../../runtime/operation/feature.ts';
+import { archiveKeyContext } from './archive.ts';
 import type { RetentionParts } from './parts.ts';
 import { retentionSweep } from './sweep.ts';
 
@@ -11,5 +13,6 @@ export { type RetentionOverview, retentionOverview } from './show.ts';
 
 /** Parts that this feature adds to a server. */
 export const retentionFeature = {
+  sealed: [{ table: 'archives', column: 'file_key', contexts: (id) => [archiveKeyContext(id)] }],
   sweeps: ({ retention }: { retention: RetentionParts }) => [retentionSweep(retention)],
 } satisfies Feature<{ retention: RetentionParts }>;

@@ -1,6 +1,8 @@
 // Public interface of stablecoins for `compose.ts` and the operator.
+
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { stablecoinJobs } from './coins/coin-jobs.ts';
+import { credentialsContext } from './coins/provider-accounts.ts';
 import { stablecoinOperations } from './operations.ts';
 import { stablecoinPersonalData } from './personal-data.ts';
 import { issuanceStates, linkStates, operationStates, serviceStates } from './states.ts';
@@ -25,6 +27,13 @@ export { SUPPLY_MEASURES, supplyProblems } from './supply/reconciliation.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const stablecoinFeature = {
+  sealed: [
+    {
+      table: 'stablecoin_provider_accounts',
+      column: 'credentials',
+      contexts: (id) => [credentialsContext(id)],
+    },
+  ],
   operations: stablecoinOperations,
   jobs: stablecoinJobs,
   personalData: stablecoinPersonalData,

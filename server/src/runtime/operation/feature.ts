@@ -6,6 +6,7 @@ import type { HostedPage } from '../../kernel/contract/page.ts';
 import type { Lifecycle } from '../../kernel/states.ts';
 import type { ResetRules } from '../committer/reset.ts';
 import type { JobHandler, Sweep } from '../jobs/jobs.ts';
+import type { SealedColumn } from '../security/sealed-columns.ts';
 import type { Ctx } from './context.ts';
 import type { Runtime } from './operate.ts';
 import type { PersonalData } from './personal-data.ts';
@@ -34,6 +35,8 @@ export interface Feature<P = never, C = never> {
   states?: Readonly<Record<string, Lifecycle>>;
   /** Personal data in the feature's tables. */
   personalData?: PersonalData<C>;
+  /** Columns of the feature's tables that are sealed under a key of the installation. */
+  sealed?: readonly SealedColumn[];
   /** Rules for the feature's tables in a reset of a sandbox platform. */
   reset?: ResetRules;
   /** A page of text and at most one button. */

@@ -1,11 +1,12 @@
-// Encrypts personal data at rest. Every customer has a separate data key, sealed under the
-// operator's master key and stored with the customer; personal data is sealed under that key.
-// Deleting the key erases all of it at once, in every copy except a backup that still has the key.
-// Values that must be searchable are also stored as a keyed hash, which cannot be guessed
-// without the master key.
+// Encrypts personal data at rest. Every customer has a separate data key, sealed under a key of the
+// installation and stored with the customer; personal data is sealed under that key. Deleting the key
+// erases all of it at once, in every copy except a backup that still has the key. A text that a key
+// of the installation has sealed names the key's number, so that these keys can rotate. Searchable
+// values also have a keyed hash; its key is derived from key 0 and does not rotate.
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';
 import { KEY_BYTES, open, seal } from './crypto.ts';
+import type { SealingKeys } from './data-keys.ts';
 
 /** A data key as it is stored, and the id of its owner. */
 export interface DataKey {
@@ -20,29 +21,55 @@ export interface Vault {
   seal(key: DataKey, plaintext: Uint8Array | string, context: string): string;
   /** Throws for another key, another context or a damaged text. */
   open(key: DataKey, sealed: string, context: string): Buffer;
-  /** Seals under the master key itself: data that belongs to no customer. */
+  /** Seals under the key of the installation: data that belongs to no customer. */
   sealOwn(plaintext: Uint8Array | string, context: string): string;
   openOwn(sealed: string, context: string): Buffer;
-  /** Equal for equal values of one kind; cannot be reversed without the master key. Hexadecimal. */
+  /** Equal for equal values of one kind; cannot be reversed without key 0. Hexadecimal. */
   digest(kind: string, value: string): string;
-  /** 32 bytes derived from the master key for one purpose: the same at every start. */
+  /** 32 bytes derived from key 0 for one purpose: the same at every start. */
   derive(purpose: string): Uint8Array;
 }
 
 /** Maximum cached data keys, so that each key of a page of customers is opened once. */
 const MAX_CACHED_KEYS = 4_096;
 
-const contextOf = (owner: string) => `data key of ${owner}`;
+/** Context of a data key that `newKey` has sealed. */
+export const dataKeyContext = (owner: string) => `data key of ${owner}`;
 
-/** `masterKey` is called on first use: most operator commands never need it. */
-export function createVault(effects: Effects, masterKey: () => Uint8Array): Vault {
+/** A text that a key with a number above 0 has sealed: `s2.<number>.<nonce>.<ciphertext and tag>`. */
+const NUMBERED = /^s2\.(\d{1,9})\./;
+
+/** One key that never rotates. */
+const onlyKey = (key: () => Uint8Array): SealingKeys => ({
+  active: () => ({ number: 0, key: key() }),
+  key,
+});
+
+/** Keys are read on first use: most operator commands never need one. */
+export function createVault(
+  effects: Effects,
+  sealingKeys: SealingKeys | (() => Uint8Array),
+): Vault {
+  const keys = typeof sealingKeys === 'function' ? onlyKey(sealingKeys) : sealingKeys;
   const openedKeys = new Map<string, Buffer>();
   let digestKey: Uint8Array | undefined;
+
+  function sealOwn(plaintext: Uint8Array | string, context: string): string {
+    const { number, key } = keys.active();
+    const sealed = seal(effects, key, plaintext, context);
+    return number === 0 ? sealed : sealed.replace(/^s1/, `s2.${number}`);
+  }
+
+  function openOwn(sealed: string, context: string): Buffer {
+    const [, number] = NUMBERED.exec(sealed) ?? [];
+    if (number === undefined) return open(keys.key(0), sealed, context);
+    return open(keys.key(Number(number)), sealed.replace(NUMBERED, 's1.'), context);
+  }
 
   function keyOf({ owner, sealed }: DataKey): Buffer {
     const cached = openedKeys.get(sealed);
     if (cached) return cached;
-    const key = open(masterKey(), sealed, contextOf(owner));
+    const key = openOwn(sealed, dataKeyContext(owner));
     const [oldest] = openedKeys.keys();
     if (openedKeys.size >= MAX_CACHED_KEYS && oldest !== undefined) openedKeys.delete(oldest);
     openedKeys.set(sealed, key);
@@ -50,14 +77,14 @@ export function createVault(effects: Effects, masterKey: () => Uint8Array): Vaul
   }
 
   const derive = (purpose: string) =>
-    new Uint8Array(hkdfSync('sha256', masterKey(), '', purpose, KEY_BYTES));
+    new Uint8Array(hkdfSync('sha256', keys.key(0), '', purpose, KEY_BYTES));
 
   return {
-    newKey: (owner) => seal(effects, masterKey(), effects.random(KEY_BYTES), contextOf(owner)),
+    newKey: (owner) => sealOwn(effects.random(KEY_BYTES), dataKeyContext(owner)),
     seal: (key, plaintext, context) => seal(effects, keyOf(key), plaintext, context),
     open: (key, sealed, context) => open(keyOf(key), sealed, context),
-    sealOwn: (plaintext, context) => seal(effects, masterKey(), plaintext, context),
-    openOwn: (sealed, context) => open(masterKey(), sealed, context),
+    sealOwn,
+    openOwn,
     derive,
     digest(kind, value) {
       digestKey ??= derive('keyed hashes');

@@ -30,7 +30,7 @@ export interface CardNumbers {
   open(card: { cardId: string; secret: string }): CardDetails;
 }
 
-const contextOf = (cardId: string) => `number of ${cardId}`;
+export const numberContext = (cardId: string) => `number of ${cardId}`;
 
 /** Decimal digits of a hash. */
 const digitsOf = (hash: Buffer, count: number): string =>
@@ -67,12 +67,12 @@ export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
       const expMonth = ordered.getUTCMonth() + 1;
       const expYear = ordered.getUTCFullYear() + YEARS;
       const plain = [number, code, expMonth, expYear].join(' ');
-      const secret = keys.seal(plain, contextOf(order.id));
+      const secret = keys.seal(plain, numberContext(order.id));
       return { brand: 'VISA', last4: number.slice(-4), expMonth, expYear, secret };
     },
 
     open({ cardId, secret }) {
-      const plain = keys.open(secret, contextOf(cardId)).toString();
+      const plain = keys.open(secret, numberContext(cardId)).toString();
       const [number = '', code = '', expMonth, expYear] = plain.split(' ');
       return { number, code, expMonth: Number(expMonth), expYear: Number(expYear) };
     },

@@ -1,7 +1,8 @@
 // Public interface of bulk imports.
+
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { importWebhooks } from './contract.ts';
-import { importJobs } from './jobs.ts';
+import { importJobs, keyContext } from './jobs.ts';
 import { importOperations } from './operations.ts';
 import { importPersonalData } from './personal-data.ts';
 import { importStates } from './states.ts';
@@ -19,6 +20,7 @@ export { IMPORT_STATUSES } from './states.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const importFeature = {
+  sealed: [{ table: 'imports', column: 'file_key', contexts: (id) => [keyContext(id)] }],
   operations: () => importOperations,
   jobs: importJobs,
   webhooks: importWebhooks,

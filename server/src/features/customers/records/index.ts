@@ -1,6 +1,8 @@
 // Public interface of customer records: rows, their encrypted personal data and the states of the identity
 // check.
+
 import type { Feature } from '../../../runtime/operation/feature.ts';
+import { dataKeyContext } from '../../../runtime/security/vault.ts';
 import { customerNameSweep } from './name-sweep.ts';
 import { customerPersonalData } from './personal-data.ts';
 import { checkStates } from './states.ts';
@@ -23,6 +25,7 @@ export { sealOldCustomers } from './upgrade.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const customerFeature = {
+  sealed: [{ table: 'customers', column: 'data_key', contexts: (id) => [dataKeyContext(id)] }],
   personalData: customerPersonalData,
   states: { check: checkStates },
   sweeps: () => [customerNameSweep()],

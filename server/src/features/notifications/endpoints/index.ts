@@ -1,7 +1,9 @@
 // Public interface of webhook endpoints.
+
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { endpointWebhooks } from './contract.ts';
 import { keptDeliverySweep } from './kept.ts';
+import { sealedEndpointKeys } from './keys.ts';
 import { endpointOperations } from './operations.ts';
 import { pausingSweep } from './pausing.ts';
 import { deletedEndpointSweep } from './purge.ts';
@@ -18,6 +20,7 @@ export { deliveryTargets, isWanted, type Target } from './targets.ts';
 
 /** Parts that this feature adds to a server. */
 export const endpointFeature = {
+  sealed: [sealedEndpointKeys],
   operations: endpointOperations,
   webhooks: endpointWebhooks,
   sweeps: () => [pausingSweep(), keptDeliverySweep(), deletedEndpointSweep()],

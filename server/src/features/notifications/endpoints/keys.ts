@@ -4,6 +4,7 @@
 import { createHmac } from 'node:crypto';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { EndpointKey } from './store.ts';
 
@@ -13,6 +14,13 @@ const PREFIX = 'whsec_';
 const KEPT_SECRETS = 4_096;
 
 const contextOf = (id: string) => `webhook_endpoints key ${id}`;
+
+export const sealedEndpointKeys: SealedColumn = {
+  table: 'webhook_endpoints',
+  column: 'keys',
+  contexts: (id) => [contextOf(id)],
+  isList: true,
+};
 
 /** A new key, and its secret as the receiver configures it. The secret is shown once. */
 export function newEndpointKey(ctx: Ctx): { key: EndpointKey; secret: string } {

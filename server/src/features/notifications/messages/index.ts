@@ -1,8 +1,9 @@
 // Public interface of messages.
+
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { messagePersonalData } from './personal-data.ts';
 import { messageJobs } from './send.ts';
-import { messageStates } from './store.ts';
+import { messageStates, sealedMessageColumns } from './store.ts';
 
 export { messageDetails, pageOfMessages, searchMessages } from './by-operator.ts';
 export { canSend, sendMessage } from './send.ts';
@@ -24,6 +25,7 @@ export {
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const messageFeature = {
+  sealed: sealedMessageColumns,
   jobs: messageJobs,
   personalData: messagePersonalData,
   states: { message: messageStates },

@@ -4,6 +4,7 @@
 import { stateTable } from '../../../kernel/states.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 
 export const MESSAGE_CHANNELS = ['EMAIL', 'SMS'] as const;
@@ -67,6 +68,16 @@ export interface Content {
 type OpenedMessage = { [Part in keyof Content | 'to']?: string };
 
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
+
+/** Messages to recipients that are no customers; others are sealed under the customer's key. */
+export const sealedMessageColumns = (['recipient', 'content'] as const).map(
+  (column): SealedColumn => ({
+    table: 'messages',
+    column,
+    contexts: (id) => [contextOf(id, column)],
+    where: 'customer_id is null',
+  }),
+);
 
 /** Encrypts recipient and content of the message `id`. */
 export function sealMessage(

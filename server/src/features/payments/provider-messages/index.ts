@@ -1,7 +1,8 @@
 // Public interface of provider messages.
-import type { Feature } from '../../../runtime/operation/feature.ts';
 
+import type { Feature } from '../../../runtime/operation/feature.ts';
 import { messageRetention, providerMessagePersonalData } from './personal-data.ts';
+import { bodyContext } from './store.ts';
 
 export type {
   CardEntry,
@@ -16,6 +17,7 @@ export { subjectOf } from './transfers.ts';
 
 /** Parts that this feature adds to a server. */
 export const providerMessageFeature = {
+  sealed: [{ table: 'provider_messages', column: 'body', contexts: (id) => [bodyContext(id)] }],
   personalData: providerMessagePersonalData,
   sweeps: ({ providerMessageRetentionMs }: { providerMessageRetentionMs: number }) => [
     messageRetention(providerMessageRetentionMs),

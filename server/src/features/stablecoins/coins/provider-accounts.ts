@@ -32,7 +32,7 @@ export function presentProviderAccount(row: ProviderAccountRow) {
   };
 }
 
-const credentialsContext = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
+export const credentialsContext = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
 
 /** Credentials and account id for calls of the provider. */
 export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): ProviderLink {

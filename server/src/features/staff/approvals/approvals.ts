@@ -10,6 +10,7 @@ import type { ChangeSet, Versioned } from '../../../runtime/committer/change-set
 import { equals, type Filter } from '../../../runtime/db/database.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
 import { INSTALLATION } from '../../tenancy/platform/index.ts';
 import {
   type Changes,
@@ -115,6 +116,16 @@ const presentApproval = (row: ApprovalRow, status: ApprovalStatus) => ({
 export type Approval = ReturnType<typeof presentApproval>;
 
 const contextOf = (id: string, column: string) => `operator_approvals ${id} ${column}`;
+
+export const sealedApprovalColumns = ['request', 'changes'].map(
+  (column): SealedColumn => ({
+    table: 'operator_approvals',
+    column,
+    contexts: (id) => [contextOf(id, column)],
+    // Changes of a customer are sealed under its key and begin with another letter.
+    prefix: 'O',
+  }),
+);
 
 interface ApprovalRequest {
   operator: Operator;

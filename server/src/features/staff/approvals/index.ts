@@ -1,6 +1,8 @@
 // Public interface of approvals by a second person.
+
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { sealedApprovalColumns } from './approvals.ts';
 import { approvalStates } from './store.ts';
 
 export {
@@ -28,6 +30,7 @@ const personalData: PersonalData = {
 
 /** Parts that this feature adds to a server. */
 export const approvalFeature = {
+  sealed: sealedApprovalColumns,
   personalData,
   states: { approval: approvalStates },
   reset: { retained: { operator_approvals: 'true', operator_approval_policies: 'true' } },

@@ -1,6 +1,8 @@
 // Public interface of the audit of operators.
+
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { sealedOperatorKey } from './sealed.ts';
 
 export { type Changes, changesOf, changesText, ownersOf } from './changes.ts';
 export {
@@ -35,6 +37,7 @@ const personalData: PersonalData = {
 
 /** Parts that this feature adds to a server. */
 export const auditFeature = {
+  sealed: [sealedOperatorKey],
   personalData,
   reset: { retained: { operator_audit: 'true', operator_audit_head: 'true' } },
 } satisfies Feature;

@@ -13,7 +13,7 @@ import type { RowOf } from '../../../runtime/db/table.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { hashOf } from './chain.ts';
 import { changesOf, changesText, type Owners, ownersOf, platformsOf } from './changes.ts';
-import { sealFor } from './sealed.ts';
+import { sealRecord } from './sealed.ts';
 import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from './store.ts';
 
 /** The fields of an audit record that are known before the request is executed. */
@@ -69,7 +69,7 @@ async function recordOf(
     changes:
       changes.rows.length + changes.transfers.length === 0
         ? null
-        : await sealFor(runtime, customerId, changesText(changes), changesContext(id)),
+        : await sealRecord(runtime, customerId, changesText(changes), changesContext(id)),
     request_key: requestKey ?? null,
     created_at: runtime.effects.now(),
   };

@@ -1,6 +1,10 @@
 // Seals texts about changes. A text about a customer is sealed under the customer's key, so that an
-// erasure makes it unreadable. Other texts are sealed under the key of the operator.
+// erasure makes it unreadable. Other texts of approvals are sealed under a key of the installation. Other
+// texts of audit records are sealed under the key of the audit, which is stored sealed: records are never
+// changed, so a rotation of the installation's keys seals this key again instead.
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
+import { type DataKey, dataKeyContext } from '../../../runtime/security/vault.ts';
 import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 
 type Parts = Pick<Runtime, 'db' | 'vault'>;
@@ -8,6 +12,33 @@ type Parts = Pick<Runtime, 'db' | 'vault'>;
 /** The first character of a sealed text names the owner of its key. */
 const CUSTOMER_KEY = 'C';
 const OPERATOR_KEY = 'O';
+const AUDIT_KEY = 'A';
+
+const AUDIT = 'audit';
+
+export const sealedOperatorKey: SealedColumn = {
+  table: 'operator_data_keys',
+  column: 'data_key',
+  contexts: (id) => [dataKeyContext(id)],
+};
+
+async function readAuditKey({ db }: Pick<Parts, 'db'>): Promise<DataKey | undefined> {
+  const [row] = await db.query<{ data_key: string }>(
+    'select data_key from operator_data_keys where id = $1',
+    [AUDIT],
+  );
+  return row && { owner: AUDIT, sealed: row.data_key };
+}
+
+async function auditKey(parts: Parts): Promise<DataKey> {
+  const existing = await readAuditKey(parts);
+  if (existing) return existing;
+  await parts.db.query(
+    'insert into operator_data_keys (id, data_key) values ($1, $2) on conflict do nothing',
+    [AUDIT, parts.vault.newKey(AUDIT)],
+  );
+  return (await readAuditKey(parts)) as DataKey;
+}
 
 /** Seals a text; `context` describes its location. */
 export async function sealFor(
@@ -16,11 +47,30 @@ export async function sealFor(
   text: string,
   context: string,
 ): Promise<string> {
+  const sealed = await sealForCustomer({ db, vault }, customerId, text, context);
+  return sealed ?? OPERATOR_KEY + vault.sealOwn(text, context);
+}
+
+async function sealForCustomer(
+  { db, vault }: Parts,
+  customerId: string | undefined,
+  text: string,
+  context: string,
+): Promise<string | undefined> {
   const customer = customerId === undefined ? undefined : await readCustomer(db, customerId);
   const key = customer && dataKeyOf(customer);
-  return key
-    ? CUSTOMER_KEY + vault.seal(key, text, context)
-    : OPERATOR_KEY + vault.sealOwn(text, context);
+  return key && CUSTOMER_KEY + vault.seal(key, text, context);
+}
+
+/** Seals a text of an audit record. */
+export async function sealRecord(
+  parts: Parts,
+  customerId: string | undefined,
+  text: string,
+  context: string,
+): Promise<string> {
+  const sealed = await sealForCustomer(parts, customerId, text, context);
+  return sealed ?? AUDIT_KEY + parts.vault.seal(await auditKey(parts), text, context);
 }
 
 /** Opens a text; undefined if the customer was erased. */
@@ -31,7 +81,12 @@ export async function openFor(
   context: string,
 ): Promise<string | undefined> {
   const text = sealed.slice(1);
+  // Records of earlier versions too.
   if (sealed.startsWith(OPERATOR_KEY)) return vault.openOwn(text, context).toString();
+  if (sealed.startsWith(AUDIT_KEY)) {
+    const auditKeyRow = await readAuditKey({ db });
+    return auditKeyRow && vault.open(auditKeyRow, text, context).toString();
+  }
   const customer = customerId === null ? undefined : await readCustomer(db, customerId);
   const key = customer && dataKeyOf(customer);
   return key && vault.open(key, text, context).toString();

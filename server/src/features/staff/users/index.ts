@@ -1,5 +1,7 @@
 // Public interface of operator users: people with roles, their sign-in and their sessions.
+
 import type { Feature } from '../../../runtime/operation/feature.ts';
+import { totpContext } from './methods.ts';
 import { presentOperator } from './present-operator.ts';
 import { currentOperator } from './sign-in/authenticator.ts';
 import {
@@ -30,6 +32,7 @@ import {
 } from './sign-in/sessions.ts';
 import { signInSweep } from './sign-in/store.ts';
 import { userStates } from './store.ts';
+import { emailContext } from './users.ts';
 
 export { MAX_PASSWORD, MIN_PASSWORD } from './password-rules.ts';
 export { operatorAuthenticator } from './sign-in/authenticator.ts';
@@ -87,6 +90,10 @@ export const sessions = {
 
 /** Parts that this feature adds to a server. */
 export const operatorUserFeature = {
+  sealed: [
+    { table: 'operator_users', column: 'email', contexts: (id) => [emailContext(id)] },
+    { table: 'operator_users', column: 'totp_secret', contexts: (id) => [totpContext(id)] },
+  ],
   states: { operatorUser: userStates },
   sweeps: () => [signInSweep()],
   reset: {

@@ -54,7 +54,7 @@ export async function addPasskey(
   });
 }
 
-const totpContext = (id: string) => `operator_users ${id} totp`;
+export const totpContext = (id: string) => `operator_users ${id} totp`;
 
 /** The secret of the authenticator app, hexadecimal; undefined if there is none. */
 export const totpSecretOf = (vault: Vault, { id, totp_secret }: UserRow): string | undefined =>

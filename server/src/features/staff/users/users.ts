@@ -22,7 +22,7 @@ const normalized = (email: string) => email.trim().toLowerCase();
 export const emailDigest = (vault: Vault, email: string): string =>
   vault.digest('operator e-mail', normalized(email));
 
-const emailContext = (id: string) => `operator_users ${id} email`;
+export const emailContext = (id: string) => `operator_users ${id} email`;
 
 /** The columns of an e-mail address. */
 export const emailColumns = (vault: Vault, id: string, email: string) => ({
