@@ -14,6 +14,7 @@ import type { System } from './operator/cli/verb.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
 import { openKeyRing } from './runtime/security/key-ring.ts';
 import { checkSigningKeys, ensureSigningKeys, publicKeys } from './runtime/security/keys.ts';
+import { createVault } from './runtime/security/vault.ts';
 
 let database: TestDatabase;
 
@@ -99,11 +100,9 @@ describe('firstStart', () => {
 });
 
 describe('signing keys', () => {
-  const KEY = Buffer.alloc(32, 3);
-
   async function load(runtime: Runtime) {
-    await checkSigningKeys(runtime, KEY);
-    return (await openKeyRing({ ...runtime, masterKey: KEY, log: silentLog })).keys;
+    await checkSigningKeys(runtime);
+    return (await openKeyRing({ ...runtime, log: silentLog })).keys;
   }
 
   it('are generated once for each environment, and verify their signatures', () =>
@@ -132,17 +131,16 @@ describe('signing keys', () => {
 
   it('do not open under another master key, and are not replaced', () =>
     on(async ({ runtime }) => {
-      await ensureSigningKeys(runtime, KEY);
+      await ensureSigningKeys(runtime);
       const before = await publicKeys(runtime);
-      await expect(checkSigningKeys(runtime, Buffer.alloc(32, 4))).rejects.toThrow(
-        /another master key/,
-      );
+      const vault = createVault(runtime.effects, () => Buffer.alloc(32, 4));
+      await expect(checkSigningKeys({ ...runtime, vault })).rejects.toThrow(/another master key/);
       expect(await publicKeys(runtime)).toEqual(before);
     }));
 
   it('are stored sealed', () =>
     on(async ({ runtime }) => {
-      await ensureSigningKeys(runtime, KEY);
+      await ensureSigningKeys(runtime);
       const rows = await runtime.db.query<{ private_key: string }>(
         'select private_key from signing_keys',
       );

@@ -2,11 +2,15 @@
 // features, because one change set contains rows of three of them. Used by the operator's command
 // and by the first start.
 
+import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import type { FundingPort } from './connectors/ports/index.ts';
 import {
   findInternalAccounts,
   provisionAccounts,
 } from './features/balances/internal-accounts/index.ts';
+import { openSystemAccounts } from './features/balances/ledger-accounts/index.ts';
+import { sealOldCustomers } from './features/customers/records/index.ts';
+import { openEpoch } from './features/notifications/events/index.ts';
 import { createPlatform, type NewPlatform } from './features/tenancy/administration/index.ts';
 import {
   newPlatformId,
@@ -21,9 +25,13 @@ import type { Provisioning } from './operator-api/installation.ts';
 import { PERSONAL_DATA } from './personal-data.ts';
 import type { Database } from './runtime/db/database.ts';
 import { col, table } from './runtime/db/table.ts';
+import type { Log } from './runtime/observability/log.ts';
 import type { Ctx } from './runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from './runtime/security/crypto.ts';
+import type { DataKeys } from './runtime/security/data-keys.ts';
+import { type KeyRing, openKeyRing } from './runtime/security/key-ring.ts';
+import { checkSigningKeys } from './runtime/security/keys.ts';
 
 /** Provider of the funding details of an environment; undefined without such a connector. */
 export type FundingOf = (environment: Mode) => FundingPort | undefined;
@@ -194,4 +202,34 @@ export async function firstStart(
     if (!concurrent) throw error;
     return concurrent;
   }
+}
+
+/**
+ * Prepares a migrated database for the first change set; returns the signing keys, which are started and
+ * stopped together with the keys of the installation.
+ */
+export async function prepareDatabase(
+  runtime: Runtime,
+  dataKeys: DataKeys,
+  log: Log,
+): Promise<KeyRing> {
+  const { db, vault, effects } = runtime;
+  await dataKeys.read();
+  await openEpoch(db);
+  await openSystemAccounts(db, CURRENCIES, effects.now());
+  await checkSigningKeys(runtime);
+  // Requires a verified master key.
+  await sealOldCustomers(db, vault);
+  const keyRing = await openKeyRing({ db, effects, vault, log });
+  return {
+    ...keyRing,
+    start(changed) {
+      dataKeys.start(log);
+      keyRing.start(changed);
+    },
+    stop() {
+      keyRing.stop();
+      dataKeys.stop();
+    },
+  };
 }

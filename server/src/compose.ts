@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { CURRENCIES } from './catalog/currencies/currencies.ts';
+import { prepareDatabase } from './bootstrap.ts';
 import { type Naming, namingFor } from './catalog/naming.ts';
 import {
   type BuiltInConnector,
@@ -14,14 +14,11 @@ import {
   type StorageSettings,
 } from './connectors/registry.ts';
 import { agentBearers } from './features/agents/index.ts';
-import { openSystemAccounts } from './features/balances/ledger-accounts/index.ts';
 import { type CardParts, cardNetworkHandler } from './features/cards/index.ts';
 import {
   linkAuthenticator,
   verificationPage,
 } from './features/customers/hosted-verification/index.ts';
-import { sealOldCustomers } from './features/customers/records/index.ts';
-import { openEpoch } from './features/notifications/events/index.ts';
 import {
   createDeliverer,
   type Deliverer,
@@ -84,8 +81,8 @@ import { UNKNOWN_PATH, UNSUPPORTED_METHOD } from './runtime/observability/reques
 import { attemptsSweep } from './runtime/operation/attempt-limiter.ts';
 import { idempotencyReset, idempotencyRetention } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
-import { type KeyRing, openKeyRing, type SigningKeys } from './runtime/security/key-ring.ts';
-import { checkSigningKeys } from './runtime/security/keys.ts';
+import { createDataKeys } from './runtime/security/data-keys.ts';
+import type { KeyRing, SigningKeys } from './runtime/security/key-ring.ts';
 import { createVault } from './runtime/security/vault.ts';
 import { sampleReference } from './sample-reference.ts';
 import {
@@ -339,21 +336,6 @@ const eventPartsOf = (
   { followers }: OpenRequests,
 ) => ({ followers, eventRetentionMs, providerMessageRetentionMs });
 
-/** Prepares a migrated database for the first change set; returns the signing keys. */
-async function prepareDatabase(
-  runtime: Runtime,
-  { masterKey }: Settings,
-  log: Log,
-): Promise<KeyRing> {
-  const { db, vault, effects } = runtime;
-  await openEpoch(db);
-  await openSystemAccounts(db, CURRENCIES, effects.now());
-  await checkSigningKeys(runtime, masterKey);
-  // Requires a verified master key.
-  await sealOldCustomers(db, vault);
-  return openKeyRing({ db, effects, masterKey, log });
-}
-
 interface PublicPages {
   /** The public keys that verify webhooks. */
   published: KeyRing['published'];
@@ -428,12 +410,13 @@ export async function compose(
   const db = openDatabase({ url: settings.databaseUrl, ...settings.connectionLimits });
   const committer = committerOf(settings, metrics);
   const wake = wakeOf(() => ({ events: [deliverer, open], jobs: worker }));
-  const vault = createVault(effects, () => settings.masterKey);
+  const dataKeys = createDataKeys({ db, effects, masterKey: () => settings.masterKey });
+  const vault = createVault(effects, dataKeys);
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   const open = openRequests(runtime, log, metrics);
   watchQueues(metrics, runtime);
-  const keyRing = await prepareDatabase(runtime, settings, log);
+  const keyRing = await prepareDatabase(runtime, dataKeys, log);
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
   const { connectors, directory } = await providersOf(runtime, builtIn, circuits, log, metrics);

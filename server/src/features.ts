@@ -65,6 +65,7 @@ import { configFeature } from './features/tenancy/config/index.ts';
 import { requestFeature } from './features/tenancy/requests/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
 import { walletFeature, walletPorts } from './features/wallets/index.ts';
+import { sealedReplies } from './http/bind.ts';
 import type { Operator } from './kernel/caller.ts';
 import type { bodyErrors } from './kernel/contract/validate.ts';
 import type { Files } from './runtime/files/files.ts';
@@ -72,6 +73,7 @@ import type { Log } from './runtime/observability/log.ts';
 import type { Ctx } from './runtime/operation/context.ts';
 import type { Feature } from './runtime/operation/feature.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
+import { sealedSigningKeys } from './runtime/security/keys.ts';
 
 /** Resources of the server for the features. */
 export interface Resources
@@ -223,6 +225,13 @@ export const handlersOf = (parts: Parts, operations: ReturnType<typeof operation
 
 /** All sweeps. */
 export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
+
+/** Every column that is sealed under a key of the installation. */
+export const SEALED_COLUMNS = [
+  sealedSigningKeys,
+  sealedReplies,
+  ...FEATURES.flatMap(({ sealed }) => sealed ?? []),
+];
 
 /** Rules of tables for the reset of a sandbox platform. */
 export const RESET_RULES = FEATURES.flatMap(({ reset }) => reset ?? []);

@@ -42,6 +42,7 @@ import { stablecoinVerbs } from './operator/money/stablecoins.ts';
 import { suspenseVerbs } from './operator/money/suspense.ts';
 import { agentVerbs } from './operator/platforms/agents.ts';
 import { cardProgramVerbs } from './operator/platforms/card-program.ts';
+import { dataKeyVerbs } from './operator/platforms/data-keys.ts';
 import { keysVerbs, webhookKeyVerbs } from './operator/platforms/keys.ts';
 import { limitVerbs } from './operator/platforms/limits.ts';
 import { platformVerbs } from './operator/platforms/platform.ts';
@@ -76,6 +77,7 @@ export const VERBS: readonly Verb[] = [
   ...cardProgramVerbs,
   ...tokenVerbs,
   ...keysVerbs,
+  ...dataKeyVerbs,
   ...ledgerVerbs,
   ...accountVerbs,
   ...customerVerbs,

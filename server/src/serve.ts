@@ -8,13 +8,17 @@ import { connectorRegistry } from './connectors/registry.ts';
 import { enrollment } from './features/staff/users/index.ts';
 import { probeListen } from './http/connection/listen.ts';
 import { BASE_PATH } from './http/server.ts';
-import type { Effects } from './kernel/effects.ts';
 import type { SupervisorLink } from './processes/link.ts';
 import { releaseIdleMemory } from './runtime/config/release-memory.ts';
 import { systemEffects } from './runtime/config/system-effects.ts';
 import { migrate } from './runtime/db/migrate.ts';
 import type { Log } from './runtime/observability/log.ts';
-import { masterKeyIn } from './runtime/security/master-key.ts';
+import {
+  configuredMasterKey,
+  masterKeyFile,
+  readMasterKey,
+} from './runtime/security/master-key.ts';
+import { masterKeyFor } from './runtime/security/stored-keys.ts';
 import { createSample } from './sample.ts';
 import { createShutdown, onSignals } from './shutdown.ts';
 import {
@@ -144,9 +148,6 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   releaseIdleMemory();
 }
 
-const masterKeyOf = (config: Config, effects: Effects) =>
-  config.masterKey ?? masterKeyIn(config.dataDir, effects);
-
 /** Runs the server with these settings; below a supervisor, with its port and its database. */
 export async function serve(input: Config, link?: SupervisorLink): Promise<void> {
   const config = link ? { ...input, port: link.port, databaseUrl: link.databaseUrl } : input;
@@ -154,10 +155,11 @@ export async function serve(input: Config, link?: SupervisorLink): Promise<void>
   const effects = systemEffects();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = openLog(effects, config, link?.number);
-  const masterKey = masterKeyOf(config, effects);
+  const configuredKey = configuredMasterKey(config) ?? readMasterKey(masterKeyFile(config.dataDir));
   const { url, embedded } = await databaseOf(config, effects);
   let isShuttingDown = () => false;
   try {
+    const masterKey = await masterKeyFor(url, configuredKey, config.dataDir, effects);
     await migrate(url, effects.now);
     const settings = { ...config, databaseUrl: url, masterKey, process: link };
     const app = await compose(settings, effects, log);

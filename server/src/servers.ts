@@ -51,7 +51,6 @@ import type { Runtime } from './runtime/operation/operate.ts';
 
 interface ServerSettings {
   databaseUrl: string;
-  masterKey: Uint8Array;
   operatorApi?: OperatorApiSetting | undefined;
   console?: boolean | undefined;
   operatorUrl?: string | undefined;
@@ -64,7 +63,7 @@ export const operatorUrlOf = ({ operatorUrl, publicUrl }: ServerSettings): strin
   operatorUrl ?? publicUrl;
 
 /** Parts of the mount that follow from the settings. */
-type OfSettings = 'databaseUrl' | 'masterKey' | 'provisioning' | 'operatorUrl' | 'identityProvider';
+type OfSettings = 'databaseUrl' | 'provisioning' | 'operatorUrl' | 'identityProvider';
 
 type ServerOptions = Parameters<typeof createServer>[0];
 
@@ -92,7 +91,7 @@ export function serversOf(
   installation: Omit<OperatorMount, OfSettings>,
   options: ServerOptions,
 ): Servers {
-  const { operatorApi = 'on', databaseUrl, masterKey, operatorOidc } = settings;
+  const { operatorApi = 'on', databaseUrl, operatorOidc } = settings;
   if (!isApi) return singleServer({ ...options, operations: [] });
   if (operatorApi === 'off') return singleServer(options);
   const { naming, operations } = options;
@@ -100,7 +99,7 @@ export function serversOf(
   const operatorUrl = operatorUrlOf(settings);
   const identityProvider =
     operatorOidc && signIn.identityProvider(installation.runtime.effects, operatorOidc);
-  const startOptions = { databaseUrl, masterKey, provisioning, operatorUrl, identityProvider };
+  const startOptions = { databaseUrl, provisioning, operatorUrl, identityProvider };
   const mount = { ...startOptions, ...installation };
   const operatorOperations = operatorOperationsOn(mount);
   if (operatorApi === 'on') {

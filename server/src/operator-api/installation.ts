@@ -30,8 +30,6 @@ export interface Installation {
   builtIn(): readonly BuiltInProvider[];
   /** Retention of events and requests, and where they are archived. */
   retention: RetentionParts;
-  /** Throws an error of one line if no key is set. */
-  masterKey(): Uint8Array;
 }
 
 interface CreatedPlatform {

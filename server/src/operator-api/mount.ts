@@ -25,7 +25,6 @@ export type OperatorApiSetting = 'on' | 'off' | number;
 
 export interface OperatorMount {
   databaseUrl: string;
-  masterKey: Uint8Array;
   walletRecoveryMs: number | undefined;
   runtime: Runtime;
   files: Files;
@@ -47,7 +46,7 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
 export function operatorOperationsOn(options: OperatorMount): Operation[] {
-  const { databaseUrl: url, masterKey, connectors, directory, ...others } = options;
+  const { databaseUrl: url, connectors, directory, ...others } = options;
   const { provisioning, operatorUrl, identityProvider, changes, process, world, ...rest } = others;
   const installation: Installation = {
     ...rest,
@@ -56,7 +55,6 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
     fundingOf: (environment) => connectors(environment).funding,
     stream: (text, values) =>
       streamRows({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS }, text, values),
-    masterKey: () => masterKey,
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);

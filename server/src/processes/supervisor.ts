@@ -6,7 +6,12 @@ import type { Config } from '../config.ts';
 import { probeListen } from '../http/connection/listen.ts';
 import { systemEffects } from '../runtime/config/system-effects.ts';
 import { migrate } from '../runtime/db/migrate.ts';
-import { masterKeyIn } from '../runtime/security/master-key.ts';
+import {
+  configuredMasterKey,
+  masterKeyFile,
+  readMasterKey,
+} from '../runtime/security/master-key.ts';
+import { masterKeyFor } from '../runtime/security/stored-keys.ts';
 import { createShutdown, onSignals } from '../shutdown.ts';
 import { banner, databaseOf, openLog, report, watchDatabase } from '../startup.ts';
 import { createFleet } from './fleet.ts';
@@ -21,10 +26,11 @@ export async function supervise(config: Config, argv: readonly string[]): Promis
   const effects = systemEffects();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = openLog(effects, config, 0);
-  if (!config.masterKey) masterKeyIn(config.dataDir, effects);
+  const configuredKey = configuredMasterKey(config) ?? readMasterKey(masterKeyFile(config.dataDir));
   const { url, embedded } = await databaseOf(config, effects);
   let isShuttingDown = () => false;
   try {
+    await masterKeyFor(url, configuredKey, config.dataDir, effects);
     await migrate(url, effects.now);
     prepareProcesses(argv);
     const { processes, drainMs } = config;

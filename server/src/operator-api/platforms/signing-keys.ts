@@ -117,10 +117,10 @@ export const signingKeyOperations = [
     status: 200,
     body: { keys: (await publicKeys(installation.runtime)).map(presentPublicKey) },
   })),
-  operatorHandle(rotate, async ({ installation: { runtime, masterKey } }, { body }) => {
+  operatorHandle(rotate, async ({ installation: { runtime } }, { body }) => {
     const { environment, overlapHours = DEFAULT_OVERLAP_HOURS } = body;
     const overlapMs = overlapHours * HOUR_MS;
-    const keys = await rotateSigningKeys(runtime, masterKey(), environment, overlapMs);
+    const keys = await rotateSigningKeys(runtime, environment, overlapMs);
     return { status: 200, body: { keys: keys.map(presentPublicKey) } };
   }),
   operatorHandle(retire, async ({ installation }, { params: { keyId } }) => ({

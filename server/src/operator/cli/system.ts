@@ -1,13 +1,20 @@
 // The installation that an operator's command uses: the database in DATABASE_URL, or the embedded
 // one of the data folder, which is shared with a running server and otherwise started for the call.
 
+import { existsSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { gateway } from '../../connectors/gateway/index.ts';
-import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
+import {
+  CUSTODY_COLUMNS,
+  connectorRegistry,
+  custodyKeysOf,
+  storageOf,
+} from '../../connectors/registry.ts';
 import { sealOldCustomers } from '../../features/customers/records/index.ts';
 import { ENQUEUE } from '../../features/notifications/webhooks/index.ts';
 import { openProviderDirectory, type ProviderDirectory } from '../../features/providers/index.ts';
 import { retentionPartsOf } from '../../features/retention/index.ts';
+import { SEALED_COLUMNS } from '../../features.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { createClocks } from '../../runtime/clocks/clocks.ts';
@@ -22,19 +29,45 @@ import { createCircuits } from '../../runtime/jobs/circuits.ts';
 import { createLog } from '../../runtime/observability/log.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { withEmbedded } from '../../runtime/postgres/embedded.ts';
+import { createDataKeys } from '../../runtime/security/data-keys.ts';
 import { checkSigningKeys } from '../../runtime/security/keys.ts';
-import { masterKeyIn } from '../../runtime/security/master-key.ts';
+import {
+  configuredMasterKey,
+  hasMasterKey,
+  masterKeyFile,
+  masterKeyIn,
+} from '../../runtime/security/master-key.ts';
+import { assertMasterKey } from '../../runtime/security/stored-keys.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import type { System } from './verb.ts';
 
 /** Verifying reads every transfer: 100 million of them take minutes. */
 const statementTimeoutMs = 3_600_000;
 
-/** Called only by verbs that seal data. */
-function keyOf(config: Config, effects: Effects): Uint8Array {
-  if (config.masterKey) return config.masterKey;
-  if (config.production) throw new Error('RAILHEAD_MASTER_KEY must be set for this in production.');
-  return masterKeyIn(config.dataDir, effects);
+/** The master key, read once. Only verbs that seal data call it. */
+async function masterKeyOf(url: string, config: Config, effects: Effects) {
+  let key: Uint8Array | undefined;
+  const file = masterKeyFile(config.dataDir);
+  const isGenerated = !config.production && !hasMasterKey(config) && !existsSync(file);
+  // The key of a database that has keys is never generated.
+  const problem: unknown = isGenerated
+    ? await assertMasterKey(url, undefined).catch((error: unknown) => error)
+    : undefined;
+
+  function read(): Uint8Array {
+    const configured = configuredMasterKey(config);
+    if (configured) return configured;
+    if (config.production) {
+      throw new Error('RAILHEAD_MASTER_KEY must be set for this in production.');
+    }
+    if (problem) throw problem;
+    return masterKeyIn(config.dataDir, effects);
+  }
+
+  return () => {
+    key ??= read();
+    return key;
+  };
 }
 
 async function onDatabase<T>(
@@ -52,8 +85,9 @@ async function onDatabase<T>(
   });
   // A running server finds new jobs and events at its next poll.
   const wake = { events: () => undefined, jobs: () => undefined };
-  const masterKey = () => keyOf(config, effects);
-  const vault = createVault(effects, masterKey);
+  const masterKey = await masterKeyOf(url, config, effects);
+  const keys = createDataKeys({ db, effects, masterKey });
+  const vault = createVault(effects, keys);
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   // Read on demand only: a faulty file must not block verification of the books.
@@ -75,11 +109,12 @@ async function onDatabase<T>(
   };
   let checked: Promise<void> | undefined;
   const checkMasterKey = () => {
-    checked ??= checkSigningKeys(runtime, masterKey());
+    checked ??= checkSigningKeys(runtime);
     return checked;
   };
   const storage = storageOf(effects, config.files);
   try {
+    await keys.read();
     // The server cannot decrypt data that was sealed under another master key.
     await sealOldCustomers(db, vault, checkMasterKey);
     return await work({
@@ -92,8 +127,8 @@ async function onDatabase<T>(
       fundingOf: (environment) => connectorsOf(environment).funding,
       walletRecoveryMs: config.walletRecoveryMs,
       stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),
-      masterKey,
       checkMasterKey,
+      keys: { keys, masterKey, columns: [...SEALED_COLUMNS, ...CUSTODY_COLUMNS] },
     });
   } finally {
     await committer.close();

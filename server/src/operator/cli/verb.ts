@@ -2,6 +2,7 @@
 
 import type { Operator } from '../../kernel/caller.ts';
 import type { Installation } from '../../operator-api/installation.ts';
+import type { RotationParts } from '../../runtime/security/data-key-rotation.ts';
 import type { CommandArgs, Flags } from './flags.ts';
 
 /** The installation that a command uses. */
@@ -10,6 +11,8 @@ export interface System extends Installation {
   operator?: Operator;
   /** Rejects a master key that does not open the signing keys of the installation. */
   checkMasterKey?(): Promise<void>;
+  /** The keys of the installation, for their rotation. */
+  keys?: Omit<RotationParts, 'runtime'>;
 }
 
 /** Output of a verb, for programs and for people. */

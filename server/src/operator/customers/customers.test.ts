@@ -19,6 +19,7 @@ import { documents } from '../../features/customers/documents/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
 import { files } from '../../runtime/files/files.ts';
+import { createVault } from '../../runtime/security/vault.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { ledgerVerbs } from '../money/ledger.ts';
@@ -74,7 +75,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-let masterKey = () => Buffer.alloc(32, 7);
+/** Replaces the vault of the server. */
+let otherVault: Pick<System['runtime'], 'vault'> | undefined;
 
 async function run(verb: string, ...argv: string[]) {
   const result = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
@@ -82,7 +84,8 @@ async function run(verb: string, ...argv: string[]) {
   const { args } = parse(result.flags as Flags, result.positional, argv);
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
-  const system = { runtime: app.runtime, files: app.files, stream, masterKey } as unknown as System;
+  const runtime = { ...app.runtime, ...otherVault };
+  const system = { runtime, files: app.files, stream } as unknown as System;
   return result.run(system, args);
 }
 
@@ -170,10 +173,9 @@ describe('customers find', () => {
     expect((await run('find', '--identifier', '512 34 7799', ...elsewhere)).json).toEqual([]);
     expect((await run('find', '--email', 'unknown@example.com')).json).toEqual([]);
     expect((await run('find', '--phone', 'none')).json).toEqual([]);
-    const right = masterKey;
-    masterKey = () => Buffer.alloc(32, 8);
+    otherVault = { vault: createVault(app.runtime.effects, () => Buffer.alloc(32, 8)) };
     await expect(run('find', '--email', 'a@example.com')).rejects.toThrow('another master key');
-    masterKey = right;
+    otherVault = undefined;
     await expect(run('find')).rejects.toThrow('One of --email, --phone, --identifier and --name');
     await expect(run('find', '--email', 'a@b', '--phone', '1')).rejects.toThrow('One of');
   });

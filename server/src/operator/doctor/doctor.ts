@@ -31,8 +31,14 @@ import {
   checkProductionSettings,
 } from '../../runtime/diagnosis/machine-checks.ts';
 import { withEmbedded } from '../../runtime/postgres/embedded.ts';
+import { createDataKeys } from '../../runtime/security/data-keys.ts';
 import { openPublishedKeys } from '../../runtime/security/keys.ts';
-import { masterKeyFile, readMasterKey } from '../../runtime/security/master-key.ts';
+import {
+  configuredMasterKey,
+  masterKeyFile,
+  readMasterKey,
+} from '../../runtime/security/master-key.ts';
+import { createVault } from '../../runtime/security/vault.ts';
 import { usageError } from '../cli/flags.ts';
 import { withoutControlCharacters } from '../cli/table.ts';
 import type { Output } from '../cli/verb.ts';
@@ -59,9 +65,13 @@ const statementTimeoutMs = 10_000;
 
 /** Whether the master key opens the keys that sign webhooks, and so everything that is sealed. */
 async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
-  const key = config.masterKey ?? readMasterKey(masterKeyFile(config.dataDir));
+  const effects = systemEffects();
   try {
-    const count = await openPublishedKeys(db, systemEffects().now(), key);
+    const key = configuredMasterKey(config) ?? readMasterKey(masterKeyFile(config.dataDir));
+    const keys = key && createDataKeys({ db, effects, masterKey: () => key });
+    await keys?.read();
+    const vault = keys && createVault(effects, keys);
+    const count = await openPublishedKeys(db, effects.now(), vault);
     return passed('keys', `The master key opens all ${count} signing keys.`);
   } catch (error) {
     const remedy = 'Restore the master key of this database: no other one opens its data.';

@@ -1,5 +1,4 @@
 // `keys show`: the public keys that verify webhooks. `webhooks keys list|rotate|retire`: their rotation.
-// Only a rotation needs the master key.
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import {
   DEFAULT_OVERLAP_HOURS,
@@ -50,9 +49,9 @@ export function overlapIn(args: CommandArgs): number {
   throw usageError(`--overlap-hours must be a number from 0 to ${MAX_OVERLAP_HOURS}`);
 }
 
-async function rotate({ runtime, masterKey }: System, args: CommandArgs): Promise<Output> {
+async function rotate({ runtime }: System, args: CommandArgs): Promise<Output> {
   const environment = args.required('environment') as Mode;
-  return keyTable(await rotateSigningKeys(runtime, masterKey(), environment, overlapIn(args)));
+  return keyTable(await rotateSigningKeys(runtime, environment, overlapIn(args)));
 }
 
 const retire = async ({ runtime }: System, args: CommandArgs): Promise<Output> =>

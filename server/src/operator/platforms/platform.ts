@@ -121,7 +121,7 @@ async function webhookKey(system: System, environment: Mode): Promise<string> {
   const { runtime } = system;
   const existingKey = await publicKeyPem(runtime, environment);
   if (existingKey) return existingKey;
-  await ensureSigningKeys(runtime, system.masterKey());
+  await ensureSigningKeys(runtime);
   return (await publicKeyPem(runtime, environment)) as string;
 }
 

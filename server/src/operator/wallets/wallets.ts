@@ -22,7 +22,7 @@ import { platformIn } from '../platforms/platform.ts';
 type WalletRecovery = Awaited<ReturnType<typeof cancelWalletRecovery>>;
 
 /** Keys, messages and digests created with another master key than the server's are invalid. */
-const checkKeys = ({ runtime, masterKey }: System) => checkSigningKeys(runtime, masterKey());
+const checkKeys = ({ runtime }: System) => checkSigningKeys(runtime);
 
 async function keys(system: System): Promise<Output> {
   await checkKeys(system);

@@ -19,6 +19,7 @@ import {
   publicViews,
   statusOf,
 } from './keys.ts';
+import type { Vault } from './vault.ts';
 
 /** The keys that sign the webhooks of one environment. */
 export interface SigningKey {
@@ -49,7 +50,7 @@ export interface KeyRing {
 interface KeyRingOptions {
   db: Database;
   effects: Pick<Effects, 'now'>;
-  masterKey: Uint8Array;
+  vault: Pick<Vault, 'openOwn'>;
   log: Log;
 }
 
@@ -63,7 +64,7 @@ const changesAfter = (rows: readonly KeyRow[], now: Time): Time[] =>
 
 /** Reads the keys, which must exist, and follows them once started. */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
-  const { db, effects, masterKey, log } = options;
+  const { db, effects, vault, log } = options;
   const openedKeys = new Map<string, KeyObject>();
   let rows: readonly KeyRow[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
@@ -73,7 +74,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   let isFailing = false;
 
   function privateKeyOf(row: KeyRow): KeyObject {
-    const key = openedKeys.get(row.id) ?? openKey(masterKey, row);
+    const key = openedKeys.get(row.id) ?? openKey(vault, row);
     openedKeys.set(row.id, key);
     return key;
   }

@@ -7,13 +7,13 @@ import { silentLog } from '../../../test/kit/http/outbox.ts';
 import { openKeyRing } from './key-ring.ts';
 import { retireSigningKey, rotateSigningKeys } from './key-rotation.ts';
 import { keyIdOf, publicKeyPem, publicKeys } from './keys.ts';
+import { createVault } from './vault.ts';
 
 const HOUR = 3_600_000;
-const KEY = Buffer.alloc(32, 7);
 const app = testApp();
 
-const rotate = (hours: number) => rotateSigningKeys(app.runtime, KEY, 'sandbox', hours * HOUR);
-const open = () => openKeyRing({ ...app.runtime, masterKey: KEY, log: silentLog });
+const rotate = (hours: number) => rotateSigningKeys(app.runtime, 'sandbox', hours * HOUR);
+const open = () => openKeyRing({ ...app.runtime, log: silentLog });
 
 const sandboxKeys = async (algorithm = 'P-256') =>
   (await publicKeys(app.runtime)).filter(
@@ -75,7 +75,7 @@ describe('rotation of signing keys', () => {
     const both = await Promise.allSettled([rotate(1), rotate(1)]);
     expect(both.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(rotate(1)).rejects.toMatchObject({ code: 'CONFLICT' });
-    await rotateSigningKeys(app.runtime, KEY, 'production', HOUR);
+    await rotateSigningKeys(app.runtime, 'production', HOUR);
   });
 
   it('never signs before all processes can have read the key', async () => {
@@ -88,10 +88,9 @@ describe('rotation of signing keys', () => {
   });
 
   it('needs the master key of the server', async () => {
-    const other = Buffer.alloc(32, 8);
-    await expect(rotateSigningKeys(app.runtime, other, 'sandbox', HOUR)).rejects.toThrow(
-      /another master key/,
-    );
+    const vault = createVault(app.runtime.effects, () => Buffer.alloc(32, 8));
+    const other = { ...app.runtime, vault };
+    await expect(rotateSigningKeys(other, 'sandbox', HOUR)).rejects.toThrow(/another master key/);
     expect((await statuses())[0]).toBe('active');
   });
 });

@@ -39,19 +39,14 @@ function setRetirement(ctx: Ctx, rows: readonly KeyRow[], retired_at: Time | nul
   for (const row of rows) ctx.update(signingKeys, row, { retired_at });
 }
 
-async function stageRotation(
-  ctx: Ctx,
-  masterKey: Uint8Array,
-  environment: Mode,
-  overlapMs: number,
-): Promise<void> {
+async function stageRotation(ctx: Ctx, environment: Mode, overlapMs: number): Promise<void> {
   const { rows, now, withStatus } = await keysOf(ctx, environment);
   if (withStatus('announced').length) {
     throw conflict('A rotation is in progress. Wait until the new key is active, or retire it.');
   }
   const activeFrom = now + Math.max(overlapMs, KEY_NOTICE_MS);
   const number = 1 + Math.max(...rows.map((row) => row.number));
-  insertKeys(ctx, masterKey, { environment, number, active_from: activeFrom });
+  insertKeys(ctx, { environment, number, active_from: activeFrom });
   setRetirement(ctx, withStatus('active'), activeFrom + Math.max(overlapMs, KEY_NOTICE_MS));
 }
 
@@ -61,17 +56,16 @@ async function stageRotation(
  */
 export async function rotateSigningKeys(
   runtime: Runtime,
-  masterKey: Uint8Array,
   environment: Mode,
   overlapMs: number,
 ): Promise<PublicKeyView[]> {
-  await checkSigningKeys(runtime, masterKey);
-  await onKeys(runtime, environment, (ctx) =>
-    stageRotation(ctx, masterKey, environment, overlapMs),
-  ).catch((error: unknown) => {
-    if (isKeyTaken(error)) throw conflict('Another rotation has just started.');
-    throw error;
-  });
+  await checkSigningKeys(runtime);
+  await onKeys(runtime, environment, (ctx) => stageRotation(ctx, environment, overlapMs)).catch(
+    (error: unknown) => {
+      if (isKeyTaken(error)) throw conflict('Another rotation has just started.');
+      throw error;
+    },
+  );
   const views = await publicKeys(runtime);
   return views.filter((view) => view.environment === environment && view.status !== 'retired');
 }

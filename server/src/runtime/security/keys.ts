@@ -1,6 +1,6 @@
 // The keys that sign webhooks: for each environment a P-256 key, and an Ed25519 key for the
 // Standard Webhooks headers, generated on first use and rotated as a pair. Private keys are stored
-// sealed under the master key, public keys in clear text, so that showing them needs no secret.
+// sealed, public keys in clear text, so that showing them needs no secret.
 // Whether a key signs follows from its times alone, so all processes change to a new key without
 // being notified.
 
@@ -11,7 +11,9 @@ import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import type { Ctx } from '../operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../operation/operate.ts';
-import { ed25519KeyOf, newP256Key, open, seal } from './crypto.ts';
+import { ed25519KeyOf, newP256Key } from './crypto.ts';
+import type { SealedColumn } from './sealed-columns.ts';
+import type { Vault } from './vault.ts';
 
 export const KEY_ALGORITHMS = ['P-256', 'Ed25519'] as const;
 export type KeyAlgorithm = (typeof KEY_ALGORITHMS)[number];
@@ -74,6 +76,12 @@ export const presentPublicKey = ({ createdAt, activeFrom, retiredAt, ...key }: P
 
 const contextOf = (id: string) => `signing_keys ${id}`;
 
+export const sealedSigningKeys: SealedColumn = {
+  table: 'signing_keys',
+  column: 'private_key',
+  contexts: (id) => [contextOf(id)],
+};
+
 export const pemOf = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
 
@@ -90,7 +98,6 @@ export function newKey(effects: Pick<Effects, 'random'>, algorithm: KeyAlgorithm
 /** Stages a key of each algorithm. */
 export function insertKeys(
   ctx: Ctx,
-  masterKey: Uint8Array,
   keys: Pick<KeyRow, 'environment' | 'number' | 'active_from'>,
   algorithms: readonly KeyAlgorithm[] = KEY_ALGORITHMS,
 ): void {
@@ -103,7 +110,7 @@ export function insertKeys(
       id,
       algorithm,
       public_key: pemOf(key),
-      private_key: seal(ctx.effects, masterKey, der, contextOf(id)),
+      private_key: ctx.vault.sealOwn(der, contextOf(id)),
       created_at: ctx.now,
     });
   }
@@ -203,7 +210,7 @@ export const onKeys = <R>(
  * Creates missing keys; safe for concurrent starts. Read the keys with `openSigningKeys` or
  * `publicKeyPem`.
  */
-export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array): Promise<void> {
+export async function ensureSigningKeys(runtime: Runtime): Promise<void> {
   const rows = await allKeys(runtime.db);
   for (const environment of MODES) {
     const isMissing = (algorithm: KeyAlgorithm) =>
@@ -211,7 +218,7 @@ export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array)
     const missing = KEY_ALGORITHMS.filter(isMissing);
     if (!missing.length) continue;
     await onKeys(runtime, environment, async (ctx) =>
-      insertKeys(ctx, masterKey, { environment, number: 1, active_from: ctx.now }, missing),
+      insertKeys(ctx, { environment, number: 1, active_from: ctx.now }, missing),
     ).catch((error: unknown) => {
       if (!isKeyTaken(error)) throw error;
     });
@@ -219,8 +226,8 @@ export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array)
 }
 
 /** Opens a private key; throws one plain error under another master key. */
-export function openKey(masterKey: Uint8Array, row: KeyRow): KeyObject {
-  const der = open(masterKey, row.private_key, contextOf(row.id));
+export function openKey(vault: Pick<Vault, 'openOwn'>, row: KeyRow): KeyObject {
+  const der = vault.openOwn(row.private_key, contextOf(row.id));
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
 }
 
@@ -231,17 +238,17 @@ export function openKey(masterKey: Uint8Array, row: KeyRow): KeyObject {
 export async function openPublishedKeys(
   db: Pick<Database, 'find'>,
   now: Time,
-  masterKey: Uint8Array | undefined,
+  vault: Pick<Vault, 'openOwn'> | undefined,
 ): Promise<number> {
   const published = (await allKeys(db)).filter((row) => !isRetired(row, now));
   if (published.length === 0) return 0;
-  if (!masterKey) throw new Error('The master key of this database is missing.');
-  for (const row of published) openKey(masterKey, row);
+  if (!vault) throw new Error('The master key of this database is missing.');
+  for (const row of published) openKey(vault, row);
   return published.length;
 }
 
 /** Creates missing keys and checks that the master key opens all that are published. */
-export async function checkSigningKeys(runtime: Runtime, masterKey: Uint8Array): Promise<void> {
-  await ensureSigningKeys(runtime, masterKey);
-  await openPublishedKeys(runtime.db, runtime.effects.now(), masterKey);
+export async function checkSigningKeys(runtime: Runtime): Promise<void> {
+  await ensureSigningKeys(runtime);
+  await openPublishedKeys(runtime.db, runtime.effects.now(), runtime.vault);
 }

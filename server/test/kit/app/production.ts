@@ -80,7 +80,6 @@ export const commandRunner =
             folderStorage(app.filesFolder),
           ),
           stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
-          masterKey: () => Buffer.alloc(32, 7),
         }),
     });
     return result;

@@ -70,7 +70,6 @@ export async function runVerb(sim: Sim, ...argv: string[]): Promise<VerbResult> 
     stream: () => {
       throw violation('streaming is not supported');
     },
-    masterKey: () => Buffer.alloc(32, 7),
   };
   try {
     return { json: (await verb.run(system, args)).json };

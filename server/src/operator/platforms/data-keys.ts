@@ -1,0 +1,104 @@
+// `keys list|rotate|retire`: the keys that seal the secrets of the installation, and the master keys that
+// open them. A rotation prints a line for each step, because it can take minutes.
+import { iso } from '../../kernel/effects.ts';
+import {
+  keyStates,
+  retireDataKeys,
+  rotateDataKeys,
+  staleTexts,
+} from '../../runtime/security/data-key-rotation.ts';
+import { masterKeyId } from '../../runtime/security/data-keys.ts';
+import { configuredMasterKey } from '../../runtime/security/master-key.ts';
+import { type CommandArgs, usageError } from '../cli/flags.ts';
+import { table } from '../cli/table.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
+
+function partsOf({ runtime, keys }: System) {
+  if (!keys) throw new Error('The keys of the installation are not open.');
+  return { runtime, ...keys };
+}
+
+async function list(system: System): Promise<Output> {
+  const parts = partsOf(system);
+  const keys = keyStates(parts).map(({ activeFrom, ...key }) => ({
+    ...key,
+    ...(activeFrom === null ? {} : { activeFrom: iso(activeFrom) }),
+  }));
+  const waiting = await staleTexts(parts);
+  const text = table(
+    ['KEY', 'STATUS', 'ACTIVE FROM', 'MASTER KEYS'].map((head) => ({ head })),
+    keys.map((key) => [
+      String(key.number),
+      key.status,
+      key.activeFrom ?? '',
+      key.masterKeys.join(' '),
+    ]),
+  );
+  const lines = waiting.map(({ column, count }) => `${column}: ${count} under an earlier key\n`);
+  const masterKey = masterKeyId(parts.masterKey());
+  return {
+    json: { masterKey, keys, waiting },
+    text: `${text}Master key of this configuration: ${masterKey}\n${lines.join('')}`,
+  };
+}
+
+async function* lines(steps: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const step of steps) yield `${step}\n`;
+}
+
+const output = (steps: AsyncIterable<string>): Output => ({
+  json: null,
+  text: '',
+  pieces: lines(steps),
+});
+
+async function rotate(system: System, args: CommandArgs): Promise<Output> {
+  const file = args.text('new-master-key-file');
+  const command = args.text('new-master-key-command');
+  if (file !== undefined && command !== undefined) {
+    throw usageError('Give the new master key as a file or as a command.');
+  }
+  const newKey = configuredMasterKey({ masterKeyFile: file, masterKeyCommand: command });
+  return output(rotateDataKeys(partsOf(system), newKey));
+}
+
+const retire = async (system: System, args: CommandArgs): Promise<Output> =>
+  output(retireDataKeys(partsOf(system), args.on('now') ?? false));
+
+export const dataKeyVerbs: readonly Verb[] = [
+  {
+    noun: 'keys',
+    verb: 'list',
+    summary: 'List the keys that seal stored secrets, and the master keys that open them',
+    flags: {},
+    run: list,
+  },
+  {
+    noun: 'keys',
+    verb: 'rotate',
+    summary: 'Seal all stored secrets with a new key; continues an interrupted rotation',
+    flags: {
+      'new-master-key-file': {
+        value: 'FILE',
+        help: 'File with another master key, which then opens all keys as well',
+      },
+      'new-master-key-command': {
+        value: 'COMMAND',
+        help: 'Shell command that prints this master key instead',
+      },
+    },
+    run: rotate,
+  },
+  {
+    noun: 'keys',
+    verb: 'retire',
+    summary: 'Delete earlier keys and all access of other master keys',
+    flags: {
+      now: {
+        off: 'wait',
+        help: 'Do not wait for requests that may still contain texts of an earlier key',
+      },
+    },
+    run: retire,
+  },
+];

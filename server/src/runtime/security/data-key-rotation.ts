@@ -1,0 +1,239 @@
+// Rotation of the keys of the installation while servers run: a new key is published, seals after a
+// notice in which every process reads it, and then everything that earlier keys sealed is sealed again,
+// in batches. What is left follows from the texts themselves, so an interrupted rotation continues
+// where it stopped. Earlier keys are deleted by a separate command.
+import type { Time } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isKeyTaken, type Runtime } from '../operation/operate.ts';
+import { KEY_BYTES } from './crypto.ts';
+import {
+  activeNumber,
+  DATA_KEY_NOTICE_MS,
+  type DataKeyRow,
+  type DataKeys,
+  dataKeys,
+  masterKeyId,
+  wrapKey,
+} from './data-keys.ts';
+import { onKeys } from './keys.ts';
+import { countStale, resealBatch } from './reseal.ts';
+import type { SealedColumn } from './sealed-columns.ts';
+
+export interface RotationParts {
+  runtime: Runtime;
+  keys: DataKeys;
+  masterKey(): Uint8Array;
+  columns: readonly SealedColumn[];
+}
+
+/** How long earlier keys are kept: requests that wait for a signature may contain their texts. */
+const RETIRE_AFTER_MS = 15 * 60_000;
+const RETRY_MS = 500;
+/** Batches without a change after which the rest is reported: texts that are damaged. */
+const MAX_IDLE_PASSES = 10;
+/** Time in which requests are committed that began before a key was active. */
+const COMMIT_MS = 2_000;
+
+const conflict = (reason: string) => new Fault('CONFLICT', reason);
+
+const numbersOf = (rows: readonly DataKeyRow[]) =>
+  [...new Set(rows.map((row) => row.number))].sort((a, b) => a - b);
+
+const latestNumber = (rows: readonly DataKeyRow[]) => Math.max(0, ...numbersOf(rows));
+
+const isOpenedBy = (rows: readonly DataKeyRow[], id: string) =>
+  numbersOf(rows).every((number) =>
+    rows.some((row) => row.number === number && row.master_key === id),
+  );
+
+export interface KeyState {
+  number: number;
+  status: 'announced' | 'active' | 'superseded';
+  activeFrom: Time | null;
+  masterKeys: string[];
+}
+
+/** The keys of the installation, oldest first; needs no master key unless there was no rotation. */
+export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState[] {
+  const rows = keys.rows();
+  if (rows.length === 0) {
+    const masterKeys = [masterKeyId(masterKey())];
+    return [{ number: 0, status: 'active', activeFrom: null, masterKeys }];
+  }
+  const active = activeNumber(rows, runtime.effects.now());
+  return numbersOf(rows).map((number) => {
+    const ofNumber = rows.filter((row) => row.number === number);
+    const later = number > active ? 'announced' : 'active';
+    return {
+      number,
+      status: number < active ? 'superseded' : later,
+      activeFrom: number === 0 ? null : (ofNumber[0]?.active_from ?? null),
+      masterKeys: ofNumber.map((row) => row.master_key),
+    };
+  });
+}
+
+/** Texts of each column that are not sealed with the newest key. */
+export async function staleTexts({ runtime, keys, columns }: RotationParts) {
+  const number = latestNumber(keys.rows());
+  const counts = [];
+  for (const column of columns) {
+    const count = await countStale(runtime.db, column, number);
+    if (count > 0) counts.push({ column: `${column.table}.${column.column}`, count });
+  }
+  return counts;
+}
+
+/** Publishes the next key, and all keys under each master key. */
+async function publish(
+  { runtime, keys, masterKey }: RotationParts,
+  newMasterKey: Uint8Array | undefined,
+  number: number | undefined,
+): Promise<void> {
+  const rows = keys.rows();
+  const masterKeys = [masterKey(), ...(newMasterKey ? [newMasterKey] : [])];
+  const ids = new Set(masterKeys.map(masterKeyId));
+  const others = rows.filter((row) => !ids.has(row.master_key));
+  if (others.length > 0) {
+    throw conflict(`The master key ${others[0]?.master_key} also opens the keys. Retire it first.`);
+  }
+  await onKeys(runtime, 'sandbox', async (ctx) => {
+    const stage = (each: number, key: Uint8Array, activeFrom: Time) => {
+      for (const master of masterKeys) {
+        const master_key = masterKeyId(master);
+        const id = `${each} ${master_key}`;
+        if (rows.some((row) => row.id === id)) continue;
+        const sealed = wrapKey(ctx.effects, master, each, key);
+        const times = { created_at: ctx.now, active_from: activeFrom };
+        ctx.insert(dataKeys, { id, number: each, master_key, sealed, ...times });
+      }
+    };
+    for (const each of rows.length === 0 ? [0] : numbersOf(rows)) {
+      stage(each, keys.key(each), rows.find((row) => row.number === each)?.active_from ?? ctx.now);
+    }
+    if (number === undefined) return;
+    stage(number, ctx.effects.random(KEY_BYTES), ctx.effects.now() + DATA_KEY_NOTICE_MS);
+  }).catch((error: unknown) => {
+    if (isKeyTaken(error)) throw conflict('Another rotation has just started.');
+    throw error;
+  });
+  await keys.read();
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Seals all texts of earlier keys with the newest one. Yields a line for each step. */
+async function* reseal(parts: RotationParts): AsyncGenerator<string> {
+  const { runtime, keys, columns } = parts;
+  const number = latestNumber(keys.rows());
+  const activeFrom = Math.max(0, ...keys.rows().map((row) => row.active_from));
+  const wait = activeFrom - runtime.effects.now();
+  if (wait > 0) {
+    yield `Key ${number} seals in ${Math.ceil(wait / 1_000)} s. All servers read it until then.`;
+    await sleep(wait);
+  }
+  for (const column of columns) {
+    const name = `${column.table}.${column.column}`;
+    const total = await countStale(runtime.db, column, number);
+    let done = 0;
+    let reported = performance.now();
+    let idlePasses = 0;
+    for (let after = ''; done < total && idlePasses < MAX_IDLE_PASSES; ) {
+      const batch = await resealBatch(runtime, column, number, after);
+      done += batch.done;
+      after = batch.last;
+      idlePasses = batch.done > 0 ? 0 : idlePasses + 1;
+      // At the end of the table: rows that were locked are read again.
+      if (batch.last === '') {
+        if ((await countStale(runtime.db, column, number)) === 0) break;
+        await sleep(RETRY_MS);
+      }
+      if (performance.now() - reported > 2_000) {
+        reported = performance.now();
+        yield `${name}: ${done} of ${total}`;
+      }
+    }
+    if (total > 0) yield `${name}: ${done} sealed again`;
+  }
+}
+
+async function* completed(parts: RotationParts): AsyncGenerator<string> {
+  yield* reseal(parts);
+  // Requests that began before the new key was active may have stored more.
+  await sleep(COMMIT_MS);
+  yield* reseal(parts);
+  const left = await staleTexts(parts);
+  if (left.length > 0) {
+    const names = left.map(({ column, count }) => `${count} in ${column}`).join(', ');
+    throw conflict(
+      `Texts of an earlier key are left: ${names}. Repeat the command; damaged texts must be removed.`,
+    );
+  }
+}
+
+/**
+ * Rotates the key that seals, and adds `newMasterKey` if there is one. Continues a rotation that was
+ * interrupted. Yields a line for each step.
+ */
+export async function* rotateDataKeys(
+  parts: RotationParts,
+  newMasterKey?: Uint8Array,
+): AsyncGenerator<string> {
+  const { keys, runtime } = parts;
+  await keys.read();
+  const rows = keys.rows();
+  const latest = latestNumber(rows);
+  const isAnnounced = activeNumber(rows, runtime.effects.now()) < latest;
+  const stale = await staleTexts(parts);
+  const isUnfinished = latest > 0 && (isAnnounced || stale.length > 0);
+  const isNewMaster = newMasterKey && !isOpenedBy(rows, masterKeyId(newMasterKey));
+  const number = isUnfinished ? latest : latest + 1;
+  if (isUnfinished) yield `The rotation to key ${latest} continues.`;
+  if (!isUnfinished || isNewMaster) {
+    await publish(parts, newMasterKey, isUnfinished ? undefined : number);
+    if (!isUnfinished) yield `Key ${number} is published.`;
+    if (newMasterKey) yield `Master key ${masterKeyId(newMasterKey)} opens all keys.`;
+  }
+  yield* completed(parts);
+  yield `Everything is sealed with key ${number}.`;
+}
+
+/**
+ * Deletes earlier keys, and what other master keys than the configured one open. `isForced` does not
+ * wait for requests that may still contain texts of an earlier key.
+ */
+export async function* retireDataKeys(
+  parts: RotationParts,
+  isForced: boolean,
+): AsyncGenerator<string> {
+  const { keys, masterKey, runtime } = parts;
+  await keys.read();
+  const rows = keys.rows();
+  if (rows.length === 0) throw conflict('No key was rotated yet.');
+  const id = masterKeyId(masterKey());
+  if (!isOpenedBy(rows, id)) throw conflict('The configured master key does not open all keys.');
+  for (const number of numbersOf(rows)) keys.key(number);
+  const latest = latestNumber(rows);
+  const activeFrom = rows.find((row) => row.number === latest)?.active_from ?? 0;
+  const retirableAt = activeFrom + RETIRE_AFTER_MS;
+  if (!isForced && runtime.effects.now() < retirableAt) {
+    const time = new Date(retirableAt).toISOString();
+    throw conflict(`Requests may contain texts of the earlier key until ${time}.`);
+  }
+  yield* completed(parts);
+  // Keyed hashes are derived from key 0, so it is kept.
+  const retired = rows.filter(
+    (row) => row.master_key !== id || (row.number !== 0 && row.number !== latest),
+  );
+  await onKeys(runtime, 'sandbox', async (ctx) => {
+    for (const row of retired) ctx.remove(dataKeys, row);
+  });
+  await keys.read();
+  const masterKeys = new Set(retired.map((row) => row.master_key));
+  masterKeys.delete(id);
+  for (const each of masterKeys) yield `Master key ${each} opens nothing.`;
+  const numbers = new Set(retired.map((row) => row.number).filter((each) => each !== latest));
+  numbers.delete(0);
+  for (const each of numbers) yield `Key ${each} is deleted.`;
+  if (retired.length === 0) yield 'There is no earlier key.';
+}

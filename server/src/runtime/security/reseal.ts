@@ -1,0 +1,110 @@
+// Seals texts of a column again with the newest key of the installation. A text is replaced only if it is
+// still the one that was read, and locked rows are left for the next pass, so requests are neither
+// overwritten nor made to wait.
+import type { Database } from '../db/database.ts';
+import type { Runtime } from '../operation/operate.ts';
+import type { SealedColumn } from './sealed-columns.ts';
+import type { Vault } from './vault.ts';
+
+const BATCH = 200;
+
+interface Row {
+  id: string;
+  context: string;
+  text: string;
+}
+
+/** Matches texts that another key than `number` has sealed. */
+const staleText = ({ prefix = '', isList }: SealedColumn, number: number) =>
+  `${isList ? '"' : `^${prefix}`}s(1\\.|2\\.(?!${number}\\.))`;
+
+const staleRows = (column: SealedColumn) =>
+  `t.${column.column}::text ~ $1 and ${column.where ?? 'true'}`;
+
+/** Texts of a column that another key than `number` has sealed. */
+export async function countStale(
+  db: Pick<Database, 'query'>,
+  column: SealedColumn,
+  number: number,
+): Promise<number> {
+  const text = `select count(*) from ${column.table} t where ${staleRows(column)}`;
+  const [row] = await db.query<{ count: bigint }>(text, [staleText(column, number)]);
+  return Number(row?.count ?? 0);
+}
+
+function resealed(vault: Vault, contexts: readonly string[], text: string): string {
+  let problem: unknown = new Error('no context');
+  for (const context of contexts) {
+    try {
+      return vault.sealOwn(vault.openOwn(text, context), context);
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+interface Sealed {
+  id: string;
+  sealed: string;
+}
+
+/** Undefined if the text cannot be decrypted. */
+function newText(vault: Vault, column: SealedColumn, row: Row): string | undefined {
+  try {
+    return sealedAgain(vault, column, row);
+  } catch (error) {
+    if (isDamaged(error)) return undefined;
+    throw error;
+  }
+}
+
+const isDamaged = (error: unknown) => (error as Error).message.startsWith('cannot decrypt');
+
+function sealedAgain(vault: Vault, column: SealedColumn, { context, text }: Row): string {
+  if (column.isList) {
+    const list = (JSON.parse(text) as Sealed[]).map((each) => ({
+      ...each,
+      sealed: resealed(vault, column.contexts(each.id), each.sealed),
+    }));
+    return JSON.stringify(list);
+  }
+  const { prefix = '' } = column;
+  return prefix + resealed(vault, column.contexts(context), text.slice(prefix.length));
+}
+
+/**
+ * The next batch after the id `after`: number of texts that were sealed again, and the last id, which is
+ * empty at the end of the table. A text that cannot be decrypted is left.
+ */
+export async function resealBatch(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  column: SealedColumn,
+  number: number,
+  after: string,
+): Promise<{ done: number; last: string }> {
+  const { table, column: name, contextColumn = 'id' } = column;
+  const rows = await db.query<Row>(
+    `select t.id, t.${contextColumn} as context, t.${name}::text as text from ${table} t
+      where ${staleRows(column)} and t.id > $2 order by t.id limit ${BATCH}`,
+    [staleText(column, number), after],
+  );
+  if (rows.length === 0) return { done: 0, last: '' };
+  const replaced = rows.flatMap((row) => {
+    const text = newText(vault, column, row);
+    return text === undefined ? [] : [{ ...row, newText: text }];
+  });
+  const updated = await db.query(
+    `with stored as (select * from unnest($1::text[], $2::text[], $3::text[]) as n(id, old, new)),
+      locked as (select t.id, n.new from ${table} t join stored n on n.id = t.id
+        where t.${name}::text = n.old order by t.id for update of t skip locked)
+      update ${table} t set ${name} = n.new${column.isList ? '::json' : ''}
+        from locked n where t.id = n.id returning t.id`,
+    [
+      replaced.map((row) => row.id),
+      replaced.map((row) => row.text),
+      replaced.map((row) => row.newText),
+    ],
+  );
+  return { done: updated.length, last: rows.length < BATCH ? '' : (rows.at(-1)?.id ?? '') };
+}

@@ -1,0 +1,81 @@
+// Checks the master key against the keys in the database before anything is written: before migrations,
+// and before a missing key file is replaced by a new key.
+import { connectDatabase } from '../db/connections/connect.ts';
+import { open } from './crypto.ts';
+import { type DataKeyRow, masterKeyId, unwrapKey } from './data-keys.ts';
+import { masterKeyError, masterKeyIn } from './master-key.ts';
+
+interface Stored {
+  dataKeys: Pick<DataKeyRow, 'number' | 'master_key' | 'sealed'>[];
+  /** A private key that signs webhooks, which every installation has after its first start. */
+  signingKey: { id: string; private_key: string } | undefined;
+}
+
+async function storedKeys(url: string): Promise<Stored> {
+  const client = await connectDatabase(url, { name: 'railhead key check' });
+  const rowsOf = async <R extends object>(table: string, text: string): Promise<R[]> => {
+    const found = await client.query('select to_regclass($1) is not null as exists', [table]);
+    return found.rows[0]?.exists ? (await client.query<R>(text)).rows : [];
+  };
+  try {
+    const dataKeys = await rowsOf<Stored['dataKeys'][0]>(
+      'data_keys',
+      'select number, master_key, sealed from data_keys',
+    );
+    const [signingKey] = await rowsOf<{ id: string; private_key: string }>(
+      'signing_keys',
+      'select id, private_key from signing_keys limit 1',
+    );
+    return { dataKeys, signingKey };
+  } finally {
+    await client.end();
+  }
+}
+
+const UNTOUCHED = 'Nothing was written.';
+
+function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: Stored): void {
+  if (dataKeys.length > 0) {
+    const id = masterKeyId(masterKey);
+    const ofThis = dataKeys.filter((row) => row.master_key === id);
+    const others = [...new Set(dataKeys.map((row) => row.master_key))].join(', ');
+    if (ofThis.length === 0) {
+      throw masterKeyError(
+        `The master key ${id} does not open this database, which needs ${others}. ${UNTOUCHED}`,
+      );
+    }
+    for (const row of ofThis) unwrapKey(masterKey, row);
+    return;
+  }
+  if (!signingKey) return;
+  try {
+    open(masterKey, signingKey.private_key, `signing_keys ${signingKey.id}`);
+  } catch (cause) {
+    const reason = `This database was sealed with another master key. ${UNTOUCHED}`;
+    throw masterKeyError(reason, cause);
+  }
+}
+
+/**
+ * Throws MasterKeyError if `masterKey` is missing or does not open the keys in the database. An empty
+ * database accepts every key, and none.
+ */
+export async function assertMasterKey(
+  url: string,
+  masterKey: Uint8Array | undefined,
+): Promise<void> {
+  const stored = await storedKeys(url);
+  if (masterKey) return assertOpens(masterKey, stored);
+  if (stored.dataKeys.length === 0 && !stored.signingKey) return;
+  throw masterKeyError(`The master key of this database is missing. Restore it. ${UNTOUCHED}`);
+}
+
+/** The key of this installation; generated in the data folder for an empty database. */
+export async function masterKeyFor(
+  url: string,
+  masterKey: Uint8Array | undefined,
+  ...generated: Parameters<typeof masterKeyIn>
+): Promise<Uint8Array> {
+  await assertMasterKey(url, masterKey);
+  return masterKey ?? masterKeyIn(...generated);
+}
