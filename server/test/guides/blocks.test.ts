@@ -10,9 +10,11 @@ import { readConfig } from '../../src/config.ts';
 import { patroniConfiguration } from '../kit/cluster/configuration.ts';
 import {
   allBlocks,
+  BACKUP,
   type Block,
   blocksOf,
   INTEGRATION,
+  KEYS,
   RUN_PAGES,
   WALK,
 } from '../kit/guides/blocks.ts';
@@ -26,6 +28,8 @@ const TYPES_MS = 60_000;
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
   [WALK]: 'providers/walk.test.ts runs it with a clock that it advances',
+  [KEYS]: 'processes/key-rotation.test.ts runs it on two servers',
+  [BACKUP]: 'processes/backup-guide.test.ts runs it with pgBackRest',
   [INTEGRATION]: 'packages/cli/test/package.test.ts runs it from the packed packages',
 };
 

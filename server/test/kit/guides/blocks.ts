@@ -24,11 +24,18 @@ const HIGH_AVAILABILITY = 'docs/guides/high-availability.md';
 /** Its commands need days: test/providers/walk.test.ts advances the clock. */
 export const WALK = 'docs/guides/providers-walk.md';
 
+/** Its keys are those of a whole installation: processes/key-rotation.test.ts runs it. */
+export const KEYS = 'docs/guides/keys.md';
+
+/** Its commands need Debian's PostgreSQL: processes/backup-guide.test.ts runs it. */
+export const BACKUP = 'docs/guides/backup.md';
+
 /** Pages whose `sh` and `js` blocks guides.test.ts runs, in this order. */
 export const RUN_PAGES: readonly string[] = [
   ...PAGES.filter(
     (name) =>
-      name.startsWith('docs/guides/') && ![INTEGRATION, HIGH_AVAILABILITY, WALK].includes(name),
+      name.startsWith('docs/guides/') &&
+      ![INTEGRATION, HIGH_AVAILABILITY, WALK, KEYS, BACKUP].includes(name),
   ),
   ...['docs/command.md', 'docs/concepts/webhooks.md', 'docs/start.md', 'README.md'],
 ];
