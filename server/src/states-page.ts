@@ -62,7 +62,7 @@ them.`,
   {
     title: 'Recall',
     about: `The request for the return of a settled payout, initially REQUESTED. ACCEPTED announces
-the return of the funds, which fails the payment when they are back.`,
+the return of the funds; the payment fails when the funds have been returned.`,
     states: recallFeature.states.recall,
   },
   {
