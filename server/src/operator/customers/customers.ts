@@ -2,6 +2,7 @@
 // personal data, get all data held about them, and be erased after their platform has deleted them.
 // A search returns ids only; further data requires an export.
 
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { SEARCH_FIELDS, type SearchField } from '../../features/customers/digests/index.ts';
@@ -12,7 +13,10 @@ import {
   listErasures,
   openCustomerData,
   openDocumentFiles,
+  repeatErasures,
 } from '../../features/customers/privacy/index.ts';
+import { deleteCustomer } from '../../features/customers/registration/index.ts';
+import { isCustomerPaying } from '../../features/payments/lifecycle/index.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { checkSigningKeys } from '../../runtime/security/keys.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -97,6 +101,27 @@ async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output>
   return { json, text };
 }
 
+async function repeatList({ runtime }: System, args: CommandArgs): Promise<Output> {
+  if (!args.on('yes')) throw usageError('An erasure cannot be undone. Confirm with --yes');
+  const file = args.required('file');
+  const listed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  if (!Array.isArray(listed)) throw new Error(`${file} is not a list of erasures.`);
+  const json = await repeatErasures(
+    runtime,
+    PERSONAL_DATA,
+    (ctx, id) => deleteCustomer(ctx, { isCustomerPaying }, id),
+    listed,
+  );
+  const lines = json.map(({ customerId, result, problem }) =>
+    [customerId, result, problem ?? ''].join(' ').trim(),
+  );
+  return {
+    json,
+    text: `${lines.join('\n')}\n`,
+    failed: json.some(({ result }) => result === 'REJECTED'),
+  };
+}
+
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const platformId = await platformIn(system, args);
   const { data: json } = await listErasures(system.runtime, { platformId, limit: limitIn(args) });
@@ -159,6 +184,17 @@ export const customerVerbs: readonly Verb[] = [
     },
     positional: 'customer',
     run: eraseOne,
+  },
+  {
+    noun: 'customers',
+    verb: 'erasures repeat',
+    summary: 'Repeat the erasures of a list after a restore; exit code 1 if one is rejected',
+    flags: {
+      file: { value: 'FILE', required: true, help: 'Output of customers erasures --json' },
+      yes: { off: 'no', help: 'Confirm: it cannot be undone' },
+    },
+    positional: 'file',
+    run: repeatList,
   },
   {
     noun: 'customers',

@@ -10,6 +10,7 @@ export {
   pageOfCustomerData,
 } from './export.ts';
 export { findCustomers } from './find.ts';
+export { repeatErasures } from './repeat.ts';
 export type { AllPersonalData } from './subjects.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

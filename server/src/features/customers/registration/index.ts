@@ -4,6 +4,7 @@ import { customerWebhooks } from './contract.ts';
 import { customerOperations } from './operations.ts';
 
 export { rejectViolations, type Violation } from './admission.ts';
+export { deleteCustomer } from './close.ts';
 export { createCustomer, SignedRequestChallenge, updateCustomerById } from './contract.ts';
 export { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
 export type { AuthorizeContactChange, ContactChange, CustomerParts } from './parts.ts';
