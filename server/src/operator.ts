@@ -5,6 +5,7 @@
 import { type Config, readConfig, splitFlags } from './config.ts';
 import { Fault, type FieldError } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
+import { BACKUP_HELP, readBackupFlags, runBackup } from './operator/backup/backup.ts';
 import { cardDecisionVerbs } from './operator/cards/card-decisions.ts';
 import { cardExceptionVerbs } from './operator/cards/card-exceptions.ts';
 import { cardFundingDebitVerbs } from './operator/cards/card-funding-debits.ts';
@@ -121,6 +122,7 @@ const COMMANDS = [
   ['start', 'Start the server; its flags are the settings (start --help)'],
   ['migrate', 'Migrate the database without a start (migrate --help)'],
   ['doctor', 'Check the installation (doctor --help)'],
+  ['backup', 'Back up the embedded database, restore, verify a backup (backup --help)'],
 ] as const;
 
 /** The command needs no token, so it is for emergencies. The operator API authenticates its users. */
@@ -280,6 +282,13 @@ const UNOPENED = {
       return print(io, flags.isJson, await runMigrations(configOf(settings, io), flags));
     },
   },
+  backup: {
+    help: BACKUP_HELP,
+    async run(words: readonly string[], settings: readonly string[], io: Io) {
+      const flags = readBackupFlags(words);
+      return print(io, flags.isJson, await runBackup(configOf(settings, io), flags));
+    },
+  },
   doctor: {
     help: DOCTOR_HELP,
     async run(words: readonly string[], settings: readonly string[], io: Io) {
@@ -310,8 +319,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const explained = explain(io, words);
   if (explained !== undefined) return explained;
   const [command] = words;
-  if (command === 'migrate' || command === 'doctor') {
-    return runUnopened(UNOPENED[command], words.slice(1), settings, io);
+  if (command !== undefined && command in UNOPENED) {
+    const unopened = UNOPENED[command as keyof typeof UNOPENED];
+    return runUnopened(unopened, words.slice(1), settings, io);
   }
   let usage: string | undefined;
   try {

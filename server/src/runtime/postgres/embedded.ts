@@ -100,7 +100,7 @@ const FAST = {
 // PostgreSQL's fast shutdown, repeated because a shell starts background programs with INT ignored
 // until they set a handler. When PostgreSQL ends first, the shell ends too and passes on its exit
 // code.
-const GUARD = `exec 3<&0 </dev/null
+export const GUARD = `exec 3<&0 </dev/null
 "$@" 3<&- & pg=$!
 (while read -r _; do :; done; while kill -INT $pg; do sleep 1; done) <&3 2>/dev/null & reader=$!
 exec 3<&-

@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readBackupFlags } from '../../../src/operator/backup/backup.ts';
 import { main } from '../../../src/operator.ts';
 import { projectRoot } from '../../../src/runtime/config/root.ts';
 
@@ -163,8 +164,19 @@ function requestProblems(command: readonly string[]): string[] {
 
 const DATABASE_OPENED = Symbol('right');
 
+/** Problems of the flags of a command that opens no installation. */
+function backupProblems(argv: readonly string[]): string[] {
+  try {
+    readBackupFlags(argv);
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
 /** Whether the operator's command would run it. */
 async function verbProblems(argv: readonly string[]): Promise<string[]> {
+  if (argv[0] === 'backup') return backupProblems(argv.slice(1));
   let output = '';
   const open = () => Promise.reject(DATABASE_OPENED);
   const err = (text: string) => {

@@ -4,6 +4,7 @@
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { allRows } from '../../../runtime/db/database.ts';
 import { equals, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -249,3 +250,7 @@ export async function listErasures({ db }: Runtime, { platformId, ...page }: Lis
   const { rows, ...rest } = await db.page(erasures, { filters, sort: 'desc', ...page });
   return { data: rows.map(presentErasure), ...rest };
 }
+
+/** All erasures, oldest first. */
+export const allErasures = async ({ db }: Pick<Runtime, 'db'>): Promise<Erasure[]> =>
+  (await allRows(db, erasures, [])).map(presentErasure);

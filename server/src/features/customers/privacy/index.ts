@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { erasurePersonalData } from './store.ts';
 
-export { beginErasure, eraseCustomerData, listErasures } from './erase.ts';
+export { allErasures, beginErasure, eraseCustomerData, listErasures } from './erase.ts';
 export {
   exportCustomerData,
   openCustomerData,

@@ -1,0 +1,252 @@
+// `railhead-server backup archive|create|restore|verify`: backups of the embedded PostgreSQL, and the proof
+// that a backup can be restored, also of another PostgreSQL. A verification restores into a folder of its
+// own, recovers, opens the result with the master key and recounts the books.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Config } from '../../config.ts';
+import { verifyLedger } from '../../features/accounting/index.ts';
+import { allErasures } from '../../features/customers/privacy/index.ts';
+import { systemEffects } from '../../runtime/config/system-effects.ts';
+import {
+  archiveLog,
+  backupBefore,
+  createBaseBackup,
+  walFolder,
+} from '../../runtime/postgres/base-backup.ts';
+import { withEmbedded } from '../../runtime/postgres/embedded.ts';
+import { clusterOf, DATABASE_USER } from '../../runtime/postgres/embedded-cluster.ts';
+import { openScratch, type Scratch } from '../../runtime/postgres/scratch.ts';
+import { usageError } from '../cli/flags.ts';
+import { withSystem } from '../cli/system.ts';
+import type { Output } from '../cli/verb.ts';
+
+const USAGE = 'Usage: railhead-server backup archive|create|restore|verify [flags] [--json]';
+
+export const BACKUP_HELP = `${USAGE}
+
+  archive --to FOLDER   archive the write-ahead log of the embedded database from its next start
+  create --to FOLDER    copy the embedded database into the folder while it runs
+  restore --from FOLDER --into DATA [--until TIME]
+                        restore it into a new data folder, without master key and files
+  verify --from FOLDER  restore into a temporary folder, open it with the master key, and recount
+                        the books; exit code 1 if they do not balance
+  verify --restore-command COMMAND --postgres FOLDER --user NAME --database NAME
+                        the same for another PostgreSQL: the command restores into $RESTORED, and
+                        the folder contains the programs of its version
+
+  --until TIME          recover to this time, such as 2026-11-28T12:00:00Z, not to the newest state
+  --erasures FILE       verify: also write the list of erasures to this new file
+  --work FOLDER         verify: parent of the temporary folder
+`;
+
+const text = { type: 'string' } as const;
+const FLAGS = {
+  to: text,
+  from: text,
+  into: text,
+  until: text,
+  erasures: text,
+  work: text,
+  'restore-command': text,
+  postgres: text,
+  user: text,
+  database: text,
+  json: { type: 'boolean', default: false },
+} as const;
+
+interface BackupFlags {
+  verb: string;
+  isJson: boolean;
+  value(name: Exclude<keyof typeof FLAGS, 'json'>): string | undefined;
+  required(name: Exclude<keyof typeof FLAGS, 'json'>): string;
+  until: Date | undefined;
+}
+
+const isTime = (value: string) => /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(value);
+
+/** Throws a usage error for an unknown verb or flag. */
+export function readBackupFlags(argv: readonly string[]): BackupFlags {
+  const [verb = '', ...rest] = argv;
+  if (!(verb in VERBS)) throw usageError(USAGE);
+  let values: Partial<Record<keyof typeof FLAGS, string | boolean>>;
+  try {
+    ({ values } = parseArgs({ args: rest, options: FLAGS }));
+  } catch (error) {
+    throw usageError(`${(error as Error).message}\n${USAGE}`);
+  }
+  const value: BackupFlags['value'] = (name) => values[name] as string | undefined;
+  const until = value('until');
+  if (until !== undefined && !isTime(until)) {
+    throw usageError('--until must be a time with a zone, such as 2026-11-28T12:00:00Z');
+  }
+  return {
+    verb,
+    isJson: values.json === true,
+    value,
+    required(name) {
+      const given = value(name);
+      if (given === undefined) throw usageError(`--${name} is required\n${USAGE}`);
+      return given;
+    },
+    until: until === undefined ? undefined : new Date(until),
+  };
+}
+
+function embeddedOnly({ databaseUrl }: Config): void {
+  if (databaseUrl === undefined) return;
+  throw usageError('DATABASE_URL is set: use the tools of this PostgreSQL, such as pgBackRest.');
+}
+
+const onEmbedded = <T>({ dataDir }: Config, work: (url: string) => Promise<T>) =>
+  withEmbedded({ dir: dataDir, random: systemEffects().random }, work);
+
+async function archive(config: Config, flags: BackupFlags): Promise<Output> {
+  embeddedOnly(config);
+  const folder = path.resolve(flags.required('to'));
+  const wal = walFolder(folder);
+  await onEmbedded(config, async (url) => {
+    fs.mkdirSync(wal, { recursive: true, mode: 0o700 });
+    // The user that runs PostgreSQL writes the archive.
+    const { uid, gid } = fs.statSync(clusterOf(config.dataDir));
+    if (process.getuid?.() === 0) fs.chownSync(wal, uid, gid);
+    await archiveLog(url, folder);
+  });
+  const line = `The write-ahead log is archived in ${wal} from the next start of the server.\n`;
+  return { json: { folder: wal }, text: line };
+}
+
+async function create(config: Config, flags: BackupFlags): Promise<Output> {
+  embeddedOnly(config);
+  const folder = path.resolve(flags.required('to'));
+  const time = new Date(systemEffects().now());
+  const cluster = clusterOf(config.dataDir);
+  const backup = await onEmbedded(config, (url) => createBaseBackup(url, cluster, folder, time));
+  return { json: backup, text: `${backup.name}: ${megabytes(backup.bytes)} MB\n` };
+}
+
+const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(0);
+
+/** Copies a backup to a folder that belongs to the same user. */
+function copyBackup(backup: string, cluster: string, wal: string): void {
+  fs.cpSync(backup, cluster, { recursive: true, mode: fs.constants.COPYFILE_FICLONE });
+  if (process.getuid?.() !== 0) return;
+  const owner = fs.existsSync(wal) ? fs.statSync(wal) : { uid: 65_534, gid: 65_534 };
+  const { uid, gid } = owner.uid === 0 ? { uid: 65_534, gid: 65_534 } : owner;
+  for (const name of ['.', ...(fs.readdirSync(cluster, { recursive: true }) as string[])]) {
+    fs.lchownSync(path.join(cluster, name), uid, gid);
+  }
+}
+
+/** A restored copy of the embedded database, recovered and running. */
+async function recovered(flags: BackupFlags, cluster: string): Promise<Scratch> {
+  const folder = path.resolve(flags.required('from'));
+  const wal = walFolder(folder);
+  copyBackup(backupBefore(folder, flags.until), cluster, wal);
+  return openScratch({
+    cluster,
+    wal: fs.existsSync(wal) ? wal : undefined,
+    until: flags.until,
+    user: DATABASE_USER,
+    database: 'postgres',
+  });
+}
+
+async function restore(_: Config, flags: BackupFlags): Promise<Output> {
+  const into = path.resolve(flags.required('into'));
+  const cluster = clusterOf(into);
+  if (fs.existsSync(cluster)) throw new Error(`${into} already contains a database.`);
+  fs.mkdirSync(into, { recursive: true, mode: 0o700 });
+  const scratch = await recovered(flags, cluster);
+  await scratch.stop();
+  const line = `The database was restored into ${into}. Copy the master key and the files there.\n`;
+  return { json: { folder: into }, text: line };
+}
+
+/** Restores with a command of the operator, such as pgBackRest's. */
+async function restoredByCommand(flags: BackupFlags, cluster: string): Promise<Scratch> {
+  const command = flags.required('restore-command');
+  const bin = flags.required('postgres');
+  const user = flags.required('user');
+  const database = flags.required('database');
+  fs.mkdirSync(cluster, { mode: 0o700 });
+  execFileSync('/bin/sh', ['-c', command], {
+    env: { ...process.env, RESTORED: cluster },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return openScratch({ cluster, bin, until: flags.until, user, database });
+}
+
+interface Verified {
+  balanced: boolean;
+  transfers: number;
+  problems: readonly string[];
+  erasures: unknown[];
+}
+
+/** Opens the restored database with the configured master key and recounts its books. */
+async function recount(config: Config, url: string): Promise<Verified> {
+  return withSystem({ ...config, databaseUrl: url }, async (system) => {
+    await system.checkMasterKey?.();
+    const { balanced, totals, problems } = await verifyLedger(system.runtime);
+    const transfers = totals.reduce((sum, each) => sum + Number(each.transfers), 0);
+    const erasures = await allErasures(system.runtime);
+    return { balanced, transfers, problems, erasures };
+  });
+}
+
+async function verify(config: Config, flags: BackupFlags): Promise<Output> {
+  const started = performance.now();
+  const list = flags.value('erasures');
+  const work = fs.mkdtempSync(
+    path.join(path.resolve(flags.value('work') ?? os.tmpdir()), 'railhead-verify-'),
+  );
+  // PostgreSQL runs as another user than root.
+  fs.chmodSync(work, 0o711);
+  const cluster = path.join(work, 'postgres');
+  try {
+    const scratch = await (flags.value('restore-command') === undefined
+      ? recovered(flags, cluster)
+      : restoredByCommand(flags, cluster));
+    const restoredMs = performance.now() - started;
+    try {
+      const result = await recount(config, scratch.url);
+      if (list !== undefined) {
+        fs.writeFileSync(list, `${JSON.stringify(result.erasures)}\n`, { mode: 0o600, flag: 'wx' });
+      }
+      const verifiedMs = performance.now() - started - restoredMs;
+      return report(result, { restore: restoredMs / 1_000, verify: verifiedMs / 1_000 });
+    } finally {
+      await scratch.stop();
+    }
+  } finally {
+    fs.rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function report(result: Verified, seconds: { restore: number; verify: number }): Output {
+  const { balanced, transfers, problems, erasures } = result;
+  const verdict = balanced ? 'The books balance.' : 'THE BOOKS DO NOT BALANCE:';
+  const lines = [
+    `Restored in ${seconds.restore.toFixed(1)} s, recounted in ${seconds.verify.toFixed(1)} s`,
+    `Transfers: ${transfers}`,
+    `Erasures: ${erasures.length}`,
+    'The master key opens the backup.',
+    verdict,
+    ...problems.map((each) => `  ${each}`),
+  ];
+  const json = { balanced, transfers, erasures: erasures.length, problems, seconds };
+  return { json, text: `${lines.join('\n')}\n`, failed: !balanced };
+}
+
+const VERBS: Record<string, (config: Config, flags: BackupFlags) => Promise<Output>> = {
+  archive,
+  create,
+  restore,
+  verify,
+};
+
+export const runBackup = (config: Config, flags: BackupFlags): Promise<Output> =>
+  (VERBS[flags.verb] as (typeof VERBS)[string])(config, flags);

@@ -1,0 +1,144 @@
+// A base backup of a running PostgreSQL over SQL: its folder is copied between pg_backup_start and
+// pg_backup_stop, with the write-ahead log that the copy needs. The embedded PostgreSQL has no programs
+// for this. The copy becomes visible under its name when it is complete.
+import fs from 'node:fs';
+import path from 'node:path';
+import type pg from 'pg';
+import { connectDatabase } from '../db/connections/connect.ts';
+
+/** The archive of the write-ahead log in the folder of the backups. */
+export const walFolder = (folder: string) => path.join(folder, 'wal');
+
+/** Content that belongs to the running server, or is created at a start. */
+const OMITTED = new Set(['pg_wal', 'pg_replslot', 'pg_stat_tmp', 'pg_dynshmem', 'pg_notify']);
+const OMITTED_FILES = new Set([
+  'postmaster.pid',
+  'postmaster.opts',
+  'backup_label',
+  'recovery.signal',
+]);
+const BASE = /^base-\d{8}T\d{6}Z$/;
+const SEGMENT = /^[0-9A-F]{24}$/;
+
+const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+function copyFile(from: string, to: string): number {
+  try {
+    fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
+    return fs.statSync(to).size;
+  } catch (error) {
+    // A table was dropped meanwhile; the log has it.
+    if (isGone(error)) return 0;
+    throw error;
+  }
+}
+
+/** Copies a folder that changes meanwhile; returns its bytes. */
+function copyFolder(from: string, to: string, isTop = false): number {
+  fs.mkdirSync(to, { mode: 0o700 });
+  let bytes = 0;
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isSymbolicLink())
+      throw new Error(`${source} is a tablespace, which is not supported.`);
+    if (isTop && OMITTED.has(entry.name)) fs.mkdirSync(target, { mode: 0o700 });
+    else if (entry.isDirectory()) bytes += copyFolder(source, target);
+    else if (entry.isFile() && !(isTop && OMITTED_FILES.has(entry.name))) {
+      bytes += copyFile(source, target);
+    }
+  }
+  return bytes;
+}
+
+const firstRow = async (client: pg.Client, text: string) => (await client.query(text)).rows[0];
+
+/** The name of a segment without its timeline. */
+const positionOf = (segment: string) => segment.slice(8);
+
+function copyLog(from: string, to: string, [first, last]: [string, string]): void {
+  for (const name of fs.readdirSync(from)) {
+    if (!SEGMENT.test(name)) continue;
+    const position = positionOf(name);
+    if (position >= positionOf(first) && position <= positionOf(last)) {
+      copyFile(path.join(from, name), path.join(to, name));
+    }
+  }
+}
+
+export interface BaseBackup {
+  name: string;
+  bytes: number;
+}
+
+/** The name of a backup that was made at a time. */
+const nameAt = (time: Date) => `base-${time.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+
+/** `cluster` is the folder of the PostgreSQL at `url`, which this process must be able to read. */
+export async function createBaseBackup(
+  url: string,
+  cluster: string,
+  folder: string,
+  time: Date,
+): Promise<BaseBackup> {
+  const name = nameAt(time);
+  const target = path.join(folder, name);
+  const temporary = `${target}.part`;
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  fs.rmSync(temporary, { recursive: true, force: true });
+  const client = await connectDatabase(url, { name: 'railhead backup' });
+  try {
+    const { first } = await firstRow(
+      client,
+      `select pg_walfile_name(pg_backup_start('railhead', true)) as first`,
+    );
+    const bytes = copyFolder(cluster, temporary, true);
+    // Last, as pg_basebackup does: it names the newest checkpoint.
+    const control = path.join('global', 'pg_control');
+    copyFile(path.join(cluster, control), path.join(temporary, control));
+    const stopped = await firstRow(
+      client,
+      'select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)',
+    );
+    copyLog(path.join(cluster, 'pg_wal'), path.join(temporary, 'pg_wal'), [first, stopped.last]);
+    fs.writeFileSync(path.join(temporary, 'backup_label'), stopped.labelfile, { mode: 0o600 });
+    fs.renameSync(temporary, target);
+    return { name, bytes };
+  } finally {
+    await client.end();
+    fs.rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Settings that archive the write-ahead log in the folder, from the next start of PostgreSQL. A segment
+ * is complete under its name, and none is replaced.
+ */
+export async function archiveLog(url: string, folder: string): Promise<void> {
+  const wal = walFolder(folder);
+  const target = `"${wal}/%f"`;
+  const command = `test ! -f ${target} && cp "%p" ${target}.part && mv ${target}.part ${target}`;
+  const client = await connectDatabase(url, { name: 'railhead backup' });
+  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  try {
+    await client.query(`alter system set archive_mode = 'on'`);
+    await client.query(`alter system set archive_command = ${quoted(command)}`);
+    await client.query(`alter system set archive_timeout = '60s'`);
+    await client.query('select pg_reload_conf()');
+  } finally {
+    await client.end();
+  }
+}
+
+/** The newest backup that was made before `time`; the newest of all without a time. */
+export function backupBefore(folder: string, time?: Date): string {
+  const limit = time && nameAt(time);
+  const names = fs.readdirSync(folder).filter((each) => BASE.test(each));
+  const usable = names.filter((each) => limit === undefined || each < limit).sort();
+  const last = usable.at(-1);
+  if (last !== undefined) return path.join(folder, last);
+  throw new Error(
+    names.length === 0
+      ? `${folder} contains no backup.`
+      : `${folder} contains no backup from before ${time?.toISOString()}.`,
+  );
+}

@@ -1,0 +1,134 @@
+// A restored cluster that recovers the write-ahead log up to a time, and then serves this process alone:
+// over a socket in a folder of its own, without an archive, and without the settings of its server. It is
+// stopped when this process ends for any reason.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { GUARD } from './embedded.ts';
+import { findBinaries, type RunAs, unavailable } from './embedded-binaries.ts';
+import { cleanEnv, dataPath } from './embedded-cluster.ts';
+
+export interface ScratchOptions {
+  /** The folder of the cluster. */
+  cluster: string;
+  /** Folder of the programs of PostgreSQL; the embedded ones by default. */
+  bin?: string | undefined;
+  /** Folder of the archive; the cluster's own settings by default. */
+  wal?: string | undefined;
+  until?: Date | undefined;
+  user: string;
+  database: string;
+}
+
+export interface Scratch {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** The owner of the cluster, if this process is root. */
+function ownerOf(cluster: string): RunAs | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = fs.statSync(path.join(cluster, 'PG_VERSION'));
+  return { uid, gid };
+}
+
+/** Abbreviations of zones are not known yet when PostgreSQL reads this setting. */
+const targetOf = (until: Date) => until.toISOString().replace('Z', '+00');
+
+function settingsOf({ wal, until }: ScratchOptions): Record<string, string> {
+  return {
+    listen_addresses: '',
+    unix_socket_permissions: '0700',
+    archive_mode: 'off',
+    hot_standby: 'off',
+    fsync: 'off',
+    ssl: 'off',
+    shared_preload_libraries: '',
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    log_min_messages: 'log',
+    synchronous_standby_names: '',
+    primary_conninfo: '',
+    cluster_name: 'railhead restore',
+    recovery_target_action: 'promote',
+    ...(wal === undefined ? {} : { restore_command: `cp "${wal}/%f" "%p"` }),
+    ...(until ? { recovery_target_time: targetOf(until) } : {}),
+  };
+}
+
+/** The program that restores the log may have settings in the environment, unlike PostgreSQL itself. */
+const environmentOf = ({ bin }: ScratchOptions): NodeJS.ProcessEnv =>
+  bin === undefined
+    ? cleanEnv()
+    : {
+        ...Object.fromEntries(
+          Object.entries(process.env).filter(([name]) => !/^PG(?!BACKREST)/.test(name)),
+        ),
+        ...cleanEnv(),
+      };
+
+/** Only the owner of the socket folder can connect, so connections need no password. */
+function prepare(options: ScratchOptions, sockets: string, owner: RunAs | undefined): string[] {
+  const { cluster, wal, until } = options;
+  const access = path.join(sockets, 'pg_hba.conf');
+  fs.writeFileSync(access, 'local all all trust\n', { mode: 0o644 });
+  const created = [cluster];
+  const create = (name: string) => {
+    const file = path.join(cluster, name);
+    if (!fs.existsSync(file)) fs.writeFileSync(file, '', { mode: 0o600 });
+    created.push(file);
+  };
+  // Debian keeps this file elsewhere.
+  create('postgresql.conf');
+  if (wal !== undefined || until) create('recovery.signal');
+  fs.chmodSync(cluster, 0o700);
+  if (owner) for (const name of created) fs.chownSync(name, owner.uid, owner.gid);
+  return ['-c', `hba_file=${access}`];
+}
+
+/** Starts the cluster and waits until the recovery has ended. */
+export async function openScratch(options: ScratchOptions): Promise<Scratch> {
+  const { cluster, user, database } = options;
+  const owner = ownerOf(cluster);
+  const sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-restore-'));
+  if (owner) fs.chownSync(sockets, owner.uid, owner.gid);
+  const program = options.bin
+    ? path.join(options.bin, 'postgres')
+    : path.join(findBinaries(owner), 'bin', 'postgres');
+  const flags = Object.entries(settingsOf(options)).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const args = ['-D', dataPath(cluster, owner), '-k', sockets, '-p', '5432', ...flags];
+  args.push(...prepare(options, sockets, owner));
+  const guard = spawn('/bin/sh', ['-c', GUARD, 'railhead-postgres', program, ...args], {
+    ...owner,
+    env: environmentOf(options),
+    cwd: cluster,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+  });
+  const ended = new Promise<void>((resolve) => guard.once('close', () => resolve()));
+  const stop = async () => {
+    guard.stdin.end();
+    await ended;
+    fs.rmSync(sockets, { recursive: true, force: true });
+  };
+  const lines: string[] = [];
+  const problem = await new Promise<string | undefined>((resolve) => {
+    guard.once('error', (error) => resolve(error.message));
+    guard.once('close', () => resolve(lines.find((line) => /FATAL/.test(line)) ?? lines.at(-1)));
+    createInterface({ input: guard.stderr }).on('line', (line) => {
+      if (lines.length < 1_000) lines.push(line);
+      if (/ready to accept connections/.test(line)) resolve(undefined);
+    });
+  });
+  if (problem !== undefined) {
+    await stop();
+    throw unavailable(`The restored PostgreSQL does not start: ${problem}`);
+  }
+  const host = encodeURIComponent(sockets);
+  return { url: `postgresql://${user}@localhost:5432/${database}?host=${host}`, stop };
+}

@@ -1,0 +1,163 @@
+// The commands of docs/guides/backup.md: the embedded database is restored to just before a customer was
+// deleted, and an erasure after that time is repeated; a backup of Debian's PostgreSQL with pgBackRest is
+// verified. The second part needs root and Debian's packages postgresql and pgbackrest.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { createDataFolder, type Running } from '../kit/crash/server.ts';
+import { blocksOf } from '../kit/guides/blocks.ts';
+import { programPath } from '../kit/guides/guide.ts';
+
+const GUIDE = 'docs/guides/backup.md';
+const page = fs.readFileSync(path.join(projectRoot(), GUIDE), 'utf8');
+const blocks = blocksOf(GUIDE, page);
+const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+const outputs = blocks.filter(({ language }) => language === 'text').map(({ text }) => text);
+const ALIAS = "shopt -s expand_aliases; alias railhead-server='node server/bin/railhead-server.js'";
+
+function run(text: string, env: Record<string, string>): string {
+  const script = `set -euo pipefail\n${ALIAS}\n${text}`;
+  const options = {
+    cwd: projectRoot(),
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  } as const;
+  return execFileSync('bash', ['-c', script], options);
+}
+
+async function call({ credentials }: Running, method: string, route: string, body?: object) {
+  const { baseUrl, clientId, clientSecret } = credentials;
+  const reply = await fetch(`${baseUrl}${route}`, {
+    method,
+    headers: {
+      authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
+      'content-type': 'application/json',
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: reply.status, body: (await reply.json()) as { id: string; fullName: string } };
+}
+
+describe('the embedded database', () => {
+  const dataFolder = createDataFolder('backup-guide');
+  const around = path.dirname(dataFolder.dir);
+  afterAll(() => dataFolder.remove(), 60_000);
+
+  it('is restored to before a deletion, and an erased customer stays erased', async () => {
+    fs.chmodSync(around, 0o755);
+    const env: Record<string, string> = {
+      RAILHEAD_DATA_DIR: dataFolder.dir,
+      BACKUPS: path.join(around, 'backups'),
+      RESTORED: path.join(around, 'restored'),
+    };
+    fs.mkdirSync(env.BACKUPS as string, { mode: 0o755 });
+    const stop = async ({ child }: Running) => {
+      const exit = dataFolder.waitForExit(child);
+      child.kill('SIGTERM');
+      expect((await exit).code).toBe(0);
+    };
+    const first = await dataFolder.start();
+    expect(run(commands[0] as string, env)).toBe(outputs[0]);
+    await stop(first);
+    const server = await dataFolder.start();
+    const person = (fullName: string) => ({ customerType: 'INDIVIDUAL', fullName });
+    const ada = (await call(server, 'POST', '/customers', person('Ada Lovelace'))).body.id;
+    const bob = (await call(server, 'POST', '/customers', person('Bob Forgotten'))).body.id;
+    expect(run(commands[1] as string, env)).toBe(outputs[1]);
+    const late = (await call(server, 'POST', '/customers', person('Late Customer'))).body.id;
+
+    await sleep(1_500);
+    env.BEFORE = new Date().toISOString();
+    await sleep(1_500);
+    expect((await call(server, 'DELETE', `/customers/${bob}`)).status).toBe(200);
+    run(`railhead-server customers erase '${bob}' --yes --reason 'Art. 17'`, env);
+    expect((await call(server, 'DELETE', `/customers/${ada}`)).status).toBe(200);
+    await stop(server);
+
+    const printed = run(commands[2] as string, env);
+    expect(printed).toBe((outputs[2] as string).replace('…', bob));
+    fs.rmSync(dataFolder.dir, { recursive: true });
+    fs.renameSync(env.RESTORED as string, dataFolder.dir);
+    const started = await dataFolder.start();
+    // The file with the secret of the first token is not part of the restored database.
+    const { clientId, clientSecret } = server.credentials;
+    const credentials = { ...started.credentials, clientId, clientSecret };
+    const restored = { ...started, credentials };
+    const read = async (id: string) => (await call(restored, 'GET', `/customers/${id}`)).body;
+    expect(await read(ada)).toMatchObject({ fullName: 'Ada Lovelace' });
+    expect(await read(late)).toMatchObject({ fullName: 'Late Customer' });
+    expect(JSON.stringify(await read(bob))).not.toContain('Forgotten');
+    const erased = run('railhead-server customers erasures --json', env);
+    expect(JSON.parse(erased)).toMatchObject([{ customerId: bob, reason: 'Art. 17' }]);
+    await stop(restored);
+  }, 240_000);
+});
+
+const DEBIAN = '/usr/lib/postgresql';
+const version = fs.existsSync(DEBIAN) ? fs.readdirSync(DEBIAN).sort().at(-1) : undefined;
+const isReady =
+  version !== undefined && programPath('pgbackrest') !== undefined && process.getuid?.() === 0;
+
+describe.skipIf(!isReady)("Debian's PostgreSQL", () => {
+  const bin = `${DEBIAN}/${version}/bin`;
+  let base: string;
+  let cluster: string;
+  const asPostgres = (command: string, env: Record<string, string> = {}) => {
+    const args = ['--reuid=postgres', '--regid=postgres', '--clear-groups', 'bash', '-c'];
+    const options = { cwd: '/', env: { ...process.env, ...env }, encoding: 'utf8' } as const;
+    return execFileSync('setpriv', [...args, `set -e\n${command}`], options);
+  };
+  const configuration = () => path.join(base, 'pgbackrest.conf');
+
+  beforeAll(() => {
+    base = fs.mkdtempSync('/tmp/railhead-pgbackrest-');
+    cluster = path.join(base, 'cluster');
+    fs.chmodSync(base, 0o755);
+    execFileSync('chown', ['postgres:postgres', base]);
+    fs.writeFileSync(
+      configuration(),
+      `[global]
+repo1-path=${base}/repository
+repo1-retention-full=2
+start-fast=y
+log-path=${base}
+lock-path=${base}
+[railhead]
+pg1-path=${cluster}
+pg1-socket-path=${base}
+`,
+    );
+    const push = `pgbackrest --config=${configuration()} --stanza=railhead archive-push %p`;
+    asPostgres(`
+      ${bin}/initdb -D ${cluster} -U postgres -A trust -E UTF8 --locale=C --no-instructions >/dev/null
+      cat >> ${cluster}/postgresql.conf <<END
+listen_addresses = ''
+unix_socket_directories = '${base}'
+archive_mode = on
+archive_command = '${push}'
+END
+      ${bin}/pg_ctl -D ${cluster} -l ${base}/log -w start >/dev/null
+      ${bin}/createdb -h ${base} -U postgres railhead`);
+  }, 60_000);
+  afterAll(() => {
+    if (cluster) asPostgres(`${bin}/pg_ctl -D ${cluster} -m fast -w stop >/dev/null`);
+    fs.rmSync(base, { recursive: true, force: true });
+  }, 60_000);
+
+  it('is backed up by pgBackRest, and the backup is verified', () => {
+    const url = `postgresql://postgres@localhost/railhead?host=${encodeURIComponent(base)}`;
+    const env = {
+      RAILHEAD_MASTER_KEY: '07'.repeat(32),
+      PGBACKREST_CONFIG: configuration(),
+      PGBIN: bin,
+    };
+    run('railhead-server platform create --name Backed --json', { ...env, DATABASE_URL: url });
+    expect(asPostgres(commands[3] as string, env)).toBe('');
+    expect(run(commands[4] as string, env)).toBe(outputs[3]);
+    const other = { ...env, RAILHEAD_MASTER_KEY: '08'.repeat(32) };
+    expect(() => run(commands[4] as string, other)).toThrow(/another master key/);
+  }, 180_000);
+});
