@@ -106,8 +106,10 @@ describe('Money', () => {
     const operations = [add, subtract, isLess, smallerOf];
     fc.assert(
       fc.property(mixed, ([a, b]) => {
-        for (const each of operations) {
-          expect(() => each(a, b)).toThrow(expect.objectContaining({ name: 'CurrencyMismatch' }));
+        for (const operation of operations) {
+          expect(() => operation(a, b)).toThrow(
+            expect.objectContaining({ name: 'CurrencyMismatch' }),
+          );
         }
       }),
     );

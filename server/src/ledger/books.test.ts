@@ -66,14 +66,14 @@ describe('effectsOf', () => {
 
   it('accepts a batch exactly if every transfer passes one after the other', () => {
     const id = fc.constantFrom('a', 'b', 'c');
-    const move = fc
+    const anyTransfer = fc
       .record({ from: id, to: id, amount: fc.bigInt({ min: 1n, max: 40n }), pending: fc.boolean() })
       .filter(({ from, to }) => from !== to)
       .map(({ from, to, amount, pending }) =>
         transfer(from, to, amount, { phase: pending ? 'pending' : 'posted' }),
       );
     fc.assert(
-      fc.property(fc.array(move, { maxLength: 12 }), (transfers) => {
+      fc.property(fc.array(anyTransfer, { maxLength: 12 }), (transfers) => {
         const start = { a: account(60n), b: account(20n, -10n), c: account(0n, null) };
         const books = booksOf(start);
         const serial = transfers.every((each) => !validate(books, each));
@@ -232,9 +232,9 @@ describe('freezes', () => {
   it('cannot be summed up if the batch itself froze the account, and can once it is unfrozen', () => {
     const pay = postingsOf(transfer('b', 'a', 1n));
     const pendingTransfer = postingsOf(transfer('b', 'a', 1n, { phase: 'pending' }));
-    for (const each of [pay, pendingTransfer]) {
-      expect(sumOf([freeze('a', true), each])).toBe(undefined);
-      expect(sumOf([each, freeze('a', true)])).toBeDefined();
+    for (const postings of [pay, pendingTransfer]) {
+      expect(sumOf([freeze('a', true), postings])).toBe(undefined);
+      expect(sumOf([postings, freeze('a', true)])).toBeDefined();
     }
     const sum = sumOf([freeze('a', true), freeze('a', false), pay]);
     expect(sum?.effects.find((each) => each.id === 'a')).toMatchObject({ guarded: false });

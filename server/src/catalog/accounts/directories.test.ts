@@ -12,10 +12,10 @@ describe('banks', () => {
   it('are listed once per corridor, in known countries and currencies', () => {
     const keys = INSTITUTIONS.map((each) => `${each.country} ${each.currency} ${each.bankName}`);
     expect(new Set(keys).size).toBe(keys.length);
-    for (const each of INSTITUTIONS) {
-      expect(isCountry(each.country) && findCurrency(each.currency)).toBeTruthy();
-      expect(each.bankName).toMatch(/^[ -~]{1,255}$/);
-      expect(each.displayName).not.toBe('');
+    for (const institution of INSTITUTIONS) {
+      expect(isCountry(institution.country) && findCurrency(institution.currency)).toBeTruthy();
+      expect(institution.bankName).toMatch(/^[ -~]{1,255}$/);
+      expect(institution.displayName).not.toBe('');
     }
   });
 

@@ -13,9 +13,9 @@ describe('currencies', () => {
 
   it('have a unique upper-case code, a name and a symbol', () => {
     expect(new Set(CURRENCIES.map((each) => each.code)).size).toBe(CURRENCIES.length);
-    for (const each of CURRENCIES) {
-      expect(each.code).toMatch(/^[A-Z]{3,4}$/);
-      expect(each.name && each.symbol).toBeTruthy();
+    for (const currency of CURRENCIES) {
+      expect(currency.code).toMatch(/^[A-Z]{3,4}$/);
+      expect(currency.name && currency.symbol).toBeTruthy();
     }
   });
 

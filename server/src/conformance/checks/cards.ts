@@ -8,7 +8,7 @@ import { failure } from '../verdict.ts';
 
 const MODE =
   'In its test mode the adapter pays 10.00 once with each new card whose platformCardId is ' +
-  '"TEST PAYMENT": it asks Railhead, and clears an approved payment.';
+  '"TEST PAYMENT": it requests authorization from Railhead, and clears an approved payment.';
 /** With this ID the adapter pays with the card. */
 const PAYING = 'TEST PAYMENT';
 
@@ -73,8 +73,8 @@ export const cardChecks: CheckGroup = {
         const order = newOrder(session);
         await Promise.all([issue(session, order), issue(session, order)]);
         const first = await issuedCard(session, order);
-        const again = await issue(session, order);
-        if (JSON.stringify(first) !== JSON.stringify(again)) throw failure('several cards');
+        const repeated = await issue(session, order);
+        if (JSON.stringify(first) !== JSON.stringify(repeated)) throw failure('several cards');
         return `${first.brand} …${first.last4}`;
       },
     },

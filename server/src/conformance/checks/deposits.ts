@@ -47,7 +47,8 @@ export const depositChecks: CheckGroup = {
           detailsOf(session, account),
           detailsOf(session, account),
         ]);
-        if (one !== two || one !== (await detailsOf(session, account))) throw failure('others');
+        if (one !== two || one !== (await detailsOf(session, account)))
+          throw failure('other details');
         return 'the same each time';
       },
     },
@@ -57,11 +58,11 @@ export const depositChecks: CheckGroup = {
       expected: 'different details: a deposit is attributed by them',
       remedy: 'Open an account, or generate a reference, for each accountId.',
       async run(session) {
-        const [one, other] = await Promise.all([
+        const [first, second] = await Promise.all([
           detailsOf(session, newAccount(session)),
           detailsOf(session, newAccount(session)),
         ]);
-        if (one === other) throw failure('the same details for two accounts');
+        if (first === second) throw failure('the same details for two accounts');
         return 'different';
       },
     },

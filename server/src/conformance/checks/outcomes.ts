@@ -15,8 +15,8 @@ const NOT_FINAL = ['accepted', 'unknown', 'not found'];
 function contradictionOf(session: Session, transferId: string): string | undefined {
   const history = session.historyOf(transferId);
   const groups = FINAL_GROUPS.map((group) => history.find(({ state }) => group.includes(state)));
-  const [one, other] = groups.flatMap((each) => each?.state ?? []);
-  if (one !== undefined && other !== undefined) return `${one} and ${other}`;
+  const [first, second] = groups.flatMap((each) => each?.state ?? []);
+  if (first !== undefined && second !== undefined) return `${first} and ${second}`;
   const replies = history.filter(({ source }) => source === 'reply').map(({ state }) => state);
   const final = replies.findIndex((state) => !NOT_FINAL.includes(state));
   const later =

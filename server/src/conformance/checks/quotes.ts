@@ -47,10 +47,11 @@ export const quoteChecks: CheckGroup = {
       remedy: 'Store the rate by quoteId, and return it to later calls.',
       async run(session) {
         const request = newRequest(session);
-        const [one, two] = [await quoteOf(session, request), await quoteOf(session, request)];
-        if (JSON.stringify(one) !== JSON.stringify(two)) throw failure(`${one.rate}, ${two.rate}`);
-        if (Date.parse(one.expiresAt) <= session.parts.effects.now()) throw failure('expired');
-        return one.rate;
+        const [first, second] = [await quoteOf(session, request), await quoteOf(session, request)];
+        if (JSON.stringify(first) !== JSON.stringify(second))
+          throw failure(`${first.rate}, ${second.rate}`);
+        if (Date.parse(first.expiresAt) <= session.parts.effects.now()) throw failure('expired');
+        return first.rate;
       },
     },
     {

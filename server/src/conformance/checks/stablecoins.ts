@@ -78,11 +78,15 @@ async function finalResult(session: Session, result: 'COMPLETED' | 'FAILED'): Pr
   const expected = result.toLowerCase();
   const { state } = await resultOf(session, order);
   if (state !== expected) throw failure(state);
-  const again = (await submit(session, order)).state;
-  if (again !== state) throw failure(`${state}, but ${again} when it is sent again`);
+  const repeatedState = (await submit(session, order)).state;
+  if (repeatedState !== state)
+    throw failure(`${state}, but ${repeatedState} when it is sent again`);
   await session.waitQuietPeriod();
-  const other = reportedOf(session, order).find((each) => FINAL.includes(each) && each !== state);
-  if (other !== undefined) throw failure(`${state}, but a message reports ${other}`);
+  const contradiction = reportedOf(session, order).find(
+    (each) => FINAL.includes(each) && each !== state,
+  );
+  if (contradiction !== undefined)
+    throw failure(`${state}, but a message reports ${contradiction}`);
   return state;
 }
 
@@ -150,8 +154,12 @@ export const stablecoinChecks: CheckGroup = {
       expected: 'no accounts',
       remedy: 'Return an empty list of accounts for wrong credentials.',
       async run(session) {
-        const wrong = { clientId: 'TEST', clientSecret: 'WRONG' };
-        const reply = await session.read('/stablecoins/accounts', wrong, StablecoinAccounts);
+        const invalidCredentials = { clientId: 'TEST', clientSecret: 'WRONG' };
+        const reply = await session.read(
+          '/stablecoins/accounts',
+          invalidCredentials,
+          StablecoinAccounts,
+        );
         if (reply.accounts.length > 0) throw failure(reply.accounts.join(', '));
         return 'no accounts';
       },

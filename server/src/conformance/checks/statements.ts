@@ -1,4 +1,5 @@
-// Checks of statements: they tie, they stay the same, and a day that has not ended has none.
+// Checks of statements: the lines explain the balances, a repeated request returns the same pages,
+// and a day that has not ended has no statement.
 import type { Static } from '@sinclair/typebox';
 import { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import type { CheckGroup } from '../check.ts';
@@ -58,8 +59,8 @@ export const statementChecks: CheckGroup = {
       remedy: 'Report each entry of the account, and the balances of the bank.',
       async run(session) {
         const pages = await statementOf(session);
-        const wrong = problemOf(pages);
-        if (wrong !== undefined) throw failure(wrong);
+        const problem = problemOf(pages);
+        if (problem !== undefined) throw failure(problem);
         return `${pages[0]?.lineCount} lines, closing balance ${pages[0]?.closingBalance}`;
       },
     },
@@ -69,10 +70,10 @@ export const statementChecks: CheckGroup = {
       expected: 'the same pages under the same statementId',
       remedy: 'A corrected statement has another statementId; the same one never changes.',
       async run(session) {
-        const [one, other] = [await statementOf(session), await statementOf(session)];
-        const isSame = one[0]?.statementId === other[0]?.statementId;
-        if (isSame && JSON.stringify(one) !== JSON.stringify(other)) {
-          throw failure(`${one[0]?.statementId} has two contents`);
+        const [first, second] = [await statementOf(session), await statementOf(session)];
+        const isSame = first[0]?.statementId === second[0]?.statementId;
+        if (isSame && JSON.stringify(first) !== JSON.stringify(second)) {
+          throw failure(`${first[0]?.statementId} has two contents`);
         }
         return isSame ? 'the same' : 'corrected under another ID';
       },

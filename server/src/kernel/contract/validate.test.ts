@@ -14,7 +14,7 @@ const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
 const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
 const contracts = operationsOf(parts).map(({ contract }) => contract);
 
-it('is called with valid schemas only', () => {
+it('the validator is called with valid schemas only', () => {
   const ajv = new Ajv({ strict: false });
   const requests = contracts.flatMap(({ body, query, headers }) => [body, query, headers]);
   const settings = CONNECTORS.map((connector) => connector.settings);

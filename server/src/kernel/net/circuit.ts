@@ -23,10 +23,10 @@ export const circuitOpen = (provider: string, retryAt: Time): CircuitOpen =>
 
 /** The open circuit that caused an error, or undefined. */
 export function circuitOpenIn(error: unknown): CircuitOpen | undefined {
-  let each = error;
-  for (let depth = 0; depth < MAX_DEPTH && each instanceof Error; depth++) {
-    if ((each as { code?: unknown }).code === CODE) return each as CircuitOpen;
-    each = each.cause;
+  let cause = error;
+  for (let depth = 0; depth < MAX_DEPTH && cause instanceof Error; depth++) {
+    if ((cause as { code?: unknown }).code === CODE) return cause as CircuitOpen;
+    cause = cause.cause;
   }
   return undefined;
 }

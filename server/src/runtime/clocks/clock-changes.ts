@@ -69,7 +69,7 @@ export async function stepClock(
   return row;
 }
 
-// The clock ticks on from where it stands, unless it is frozen.
+// The clock continues from its present time, unless it is frozen.
 const RELEASE = `update sandbox_clocks set
     offset_ms = round(extract(epoch from stands_at - $3::timestamptz) * 1000),
     stands_at = case when $4::boolean then stands_at end, frozen = $4, target = $5,

@@ -12,7 +12,7 @@ export const sandboxClocks = table('sandbox_clocks', {
   stands_at: col.time.null,
   /** While it runs: the offset to real time in milliseconds. */
   offset_ms: col.int8,
-  /** Whether it remains at the end of the latest change. */
+  /** Whether it stays stopped after the latest change. */
   frozen: col.bool,
   /** Target of the latest change; null once it was reached. */
   target: col.time.null,

@@ -83,11 +83,11 @@ function locks({ updates, removes, requires }: Work): unknown[][] {
 /** Updates by their statements: one for each set of changed columns. */
 function groupedUpdates(table: Table, updates: readonly Update[]) {
   const groups = new Map<ReturnType<typeof updateOf>, Update[]>();
-  for (const each of updates) {
-    const update = updateOf(table, changingNames(table, each.changed));
-    const group = groups.get(update);
-    if (group) group.push(each);
-    else groups.set(update, [each]);
+  for (const update of updates) {
+    const statement = updateOf(table, changingNames(table, update.changed));
+    const group = groups.get(statement);
+    if (group) group.push(update);
+    else groups.set(statement, [update]);
   }
   return groups;
 }

@@ -80,7 +80,7 @@ export const emptyChangeSet = (): ChangeSet => ({
   events: [],
 });
 
-/** The reason for a rejection; never another change set of its batch. */
+/** Reason for a rejection, which is never caused by another change set of the same batch. */
 export type Rejection =
   /** A row that it changes, removes or requires has changed: run the operation again. */
   | { reason: 'version'; table: string; id: string }

@@ -51,7 +51,7 @@ const freeze = (account: string, frozen: boolean, empty = false): { freezes: Fre
 const isFrozen = async (id: string) =>
   (await sample.sql('select frozen from ledger_accounts where id = $1', [id]))[0]?.frozen;
 
-describe('committer: ledger', () => {
+describe('committer', () => {
   it('keeps the floor at every step of a batch and rejects only the change sets below it', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const outcomes = await commitTogether(
@@ -185,7 +185,7 @@ describe('committer: ledger', () => {
   });
 });
 
-describe('committer: freezes', () => {
+describe('freezes', () => {
   it('reject new transfers of a frozen account and allow existing holds to end', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 100n);
     const hold = transfer(a, b, 10n, { phase: 'pending' });
@@ -265,7 +265,7 @@ describe('committer: freezes', () => {
     });
   });
 
-  it('accept either the deposit or the deletion in a race', async () => {
+  it('allow either a concurrent deposit or the deletion, and not both', async () => {
     const secondCommitter = createCommitter({ connect: () => connectLane(sample.url) });
     try {
       const won = { deposit: 0, deletion: 0 };

@@ -68,23 +68,23 @@ interface Spec {
   name: number | null;
   transfers: { from: number; by: number; amount: number; pending: boolean }[];
   resolves: 'post' | 'void' | null;
-  slip: boolean;
+  inWrongCurrency: boolean;
   force: boolean;
   freeze: { account: number; frozen: boolean; empty: boolean } | null;
 }
 
-const seldom = <T>(value: fc.Arbitrary<T>, weight = 4) =>
+const nullOr = <T>(value: fc.Arbitrary<T>, weight = 4) =>
   fc.oneof({ arbitrary: fc.constant(null), weight }, { arbitrary: value, weight: 1 });
-const rarely = (weight: number) =>
+const trueOnceIn = (weight: number) =>
   fc.oneof({ arbitrary: fc.constant(false), weight }, { arbitrary: fc.constant(true), weight: 1 });
 
 const spec: fc.Arbitrary<Spec> = fc.record({
   updates: fc.uniqueArray(fc.nat(ROWS - 1), { maxLength: 2 }),
   requires: fc.uniqueArray(fc.nat(ROWS - 1), { maxLength: 2 }),
-  removes: rarely(60),
-  stale: rarely(10),
-  key: seldom(fc.nat(20)),
-  name: seldom(fc.nat(5)),
+  removes: trueOnceIn(60),
+  stale: trueOnceIn(10),
+  key: nullOr(fc.nat(20)),
+  name: nullOr(fc.nat(5)),
   transfers: fc.array(
     fc.record({
       from: fc.nat(FLOORS.length - 1),
@@ -94,11 +94,11 @@ const spec: fc.Arbitrary<Spec> = fc.record({
     }),
     { maxLength: 3 },
   ),
-  resolves: seldom(fc.constantFrom('post', 'void'), 2),
-  slip: rarely(40),
-  force: rarely(5),
-  freeze: seldom(
-    fc.record({ account: fc.nat(FLOORS.length - 1), frozen: rarely(2), empty: rarely(1) }),
+  resolves: nullOr(fc.constantFrom('post', 'void'), 2),
+  inWrongCurrency: trueOnceIn(40),
+  force: trueOnceIn(5),
+  freeze: nullOr(
+    fc.record({ account: fc.nat(FLOORS.length - 1), frozen: trueOnceIn(2), empty: trueOnceIn(1) }),
     3,
   ),
 });
@@ -157,7 +157,7 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
       transaction_id: id,
       step: String(i),
       phase: pending ? 'pending' : 'posted',
-      currency: input.slip && input.transfers.length === 1 ? 'EUR' : 'USD',
+      currency: input.inWrongCurrency && input.transfers.length === 1 ? 'EUR' : 'USD',
       // A hold that only reads the freeze of an account leaves no trace to order by;
       // committer.ledger.test.ts covers it.
       force: input.force || (pending && FLOORS[to] !== null),
@@ -272,8 +272,8 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
     if (nextChange) edges.push([xid, nextChange]);
   }
   for (const [xid, sets] of batches) {
-    for (const each of sets.flatMap(({ set }) => set.transfers)) {
-      const pendingTransfer = pending.get(`${each.transaction_id} ${each.step}`);
+    for (const transfer of sets.flatMap(({ set }) => set.transfers)) {
+      const pendingTransfer = pending.get(`${transfer.transaction_id} ${transfer.step}`);
       if (pendingTransfer) edges.push([pendingTransfer, xid]);
     }
   }

@@ -100,7 +100,7 @@ describe('commit', () => {
     expect(await commit({})).toEqual({ ok: true });
   });
 
-  it('rejects one that depends on an old version, alone', async () => {
+  it('rejects only the change sets that depend on an old version', async () => {
     start();
     const row = await sample.thing(newId('thing'));
     const stale = { ...row, version: 0 };
@@ -118,7 +118,7 @@ describe('commit', () => {
     expect(await commitTogether({ removes: [thingAt(stale)] })).toEqual([version]);
   });
 
-  it('rejects one that read a row at two versions', async () => {
+  it('rejects a change set that read a row at two versions', async () => {
     start();
     const now = await sample.thing(newId('thing'), { version: 2 });
     const before = { ...now, version: 1 };
@@ -134,7 +134,7 @@ describe('commit', () => {
     expect(await thingIn(now.id)).toMatchObject({ rank: 6, version: 3 });
   });
 
-  it('accepts exactly one of many that change the same version of a row', async () => {
+  it('accepts exactly one of many change sets for the same version of a row', async () => {
     start();
     const row = await sample.thing(newId('thing'));
     const outcomes = await commitTogether(
@@ -264,7 +264,7 @@ describe('a lost connection', () => {
   });
 });
 
-describe('limits', () => {
+describe('createCommitter', () => {
   it('rejects change sets above the queue limit', async () => {
     start({ connect: () => Promise.reject(new Error('down')), maxWaiting: 2 });
     const parts = { inserts: [insertThing(thingRow(newId('thing')))] };

@@ -73,9 +73,9 @@ function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
     const exception = retained[name] ? `and not (${retained[name]})` : '';
     const returned = identified ? 't.id' : "''";
     const text = `delete from "${name}" t where ${ownership} ${exception} returning ${returned}`;
-    const each = { name, statement: statement(text, ['text']) };
-    if (name in conditions) statements.unshift(each);
-    else statements.push(each);
+    const deletion = { name, statement: statement(text, ['text']) };
+    if (name in conditions) statements.unshift(deletion);
+    else statements.push(deletion);
   }
   return statements;
 }

@@ -23,12 +23,12 @@ it('collects after an idle period, a few times', () => {
   expect(after(idle, idle, idle, idle)).toBe(3);
 });
 
-it('collects no more once little is unused', () => {
+it('stops collecting once little memory is unused', () => {
   const after = harness();
   expect(after(idle, { ...idle, unused: 6 * MB }, { ...idle, unused: 6 * MB })).toBe(1);
 });
 
-it('does not collect while busy, and begins anew afterwards', () => {
+it('does not collect while busy, and starts again afterwards', () => {
   const after = harness();
   expect(after(busy, busy)).toBe(0);
   expect(after(idle, idle, idle, idle)).toBe(3);

@@ -41,7 +41,7 @@ const CLIENTS = [{ repeatable: false }, { repeatable: true }];
 const effects = systemEffects();
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
-    () => 'answered',
+    () => 'succeeded',
     (error: { code?: string }) => error.code,
   );
 
@@ -169,7 +169,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
           socket.on('data', () => socket.end(invalidResponse));
         }),
       );
-      expect(await codeOf(effects.http(requestTo(url)))).not.toBe('answered');
+      expect(await codeOf(effects.http(requestTo(url)))).not.toBe('succeeded');
     }
   });
 
@@ -287,7 +287,7 @@ describe('stream', () => {
     for (const behavior of ['silent', 'head', 'trickle'] as const) {
       const server = await startHanging(behavior);
       const startMs = performance.now();
-      expect(await codeOf(whole(server.url)), behavior).not.toBe('answered');
+      expect(await codeOf(whole(server.url)), behavior).not.toBe('succeeded');
       expect(performance.now() - startMs, behavior).toBeLessThan(3_000);
       await server.close();
     }

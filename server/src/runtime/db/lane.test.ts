@@ -10,7 +10,7 @@ import { type Bound, bind } from './statement.ts';
 let sample: Sample;
 let lanes: Lane[] = [];
 /** Number of times a lane has connected. */
-let ups = 0;
+let connectCount = 0;
 
 beforeAll(async () => {
   sample = await createSample();
@@ -42,7 +42,7 @@ function open(timeoutMs = 10_000): Promise<Lane> {
     const lane = openLane({
       connect: () => connectLane(sample.url),
       onUp() {
-        ups++;
+        connectCount++;
         resolve(lane);
       },
       timeoutMs,
@@ -122,9 +122,10 @@ describe('openLane', () => {
 
   it('detects a connection that breaks while idle', async () => {
     const lane = await open();
-    const before = ups;
+    const before = connectCount;
     await kill();
-    while (ups === before) await sleep(5); // it may be down for less time than polling `up` would notice
+    // The lane may be down for less time than polling `up` would notice.
+    while (connectCount === before) await sleep(5);
     expect(lane.up).toBe(true);
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
   });

@@ -246,10 +246,10 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
     void last.end();
   }
 
-  function drop(which: pg.Client): void {
-    if (client !== which) return;
+  function drop(lost: pg.Client): void {
+    if (client !== lost) return;
     client = undefined;
-    which.connection.stream.destroy();
+    lost.connection.stream.destroy();
     if (!signal.aborted) void reconnect();
   }
 

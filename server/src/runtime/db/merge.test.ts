@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mergeParts } from './merge.ts';
 
-const compare = (one: number, other: number) => other - one;
+const compare = (first: number, second: number) => second - first;
 
 it('reads every item of all lists once, in order, regardless of how they are divided', () => {
   const list = fc.uniqueArray(fc.nat(60), { maxLength: 30 });

@@ -12,7 +12,7 @@ interface Order<I, P> {
   limit: number;
   positionOf(item: I): P;
   /** Negative if the first position is before the second one. */
-  compare(one: P, other: P): number;
+  compare(first: P, second: P): number;
 }
 
 /** The first items of all parts. `end` is the position after which the next page continues. */
@@ -25,7 +25,7 @@ export function mergeParts<I, P>(
   const known = parts
     .flatMap(({ items }) => items.map((item) => ({ item, position: positionOf(item) })))
     .filter(({ position }) => end === undefined || compare(position, end) <= 0)
-    .sort((one, other) => compare(one.position, other.position))
+    .sort((first, second) => compare(first.position, second.position))
     // An item may be in several lists.
     .filter(({ position }, at, all) => {
       const before = all[at - 1];

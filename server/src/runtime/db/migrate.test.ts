@@ -108,7 +108,7 @@ describe('migrate', () => {
     const contractNow = () => contract(url, () => AT, folder);
     let server: pg.Client;
 
-    /** A running server that knows the migrations in the folder now. */
+    /** A running server that includes the migrations in the folder now. */
     async function startServer(): Promise<void> {
       server = new pg.Client({ connectionString: url });
       await server.connect();

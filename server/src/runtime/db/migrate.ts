@@ -4,8 +4,9 @@
 // schemas.
 //
 // Versions serve side by side: a start applies expansions only, with which the previous version still
-// works. What it does not work with is a contraction. It has the line `-- contract after 0093` and is
-// applied by `railhead-server migrate --contract` when every running server knows that migration.
+// works. A migration with which the previous version does not work is a contraction: its file has the
+// line `-- contract after 0093`, and `railhead-server migrate --contract` applies it when every running
+// server includes that migration.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -21,7 +22,7 @@ interface Migration {
   name: string;
   sql: string;
   checksum: string;
-  /** Of a contraction: the number of the migration that every running server must know. */
+  /** Of a contraction: the number of the migration that every running server must include. */
   contractsAfter: number | undefined;
   /** A migration that blocks a table for long. */
   offline: { table: string; secondsPerMillion: number } | undefined;
@@ -42,9 +43,10 @@ export interface Pending {
 
 /** Any number that no other program locks in the same database. */
 const LOCK = 7_245_184_346;
-/** Class of the locks by which running servers announce their newest migration; object 0 is the gate. */
+/** Class of the locks by which running servers announce their newest migration, as the object. */
 const SERVERS = 724_518;
-const GATE = `${SERVERS}, 0`;
+/** Held exclusively during a contraction, so that no server announces itself. */
+const CONTRACTION = `${SERVERS}, 0`;
 const MIN_SERVER_VERSION = 150_000;
 /** A migration may take long, also on a database or with a user that has timeouts. */
 const SETTINGS = [
@@ -280,8 +282,7 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
   const files = readMigrations(folder);
   return onDatabase(url, async (client) => {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    // No server announces itself until the end.
-    await client.query(`select pg_advisory_lock(${GATE})`);
+    await client.query(`select pg_advisory_lock(${CONTRACTION})`);
     const contractions = pendingMigrations(files, await readApplied(client));
     const known = await announcedNumbers(client);
     for (const { name, contractsAfter = 0 } of contractions) {
@@ -299,16 +300,16 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
 }
 
 /**
- * Announces on a connection of a running server which migrations it knows, until the connection ends.
+ * Announces on a connection of a running server which migrations it includes, until the connection ends.
  * Throws a MigrationError if the database was contracted for a later version.
  */
 export async function announceMigrations(client: pg.Client, folder = FOLDER): Promise<void> {
   const names = fs.readdirSync(folder).filter((name) => NAME.test(name));
   const newest = Number(names.sort().at(-1)?.slice(0, 4) ?? 0);
   const lock = 'pg_advisory_lock_shared';
-  await client.query(`select ${lock}(${GATE}), ${lock}(${SERVERS}, ${newest})`);
+  await client.query(`select ${lock}(${CONTRACTION}), ${lock}(${SERVERS}, ${newest})`);
   const applied = await readApplied(client);
-  await client.query(`select pg_advisory_unlock_shared(${GATE})`);
+  await client.query(`select pg_advisory_unlock_shared(${CONTRACTION})`);
   const later = applied.find(({ name, phase }) => phase === 'contract' && !names.includes(name));
   if (later) throw lacks(later.name);
 }

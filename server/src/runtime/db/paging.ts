@@ -124,8 +124,8 @@ const containsNul = (value: unknown) => typeof value === 'string' && value.inclu
 /** SQL of one condition; its values are appended. */
 function condition(table: Table, filter: Filter, values: unknown[]): string {
   if ('or' in filter) {
-    const each = filter.or.map((term) => condition(table, term, values));
-    return each.length ? `(${each.join(' or ')})` : 'false';
+    const alternatives = filter.or.map((term) => condition(table, term, values));
+    return alternatives.length ? `(${alternatives.join(' or ')})` : 'false';
   }
   const type = typeOf(table, filter.column);
   const column = quoteName(filter.column);
@@ -183,9 +183,9 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
   if (choiceIndex < 0) return [conditions(table, filters, values)];
   const common = conditions(table, filters.toSpliced(choiceIndex, 1), values);
   const choices = (filters[choiceIndex] as { or: readonly Filter[] }).or;
-  const each = choices.map((term) => condition(table, term, values));
-  return each.map((term, nth) => {
-    const others = each.slice(0, nth).map((earlier) => ` and (${earlier}) is not true`);
+  const alternatives = choices.map((term) => condition(table, term, values));
+  return alternatives.map((term, nth) => {
+    const others = alternatives.slice(0, nth).map((earlier) => ` and (${earlier}) is not true`);
     return `${common} and ${term}${others.join('')}`;
   });
 }
@@ -225,8 +225,8 @@ function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: nu
     `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${after} ${end}`;
   const [where] = conditions;
   if (conditions.length === 1) return selectBranch(where as string);
-  const each = conditions.map((branch) => `(${selectBranch(branch)})`);
-  return `select * from (${each.join(' union all ')}) either ${end}`;
+  const selects = conditions.map((branch) => `(${selectBranch(branch)})`);
+  return `select * from (${selects.join(' union all ')}) either ${end}`;
 }
 
 const isScan = ({ unindexed = [] }: PageQuery) => unindexed.length > 0;
@@ -262,12 +262,12 @@ export function countSql(table: Table, query: PageQuery): Sql {
   // rows.
   const order = `order by created_at, id ${max}`;
   const columns = isScan(query) ? columnList(table) : '1';
-  const each = branches(table, filters, values).map(
+  const selects = branches(table, filters, values).map(
     (where) => `(select ${columns} from ${quoteName(table.name)} where ${where} ${order})`,
   );
   const matching = isScan(query) ? ` filter (where ${conditions(table, unindexed, values)})` : '';
   const text = `select count(*)${matching}::int4 as count, count(*)::int4 as read from
-    (select ${isScan(query) ? '*' : ''} from (${each.join(' union all ')}) either ${max}) counted`;
+    (select ${isScan(query) ? '*' : ''} from (${selects.join(' union all ')}) either ${max}) counted`;
   return { text, values };
 }
 

@@ -103,9 +103,9 @@ function removeClient(slot: Slot, client: Promise<pg.Client>): void {
 function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): void {
   removeClient(slot, client);
   client.then(
-    (each) => {
-      const timer = setTimeout(() => each.connection.stream.destroy(), deadlineMs).unref();
-      each.end().finally(() => clearTimeout(timer));
+    (connected) => {
+      const timer = setTimeout(() => connected.connection.stream.destroy(), deadlineMs).unref();
+      connected.end().finally(() => clearTimeout(timer));
     },
     () => undefined,
   );

@@ -41,9 +41,12 @@ export async function* streamRows<R extends object = ResultRow>(
   });
   try {
     await client.query('begin isolation level repeatable read read only');
-    await client.query({ text: `declare piece no scroll cursor for ${text}`, values: [...values] });
+    await client.query({
+      text: `declare chunk_cursor no scroll cursor for ${text}`,
+      values: [...values],
+    });
     for (;;) {
-      const { rows } = await client.query<R>(`fetch ${CHUNK_ROWS} from piece`);
+      const { rows } = await client.query<R>(`fetch ${CHUNK_ROWS} from chunk_cursor`);
       if (rows.length > 0) yield rows;
       if (rows.length < CHUNK_ROWS) return;
     }

@@ -1,4 +1,4 @@
-// Limits of the checks of a database that an installation under test does not exceed.
+// Findings of the database checks for limits that a database under test does not exceed by itself.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';

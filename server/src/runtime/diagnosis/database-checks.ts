@@ -188,7 +188,7 @@ export async function checkPartitions(client: pg.Client, now: Time): Promise<Fin
   return warning('partitions', 'Partitions of the next weeks are missing.', remedy);
 }
 
-/** Jobs that are tried no more. */
+/** Dead jobs, which are no longer retried. */
 export async function checkJobs(client: pg.Client): Promise<Finding> {
   const { dead } = await rowOf<{ dead: number }>(
     client,

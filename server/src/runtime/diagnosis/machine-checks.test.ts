@@ -68,7 +68,7 @@ describe('the master key', () => {
   });
 });
 
-it('requires an https address and a database of its own in production', () => {
+it('requires an https address and DATABASE_URL in production', () => {
   const settings = { dataDir: folder, masterKey: undefined, production: true };
   const none = { ...settings, publicUrl: undefined, databaseUrl: undefined };
   expect(checkProductionSettings({ ...none, production: false }).status).toBe('OK');

@@ -155,18 +155,18 @@ describe('storage', () => {
   });
 
   it('contains no part of a file whose process ends during the upload', async () => {
-    let stuck = () => {};
-    const waiting = new Promise<void>((resolve) => {
-      stuck = resolve;
+    let reachPause = () => {};
+    const paused = new Promise<void>((resolve) => {
+      reachPause = resolve;
     });
     async function* endless() {
       yield Buffer.alloc(200_000);
-      stuck();
+      reachPause();
       await new Promise(() => {});
     }
     const before = inStorage();
     void app.files.put(caller(), endless(), { maxBytes: 1e6 });
-    await waiting;
+    await paused;
     await expect.poll(() => inStorage().length).toBe(before.length + 1);
     const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
     expect(row).toBeDefined();

@@ -267,8 +267,8 @@ export function fileSweep(): Sweep {
       const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNATTACHED, [
         cutoff,
       ]);
-      const each = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
-      const dropped = (await Promise.all(each)).filter(
+      const dropping = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
+      const dropped = (await Promise.all(dropping)).filter(
         (previous) => previous === 'UPLOADING',
       ).length;
       if (rows.length < BATCH_SIZE) next = now + SWEEP_EVERY_MS;

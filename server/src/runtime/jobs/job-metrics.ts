@@ -41,7 +41,7 @@ export const WAITING = `with recursive kinds as (
 export const DEAD = `select kind, count(*)::int4 as dead from (
     select kind from jobs where state = 'dead' limit $1) bounded group by kind`;
 
-// The same for some platforms. The jobs of a kind and platform are a range of the index.
+// WAITING of some platforms. The jobs of a kind and platform are a range of the index.
 export const WAITING_OF_PLATFORMS = `with recursive kinds as (
     (select kind from jobs where state <> 'dead' order by kind limit 1)
     union all
@@ -67,7 +67,7 @@ const DEAD_OF_PLATFORMS = `select kind, count(*)::int4 as dead from (
 /** Jobs of one kind. */
 interface Queue {
   kind: string;
-  /** Counted up to `MAX_COUNTED`, as dead ones. */
+  /** Counted up to `MAX_COUNTED`, like `dead`. */
   queued: number;
   dead: number;
   /** Age of the oldest job that is due. */

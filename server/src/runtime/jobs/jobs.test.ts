@@ -106,7 +106,7 @@ describe('worker', () => {
     expect(await countRuns('shared')).toBe(40);
   });
 
-  it('a single worker finishes a job whose lease expired', async () => {
+  it('applies the result of a job whose lease expired once', async () => {
     const releases: (() => void)[] = [];
     const stuck: JobHandler = {
       kind: 'stuck',
@@ -122,7 +122,7 @@ describe('worker', () => {
     app.effects.set(app.effects.now() + 60_000);
     const second = secondWorker.runDue();
     await waitUntil(async () => releases.length === 2);
-    for (const go of releases) go();
+    for (const release of releases) release();
     await Promise.all([first, second]);
     expect(await countRuns('stuck')).toBe(1);
   });

@@ -213,7 +213,7 @@ interface LineWriter {
 /**
  * A buffered writer of lines to a file descriptor. `flush` writes the remaining lines; an orderly
  * shutdown calls it, a killed process loses at most the last interval. If processes share the
- * descriptor (`shared`), lines are written in pieces that do not mix.
+ * descriptor (`shared`), lines are written in chunks that do not mix.
  */
 export function lineWriter(descriptor: number, shared = false): LineWriter {
   let unwritten = '';
@@ -223,7 +223,7 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
     timer = undefined;
     const text = unwritten;
     unwritten = '';
-    for (const piece of shared ? piecesOf(text) : [text]) writeAll(descriptor, piece);
+    for (const chunk of shared ? chunksOf(text) : [text]) writeAll(descriptor, chunk);
   }
   return {
     flush,
@@ -237,23 +237,23 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
 /** Up to this many bytes (PIPE_BUF) a write to a pipe is not mixed with those of other processes. */
 const ATOMIC_BYTES = 4_096;
 
-/** Whole lines together up to the atomic size; a longer line is a piece of its own. */
-function piecesOf(text: string): string[] {
+/** Whole lines together up to the atomic size; a longer line is a chunk of its own. */
+function chunksOf(text: string): string[] {
   if (Buffer.byteLength(text) <= ATOMIC_BYTES) return [text];
-  const pieces: string[] = [];
-  let piece = '';
+  const chunks: string[] = [];
+  let chunk = '';
   let bytes = 0;
   for (const line of text.split(/(?<=\n)/)) {
     const length = Buffer.byteLength(line);
     if (bytes > 0 && bytes + length > ATOMIC_BYTES) {
-      pieces.push(piece);
-      piece = '';
+      chunks.push(chunk);
+      chunk = '';
       bytes = 0;
     }
-    piece += line;
+    chunk += line;
     bytes += length;
   }
-  return [...pieces, piece];
+  return [...chunks, chunk];
 }
 
 function writeAll(descriptor: number, text: string): void {

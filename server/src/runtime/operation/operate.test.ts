@@ -77,7 +77,7 @@ describe('operate', () => {
 });
 
 describe('rejection by the ledger', () => {
-  const movement = (ctx: Ctx, debit: string, amount: bigint) => ({
+  const transferOf = (ctx: Ctx, debit: string, amount: bigint) => ({
     transactionId: ctx.id('Transaction'),
     step: 'pay',
     debit,
@@ -88,11 +88,11 @@ describe('rejection by the ledger', () => {
 
   it('is INSUFFICIENT_FUNDS unless the transfer defines another fault', async () => {
     const { account } = await createFundedCustomer(app, 5_00);
-    const pay = (short?: () => Fault) =>
+    const pay = (insufficientFundsFault?: () => Fault) =>
       app.operate(async (ctx) =>
         ctx.transfer({
-          ...movement(ctx, account.id, 5_01n),
-          ...(short ? { insufficientFundsFault: short } : {}),
+          ...transferOf(ctx, account.id, 5_01n),
+          ...(insufficientFundsFault ? { insufficientFundsFault } : {}),
         }),
       );
     await expect(pay()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
@@ -102,13 +102,14 @@ describe('rejection by the ledger', () => {
 
   it('names the account that is frozen or must be empty', async () => {
     const { account } = await createFundedCustomer(app, 5_00);
-    const latch = (empty: boolean) => app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
-    await expect(latch(true)).rejects.toMatchObject({
+    const freeze = (empty: boolean) =>
+      app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
+    await expect(freeze(true)).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { accountIds: [account.id] },
     });
-    await latch(false);
-    const pay = app.operate(async (ctx) => ctx.transfer(movement(ctx, account.id, 1n)));
+    await freeze(false);
+    const pay = app.operate(async (ctx) => ctx.transfer(transferOf(ctx, account.id, 1n)));
     await expect(pay).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       details: { accountId: account.id },

@@ -46,7 +46,7 @@ describe('rotation of signing keys', () => {
     expect((await statuses()).slice(0, 2)).toEqual(['active', 'retired']);
   });
 
-  it('changes the key of a server that has read it, at its time', async () => {
+  it('takes effect at its time in a server that has read the new keys', async () => {
     const { keys, published } = await open();
     const earlier = keys.sandbox;
     const production = keys.production.keyId;

@@ -90,7 +90,7 @@ it('stores later rows in partitions by week, and rejects an id of an earlier row
   await expect(database.query(insert, [bound - 1])).rejects.toMatchObject({ code: '23505' });
 });
 
-it('has the indexes and defaults of before', async () => {
+it('the partitioned table has the previous indexes and defaults', async () => {
   const definitions = `select replace(replace(pg_get_indexdef(i.indexrelid), 'partitions.', 'public.'),
       '_before ', ' ') as text
     from pg_index i where i.indrelid = $1::regclass`;

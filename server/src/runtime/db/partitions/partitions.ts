@@ -50,8 +50,8 @@ export const mondayOf = (time: Time): Time =>
   Math.floor((time - FIRST_MONDAY) / WEEK_MS) * WEEK_MS + FIRST_MONDAY;
 
 /** Whether two IDs are of the same week, and so in the same partition. */
-export const isSameWeek = (one: string, other: string): boolean =>
-  mondayOf(timeOfId(one)) === mondayOf(timeOfId(other));
+export const isSameWeek = (firstId: string, secondId: string): boolean =>
+  mondayOf(timeOfId(firstId)) === mondayOf(timeOfId(secondId));
 
 export interface Partition {
   table: PartitionedName;
