@@ -23,18 +23,18 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-function on<T>(work: (system: System) => Promise<T>): Promise<T> {
+function onSystem<T>(work: (system: System) => Promise<T>): Promise<T> {
   const result = readConfig({ DATABASE_URL: database.url }, []);
   if (!('config' in result)) throw new Error('the settings are valid');
   return withSystem(result.config, work);
 }
 
 const start = (fixed?: { clientId: string; clientSecret: string }) =>
-  on(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, fixed));
+  onSystem(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, fixed));
 
 describe('firstStart', () => {
   it('creates a sandbox platform with its own compliance and a token with all permissions', () =>
-    on(async ({ runtime, fundingOf }) => {
+    onSystem(async ({ runtime, fundingOf }) => {
       const first = await firstStart(runtime, fundingOf);
       expect(first.created).toBe(true);
       const [platform] = await runtime.db.find(platforms, { id: first.platformId });
@@ -72,7 +72,7 @@ describe('firstStart', () => {
   });
 
   it('creates nothing if an operator already created a platform', async () => {
-    const createdPlatform = await on(({ runtime, fundingOf }) =>
+    const createdPlatform = await onSystem(({ runtime, fundingOf }) =>
       createPlatformWithToken(runtime, {
         name: 'Mine',
         environment: 'production',
@@ -91,7 +91,7 @@ describe('firstStart', () => {
     expect(starts.filter((each) => each.created)).toHaveLength(1);
     expect(new Set(starts.map((each) => each.platformId)).size).toBe(1);
     expect(new Set(starts.map((each) => each.clientId)).size).toBe(1);
-    await on(async ({ runtime }) => {
+    await onSystem(async ({ runtime }) => {
       expect(await runtime.db.query('select id from platforms')).toHaveLength(1);
       expect(await runtime.db.query('select id from internal_accounts')).toHaveLength(12);
       expect(await runtime.db.find(tokens, {})).toHaveLength(1);
@@ -106,7 +106,7 @@ describe('signing keys', () => {
   }
 
   it('are generated once for each environment, and verify their signatures', () =>
-    on(async ({ runtime }) => {
+    onSystem(async ({ runtime }) => {
       const keys = await load(runtime);
       const repeatedReply = await load(runtime);
       for (const environment of ['sandbox', 'production'] as const) {
@@ -123,14 +123,14 @@ describe('signing keys', () => {
     }));
 
   it('are the same for servers that start concurrently', async () => {
-    const start = () => on(({ runtime }) => load(runtime));
+    const start = () => onSystem(({ runtime }) => load(runtime));
     const all = await Promise.all([start(), start(), start()]);
     expect(new Set(all.map((each) => each.sandbox.publicKeyPem)).size).toBe(1);
     expect(new Set(all.map((each) => each.production.standard.publicKeyPem)).size).toBe(1);
   });
 
   it('do not open under another master key, and are not replaced', () =>
-    on(async ({ runtime }) => {
+    onSystem(async ({ runtime }) => {
       await ensureSigningKeys(runtime);
       const before = await publicKeys(runtime);
       const vault = createVault(runtime.effects, () => Buffer.alloc(32, 4));
@@ -139,7 +139,7 @@ describe('signing keys', () => {
     }));
 
   it('are stored sealed', () =>
-    on(async ({ runtime }) => {
+    onSystem(async ({ runtime }) => {
       await ensureSigningKeys(runtime);
       const rows = await runtime.db.query<{ private_key: string }>(
         'select private_key from signing_keys',

@@ -46,7 +46,7 @@ describe('readConfig', () => {
       ...{ masterKey: undefined, masterKeyFile: undefined, masterKeyCommand: undefined },
       serviceNamePrefix: 'Service',
       rateLimits: {
-        ...{ requests: 500, costly: 100, refused: 20 },
+        ...{ requests: 500, quotes: 100, refused: 20 },
         ...{ anonymous: 100, bytes: 4_194_304 },
       },
       trustedProxies: [],

@@ -49,7 +49,7 @@ export interface Config {
   /** Requests or bytes per second; 0 sets no limit. */
   rateLimits: {
     requests: number;
-    costly: number;
+    quotes: number;
     refused: number;
     anonymous: number;
     bytes: number;
@@ -189,7 +189,7 @@ function build(values: Map<string, string>, base: string): Config {
     serviceNamePrefix: text('RAILHEAD_SERVICE_WORD')!,
     rateLimits: {
       requests: Number(text('RAILHEAD_RATE_LIMIT')),
-      costly: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
+      quotes: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
       refused: Number(text('RAILHEAD_RATE_LIMIT_REFUSED')),
       anonymous: Number(text('RAILHEAD_RATE_LIMIT_ADDRESS')),
       bytes: Number(text('RAILHEAD_RATE_LIMIT_BYTES')),

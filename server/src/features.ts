@@ -116,7 +116,7 @@ export const accountPorts = {
   isCustomerDeleted: async (ctx, id) => (await readCustomer(ctx, id))?.deleted_at != null,
   isPaymentUnderWay,
 } satisfies Omit<AccountPorts, 'connectors' | 'openWalletsForAccounts'> &
-  Omit<MovePorts, 'runtime'>;
+  Omit<TransitionPorts, 'runtime'>;
 
 /** The data keys that seal messages to customers. Customers are a later feature than messages. */
 export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {
@@ -161,7 +161,7 @@ export const partsOf = (resources: Resources) => {
 type PlatformPorts = Parameters<typeof configFeature.operations>[0];
 type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
 type MessagePorts = Parameters<typeof messageFeature.jobs>[0];
-type MovePorts = Parameters<typeof transitionAccount>[0];
+type TransitionPorts = Parameters<typeof transitionAccount>[0];
 
 export type Parts = ReturnType<typeof partsOf>;
 

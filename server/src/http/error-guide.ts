@@ -209,7 +209,7 @@ const PAYMENTS = {
     'Repeat the request after midnight UTC, or ask the operator to raise the limit.',
   ),
   VELOCITY_LIMIT_EXCEEDED: guide(
-    'The customer has started too many payments in the hour.',
+    'The customer has started too many payments in the current hour.',
     'Repeat the request later.',
   ),
   DUPLICATE_PAY_REQUEST: guide(
@@ -404,7 +404,7 @@ const CARDS_AND_COINS = {
     'Round the amount to whole cents.',
   ),
   STABLECOIN_BURN_SOURCE_NOT_SUPPORTED: guide(
-    'Burning from an internal account is reserved.',
+    'Burning from an internal account is not supported.',
     'Use an external account as the source.',
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED: guide(
@@ -436,7 +436,7 @@ const CARDS_AND_COINS = {
     'Repeat the request when `getStablecoin` shows `PROVISIONED`.',
   ),
   STABLECOIN_OPERATION_NOT_SUPPORTED: guide(
-    'This funding source or destination is reserved.',
+    'This funding source or destination is not supported.',
     'Use another funding source or destination.',
   ),
   STABLECOIN_PROVIDER_ERROR: guide(

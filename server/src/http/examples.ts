@@ -54,10 +54,10 @@ const namedOf = (
   value: (exchange: Exchange) => unknown,
 ): { examples?: Named } => {
   const examples: Named = {};
-  for (const each of exchanges) {
-    const exampleValue = value(each);
+  for (const exchange of exchanges) {
+    const exampleValue = value(exchange);
     if (exampleValue !== undefined)
-      examples[each.name] ??= { summary: each.summary, value: exampleValue };
+      examples[exchange.name] ??= { summary: exchange.summary, value: exampleValue };
   }
   return Object.keys(examples).length ? { examples } : {};
 };

@@ -107,8 +107,8 @@ describe('the document', () => {
       return name === undefined ? schema : (document.components.schemas[name] as Shown);
     };
     const codesByOperation = new Map<string, string[]>();
-    for (const each of Object.values(document.paths).flatMap((item) => Object.values(item))) {
-      const replies = Object.entries(each.responses as Record<string, Reply>).map(
+    for (const documented of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+      const replies = Object.entries(documented.responses as Record<string, Reply>).map(
         ([status, reply]) => {
           const name = reply.$ref?.split('/').at(-1);
           return [status, name ? (document.components.responses[name] as Reply) : reply] as const;
@@ -130,7 +130,7 @@ describe('the document', () => {
           );
           return documentedCodes;
         });
-      codesByOperation.set(each.operationId, codes);
+      codesByOperation.set(documented.operationId, codes);
     }
     for (const { operationId, own, common } of publishedErrors()) {
       const documentedCodes = codesByOperation.get(operationId);

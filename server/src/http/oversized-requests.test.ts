@@ -52,7 +52,7 @@ function send(
   });
 }
 
-const goesOn = async () => expect((await send('/config')).status).toBe(200);
+const assertAvailable = async () => expect((await send('/config')).status).toBe(200);
 
 /** A body of this many bytes, valid except for its size. */
 function padded(bytes: number): string {
@@ -66,7 +66,7 @@ describe('a body', () => {
     const rejected = await send('/tokens', { body: padded(64 * KIB + 1) });
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', status: 400 } });
     expect(rejected.body.reason).toContain('65536');
-    await goesOn();
+    await assertAvailable();
   });
 
   it('may be larger if the contract states it', async () => {
@@ -90,7 +90,7 @@ describe('a body', () => {
     const rejected = await send('/tokens', { body: padded(64 * KIB + 1), headers });
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejected.body.reason).toContain('65536');
-    await goesOn();
+    await assertAvailable();
   });
 
   it('is counted in bytes, not in characters', async () => {
@@ -105,7 +105,7 @@ describe('a body', () => {
       const rejected = await send('/config', { method, body, headers });
       expect([method, rejected.status]).toEqual([method, 405]);
     }
-    await goesOn();
+    await assertAvailable();
   });
 
   it('may have thirty-two levels', async () => {
@@ -178,7 +178,7 @@ describe('the head of a request', () => {
     const headers = { 'x-long': 'x'.repeat(20_000) };
     const rejection = await send('/config', { headers });
     expect(rejection).toMatchObject({ status: 431, body: { code: 'HEADERS_TOO_LARGE' } });
-    await goesOn();
+    await assertAvailable();
   });
 
   it('is rejected if the address is too long', async () => {
@@ -186,7 +186,7 @@ describe('the head of a request', () => {
       status: 431,
       body: { code: 'HEADERS_TOO_LARGE' },
     });
-    await goesOn();
+    await assertAvailable();
   });
 
   it('may have an ID of any length and any number of parameters that fit', async () => {
@@ -218,7 +218,7 @@ describe('the head of a request', () => {
       status: 400,
       body: { code: 'INVALID_INPUT', reason: 'The request is malformed and cannot be read.' },
     });
-    await goesOn();
+    await assertAvailable();
   });
 
   it('is rejected if it is not HTTP', async () => {
@@ -234,6 +234,6 @@ describe('the head of a request', () => {
     });
     expect(response).toMatch(/^HTTP\/1\.1 400 /);
     expect(response).toContain('"code":"INVALID_INPUT"');
-    await goesOn();
+    await assertAvailable();
   });
 });

@@ -23,7 +23,7 @@ it('uses the configured prefix', async () => {
   expect(document).not.toContain('SERVICE_SWITCH_ERROR');
 });
 
-it('has no dangling reference in its document', async () => {
+it('the document has no dangling reference', async () => {
   const document = (await app.openApi()) as { components: { schemas: object } };
   const referred = JSON.stringify(document).match(/(?<="#\/components\/schemas\/)\w+/g) ?? [];
   const names = new Set(referred);

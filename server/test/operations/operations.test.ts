@@ -29,7 +29,7 @@ const OPEN_TO_ALL = [
 ];
 
 /** A server with short timeouts. */
-const limited = testApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
+const limited = testApp({ rateLimits: { requests: 2, quotes: 1, refused: 0 } });
 let foreignIds: Record<string, string>;
 /** Ids of resources of another customer of the same platform, and of its agent. */
 let otherCustomerIds: Record<string, string>;

@@ -26,11 +26,11 @@ function tokenLimiter(limits: Partial<RateLimits>) {
       now += ms;
     },
     /** `true` if the request is admitted, otherwise the seconds until a retry. */
-    request(platformId = 'a', costly = false, share?: string): true | number | undefined {
+    request(platformId = 'a', quotes = false, share?: string): true | number | undefined {
       headers = {};
       try {
         const reply = { header: (name: string, value: string) => (headers[name] = value) };
-        limiter.admit(reply, { platformId, share }, costly);
+        limiter.admit(reply, { platformId, share }, quotes);
         return true;
       } catch (error) {
         return (error as { retryAfterS?: number }).retryAfterS;
@@ -40,20 +40,20 @@ function tokenLimiter(limits: Partial<RateLimits>) {
 }
 
 const repeat = (count: number, request: () => unknown) => Array.from({ length: count }, request);
-const yes = (count: number) => Array<true>(count).fill(true);
+const admitted = (count: number) => Array<true>(count).fill(true);
 
 describe('createLimiter', () => {
   it('permits a burst of two seconds, then an even rate', () => {
     const { request, wait } = tokenLimiter({ requests: 10 });
-    expect(repeat(21, () => request())).toEqual([...yes(20), 1]);
+    expect(repeat(21, () => request())).toEqual([...admitted(20), 1]);
     wait(99);
     expect(request()).toBe(1);
     wait(1);
     expect(repeat(2, () => request())).toEqual([true, 1]);
     wait(500);
-    expect(repeat(6, () => request())).toEqual([...yes(5), 1]);
+    expect(repeat(6, () => request())).toEqual([...admitted(5), 1]);
     wait(3_600_000);
-    expect(repeat(21, () => request())).toEqual([...yes(20), 1]);
+    expect(repeat(21, () => request())).toEqual([...admitted(20), 1]);
   });
 
   it('reports the remaining requests and when the limit is full again', () => {
@@ -72,21 +72,21 @@ describe('createLimiter', () => {
     expect(headers()).toMatchObject({ 'RateLimit-Remaining': '1', 'RateLimit-Reset': '2' });
   });
 
-  it('counts each platform by itself', () => {
+  it('counts each platform separately', () => {
     const { request } = tokenLimiter({ requests: 1 });
     expect(repeat(3, () => request('a'))).toEqual([true, true, 1]);
     expect(request('b')).toBe(true);
   });
 
-  it('has a second, lower limit for expensive operations, and states the lower one', () => {
-    const { request, headers, rejections } = tokenLimiter({ requests: 10, costly: 1 });
+  it('has a second, lower limit for quotes and imports, and states the lower one', () => {
+    const { request, headers, rejections } = tokenLimiter({ requests: 10, quotes: 1 });
     expect(repeat(3, () => request('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
-    expect(rejections).toEqual(['costly']);
+    expect(rejections).toEqual(['quotes']);
     // They also counted toward the limit of the platform.
-    expect(repeat(18, () => request())).toEqual([...yes(17), 1]);
+    expect(repeat(18, () => request())).toEqual([...admitted(17), 1]);
     expect(headers()['RateLimit-Limit']).toBe('20');
-    expect(rejections).toEqual(['costly', 'requests']);
+    expect(rejections).toEqual(['quotes', 'requests']);
     expect(request('a', true)).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('20');
   });
@@ -94,17 +94,17 @@ describe('createLimiter', () => {
   it('limits an agent to a share, which counts for its platform as well', () => {
     const { request, headers } = tokenLimiter({ requests: 20 });
     // A tenth of 20 per second, and twice as many at once.
-    expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
+    expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...admitted(4), 1]);
     expect(headers()['RateLimit-Limit']).toBe('4');
-    expect(repeat(5, () => request('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
-    expect(repeat(33, () => request())).toEqual([...yes(32), 1]);
+    expect(repeat(5, () => request('a', false, 'agent 2'))).toEqual([...admitted(4), 1]);
+    expect(repeat(33, () => request())).toEqual([...admitted(32), 1]);
     // The platform has no requests left for a third one.
     expect(request('a', false, 'agent 3')).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('40');
   });
 
   it('permits an agent at least one request per second', () => {
-    const { request } = tokenLimiter({ requests: 2, costly: 2 });
+    const { request } = tokenLimiter({ requests: 2, quotes: 2 });
     expect(repeat(3, () => request('a', true, 'agent'))).toEqual([true, true, 1]);
   });
 
@@ -161,9 +161,9 @@ describe('createLimiter', () => {
     request('10.0.0.1')();
   });
 
-  it('sets no limit and no header if it is 0', () => {
+  it('neither limits requests nor adds headers for a limit of 0', () => {
     const { request, headers, limiter } = tokenLimiter({});
-    expect(repeat(1_000, () => request('a', true))).toEqual(yes(1_000));
+    expect(repeat(1_000, () => request('a', true))).toEqual(admitted(1_000));
     expect(headers()).toEqual({});
     for (let invalid = 0; invalid < 1_000; invalid++) limiter.countRejection('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
@@ -181,7 +181,7 @@ describe('createLimiter', () => {
     expect(request()).toBe(true);
   });
 
-  it('removes the least recently used client, not the current one', () => {
+  it('drops the least recently used client and keeps the others', () => {
     const { request } = tokenLimiter({ requests: 1 });
     repeat(3, () => request('steady'));
     for (let other = 0; other < 9_999; other++) request(`token ${other}`);
@@ -193,7 +193,7 @@ describe('createLimiter', () => {
     expect(request('steady')).toBe(true);
   });
 
-  it('rejects an address after invalid credentials, except valid ones', () => {
+  it('rejects an address after invalid credentials, except with credentials known to be valid', () => {
     const { limiter, wait, rejections } = tokenLimiter({ refused: 1 });
     const check =
       (address: string, proven = false) =>
@@ -212,7 +212,7 @@ describe('createLimiter', () => {
   });
 });
 
-describe('neighborhood', () => {
+describe('networkOf', () => {
   it.each([
     ['10.0.0.1', '10.0.0.1'],
     ['::ffff:10.0.0.1', '::ffff:10.0.0.1'],
@@ -222,11 +222,13 @@ describe('neighborhood', () => {
     ['1::2:3:4:5:6:7', '1:0:2:3'],
     ['::1', '0:0:0:0'],
     ['fe80::', 'fe80:0:0:0'],
-  ])('%s is in %s', (address, block) => expect(networkOf(address)).toBe(block));
+  ])('returns for %s the network %s', (address, network) =>
+    expect(networkOf(address)).toBe(network),
+  );
 });
 
 describe('a server with limits', () => {
-  const app = testApp({ rateLimits: { requests: 20, costly: 1, refused: 2 } });
+  const app = testApp({ rateLimits: { requests: 20, quotes: 1, refused: 2 } });
 
   it('states them with every reply to valid credentials, rejections included', async () => {
     const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);
@@ -276,7 +278,7 @@ describe('a server with limits', () => {
     const later = await app.call('POST', '/quotes', body, { headers });
     expect([later.status, later.headers['idempotency-replayed']]).toEqual([201, undefined]);
     const metrics = await app.server.inject('/metrics');
-    expect(metrics.body).toContain('railhead_rate_limited_total{limit="costly"} 1');
+    expect(metrics.body).toContain('railhead_rate_limited_total{limit="quotes"} 1');
     expect(metrics.body).toMatch(
       /railhead_request_seconds_count\{operation="createQuote",status="429"\} 1/,
     );
@@ -310,7 +312,7 @@ describe('a server with limits', () => {
 });
 
 describe('a server behind a proxy', () => {
-  const rateLimits = { requests: 0, costly: 0, refused: 1 };
+  const rateLimits = { requests: 0, quotes: 0, refused: 1 };
   const proxied = async (app: TestApp, remoteAddress: string, forwarded: string) => {
     const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwarded };
     const url = '/2025-10-13/config';

@@ -13,7 +13,7 @@ export interface RateLimits {
   /** Requests of one platform. */
   requests: number;
   /** Requests of one platform to operations of a rate class; they count as requests too. */
-  costly: number;
+  quotes: number;
   /** Rejected credentials of one address. */
   refused: number;
   /** Requests of one address that need no credential. */
@@ -33,7 +33,7 @@ export interface LimitOwner {
 
 export interface Limiter {
   /** Counts a request and writes the headers; throws RATE_LIMITED. */
-  admit(reply: HeaderWriter, owner: LimitOwner, costly: boolean): void;
+  admit(reply: HeaderWriter, owner: LimitOwner, isQuote: boolean): void;
   /** Counts a request that needs no credential; throws RATE_LIMITED. */
   admitAddress(address: string): void;
   /** Counts bytes of a body of this platform or address; throws RATE_LIMITED. */
@@ -126,11 +126,11 @@ function createRequestLimit(
   limited: (limit: LimitName) => void,
 ): Limiter['admit'] {
   const requests = requestMeter('requests', limits.requests, now);
-  const costly = requestMeter('costly', limits.costly, now);
+  const quotes = requestMeter('quotes', limits.quotes, now);
   const shared = requestMeter('requests', shareOf(limits.requests), now);
-  const sharedCostly = requestMeter('costly', shareOf(limits.costly), now);
+  const sharedQuotes = requestMeter('quotes', shareOf(limits.quotes), now);
 
-  return (reply, { platformId, share }, isCostly) => {
+  return (reply, { platformId, share }, isQuote) => {
     let tightest: { meter: RequestMeter; left: number } | undefined;
     const take = (meter: RequestMeter | undefined, key: string, reason: string) => {
       if (!meter) return;
@@ -147,10 +147,10 @@ function createRequestLimit(
     // The share first: a request that exceeds it does not count toward the platform's limit.
     if (share !== undefined) {
       take(shared, share, TOO_MANY.share);
-      if (isCostly) take(sharedCostly, share, TOO_MANY.share);
+      if (isQuote) take(sharedQuotes, share, TOO_MANY.share);
     }
     take(requests, platformId, TOO_MANY.platform);
-    if (isCostly) take(costly, platformId, TOO_MANY.platform);
+    if (isQuote) take(quotes, platformId, TOO_MANY.platform);
     if (tightest) writeHeaders(reply, tightest.meter, tightest.left);
   };
 }

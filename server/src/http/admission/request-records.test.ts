@@ -25,7 +25,7 @@ it('names the resource of each write whose path has none', () => {
   expect([...unnamed].sort()).toEqual(WITHOUT_ID);
 });
 
-it('is the created resource, even if the reply has more than it', () => {
+it('the resource of a record is the created one, even if the reply contains others', () => {
   const contractOf = (operationId: string) => {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);
     if (!operation) throw new Error(operationId);

@@ -22,10 +22,10 @@ export interface JsonBody {
 export const tooLarge = (maxBytes: number): Fault =>
   new Fault('INVALID_INPUT', `The body is larger than ${maxBytes} bytes.`);
 
-/** Minimum that a chunk counts: many small chunks cost more than their bytes. */
-const MIN_PIECE = 64;
+/** A smaller chunk counts as this size, because many small chunks cost more than their bytes. */
+const MIN_CHUNK_BYTES = 64;
 /** Maximum chunks of a body. */
-const MAX_PIECES = 4_096;
+const MAX_CHUNKS = 4_096;
 
 /** Reads a body to its end. `count` is called for each chunk and may throw. */
 export function readBody(
@@ -34,31 +34,31 @@ export function readBody(
   count: (bytes: number) => void,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let size = 0;
     const end = (settle: () => void) => {
       body.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
       settle();
     };
-    const onData = (piece: Buffer) => {
-      size += piece.length;
-      pieces.push(piece);
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
       try {
         if (size > maxBytes) throw tooLarge(maxBytes);
-        if (pieces.length > MAX_PIECES) {
+        if (chunks.length > MAX_CHUNKS) {
           throw new Fault(
             'INVALID_INPUT',
-            `The body was sent in more than ${MAX_PIECES} chunks. Send larger chunks.`,
+            `The body was sent in more than ${MAX_CHUNKS} chunks. Send larger chunks.`,
           );
         }
-        count(Math.max(piece.length, MIN_PIECE));
+        count(Math.max(chunk.length, MIN_CHUNK_BYTES));
       } catch (error) {
         body.pause();
         end(() => reject(error as Error));
       }
     };
     const onEnd = () =>
-      end(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+      end(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     const onCut = () =>
       end(() =>
         reject(new Fault('INVALID_INPUT', 'The connection ended before the body was complete.')),

@@ -128,9 +128,9 @@ describe('an invalid form', () => {
     socket.write(`${head}content-type: ${TYPE}\r\ntransfer-encoding: chunked\r\n\r\n`);
     const start = formOf([['file', '', 'a']], '').subarray(0, -2);
     socket.write(`${start.length.toString(16)}\r\n${start}\r\n`);
-    const piece = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     const closed = new Promise((resolve) => socket.on('close', resolve));
-    const sender = setInterval(() => socket.write(piece), 1);
+    const sender = setInterval(() => socket.write(chunk), 1);
     await closed;
     clearInterval(sender);
     expect(response).toMatch(/^HTTP\/1.1 400 /);

@@ -29,7 +29,7 @@ function get(path: string, auth?: string, method = 'GET'): Promise<Received> {
       reply.on('end', () => resolve({ status: reply.statusCode ?? 0, text }));
     });
     request.on('error', reject);
-    request.setTimeout(5_000, () => request.destroy(new Error('no answer')));
+    request.setTimeout(5_000, () => request.destroy(new Error('no reply')));
     request.end();
   });
 }
@@ -65,7 +65,7 @@ describe('a NUL in the query', () => {
     ['POST', '/ownership/%00?a=%00', 404],
     ['OPTIONS', `${BASE}/config?a=%00`, 404],
     ['HEAD', `${BASE}/config?a=%00`, 401],
-  ])('matters nowhere else: %s %s', async (method, path, status) => {
+  ])('is ignored elsewhere: %s %s', async (method, path, status) => {
     expect(await get(path, undefined, method)).toMatchObject({ status });
     expect(await get('/healthz')).toMatchObject({ status: 200 });
   });

@@ -19,13 +19,13 @@ export function readQuery(text: string): Query {
   return out;
 }
 
-const hasZero = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(hasZero) : String(value).includes('\0');
+const hasNul = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(hasNul) : String(value).includes('\0');
 
 /** Throws INVALID_INPUT for a query with NUL, which PostgreSQL text cannot contain. */
 export function rejectUnreadableQuery(query: Query): void {
   for (const [name, value] of Object.entries(query)) {
-    if (hasZero(name) || hasZero(value)) {
+    if (hasNul(name) || hasNul(value)) {
       throw new Fault('INVALID_INPUT', 'The query contains a NUL character.');
     }
   }

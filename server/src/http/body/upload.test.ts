@@ -218,12 +218,12 @@ describe('concurrent uploads', () => {
   });
 });
 
-it('a link has fewer concurrent uploads than its platform, and does not block others', async () => {
-  const by = (link: string) => `http://127.0.0.1:${uploads.port}/links/${link}/things`;
+it('limits a link to fewer concurrent uploads than its platform, without an effect on others', async () => {
+  const urlOf = (link: string) => `http://127.0.0.1:${uploads.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
   const replied: (number | undefined)[] = [];
   const openRequests = Array.from({ length: 6 }, () => {
-    const request = http.request(by('one'), { method: 'POST', headers });
+    const request = http.request(urlOf('one'), { method: 'POST', headers });
     request.on('error', () => undefined);
     request.on('response', (reply) => replied.push(reply.resume().statusCode));
     request.flushHeaders();
@@ -232,7 +232,7 @@ it('a link has fewer concurrent uploads than its platform, and does not block ot
   const send = async (link: string) => {
     const body = new Uint8Array(formOf(GOOD.slice(1)));
     const init = { method: 'POST', headers: { 'content-type': TYPE }, body };
-    return (await fetch(by(link), init)).status;
+    return (await fetch(urlOf(link), init)).status;
   };
   await expect.poll(() => replied, SLOW_TIMEOUT).toEqual([429, 429]);
   expect([await send('one'), await send('two')]).toEqual([429, 201]);
@@ -241,7 +241,7 @@ it('a link has fewer concurrent uploads than its platform, and does not block ot
   await expect.poll(() => send('one'), SLOW_TIMEOUT).toBe(201);
 });
 
-it('the document shows a form with a file', () => {
+it('an upload is documented as a form with a file', () => {
   const document = runToEnd(openApiSteps([uploadThing], [], namingFor('Service'), NO_EXAMPLES)) as {
     paths: Record<string, { post: { requestBody: unknown } }>;
   };

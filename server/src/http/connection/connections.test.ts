@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 const CLOSE = 'Connection: close\r\n';
-const answersOf = (text: string) => text.match(/HTTP\/1\.1 \d+/g) ?? [];
+const statusLinesOf = (text: string) => text.match(/HTTP\/1\.1 \d+/g) ?? [];
 
 const postToken = (name: string) => {
   const body = JSON.stringify({ name, permissions: ['VIEW'] });
@@ -38,7 +38,7 @@ const tokensOf = async (name: string) =>
 describe('pipelined requests on one connection', () => {
   it('are limited to 16', async () => {
     const allowed = await sendRaw(port, get('/healthz').repeat(15), get('/healthz', CLOSE));
-    expect(answersOf(allowed.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
+    expect(statusLinesOf(allowed.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
   });
 
   it.each(['/healthz', '/nothing', '/%zz', `/2025-10-13/transactions/${'x'.repeat(400)}`])(
@@ -46,7 +46,7 @@ describe('pipelined requests on one connection', () => {
     async (path) => {
       received = 0;
       const { text } = await sendRaw(port, get(path).repeat(500)).catch(() => ({ text: '' }));
-      expect(answersOf(text).length).toBeLessThanOrEqual(16);
+      expect(statusLinesOf(text).length).toBeLessThanOrEqual(16);
       expect(received).toBe(17);
     },
   );
@@ -75,14 +75,14 @@ describe('a head that HTTP forbids', () => {
         get('/healthz'),
         get('/readyz') + head + postToken(name),
       );
-      expect([name, answersOf(text)]).toEqual([
+      expect([name, statusLinesOf(text)]).toEqual([
         name,
         ['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400'],
       ]);
       expect(await tokensOf(name)).toBe(0);
     }
     const { text } = await sendRaw(port, postToken('allowed'), get('/healthz', CLOSE));
-    expect(answersOf(text)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 200']);
+    expect(statusLinesOf(text)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 200']);
     expect(await tokensOf('allowed')).toBe(1);
   });
 
@@ -135,16 +135,16 @@ describe('an idle connection', () => {
   ])('is closed %s', async (_, text) => {
     const accepted = once(stalling.server.server, 'connection');
     const socket = net.connect(stalledPort, '127.0.0.1').on('error', () => undefined);
-    const [ours] = (await accepted) as [net.Socket];
+    const [serverSocket] = (await accepted) as [net.Socket];
     const started = performance.now();
     socket.pause().write(text);
-    await once(ours, 'close');
+    await once(serverSocket, 'close');
     expect(performance.now() - started).toBeGreaterThan(900);
     expect(performance.now() - started).toBeLessThan(10_000);
     socket.destroy();
   });
 
-  it('does not include a slow one', async () => {
+  it('is not one that receives data slowly', async () => {
     const head = get('/healthz', CLOSE);
     const socket = net.connect(stalledPort, '127.0.0.1');
     let response = '';
@@ -157,6 +157,6 @@ describe('an idle connection', () => {
       await sleep(100);
     }
     await closed;
-    expect(answersOf(response)).toEqual(['HTTP/1.1 200']);
+    expect(statusLinesOf(response)).toEqual(['HTTP/1.1 200']);
   });
 });

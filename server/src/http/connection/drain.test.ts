@@ -117,9 +117,9 @@ describe('many small chunks', () => {
   it('count as more than their bytes if they are discarded', async () => {
     const sent = await new Promise<number>((resolve) => {
       const socket = net.connect(port, '127.0.0.1');
-      const piece = '1\r\na\r\n'.repeat(10_000);
+      const chunk = '1\r\na\r\n'.repeat(10_000);
       const fill = () => {
-        while (socket.write(piece));
+        while (socket.write(chunk));
       };
       socket.on('connect', () => {
         socket.write(chunked('/nope', 1));

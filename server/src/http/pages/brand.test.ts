@@ -72,9 +72,9 @@ describe('the tokens', () => {
       ['good', 'good-ground'],
       ['caution', 'caution-ground'],
     ] as const;
-    const ratios = pairs.map(([one, other]) => ({
-      pair: `${one} on ${other}`,
-      ratio: contrast(tokenIn(theme, one), tokenIn(theme, other)),
+    const ratios = pairs.map(([text, ground]) => ({
+      pair: `${text} on ${ground}`,
+      ratio: contrast(tokenIn(theme, text), tokenIn(theme, ground)),
     }));
     expect(ratios.filter(({ ratio }) => !(ratio >= 4.5))).toEqual([]);
     // WCAG 1.4.11: the border of a field.

@@ -219,7 +219,7 @@ describe('a page that is shown once', () => {
     expect(requested).toEqual(['s3cret']);
   });
 
-  it('answers HEAD like GET, without consuming the link', async () => {
+  it('replies to HEAD as to GET, without consuming the link', async () => {
     const preview = async () => PLAIN_PAGE;
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true, preview });
     const { statusCode, headers, body } = await open('HEAD');

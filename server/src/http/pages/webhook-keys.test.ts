@@ -52,7 +52,7 @@ it('filters by environment and rejects other parameters', async () => {
   }
 });
 
-it('answers a request for an unchanged list with 304', async () => {
+it('replies 304 to a request for an unchanged list', async () => {
   const { etag } = (await get()).headers;
   const reply = await get('', { 'if-none-match': String(etag) });
   expect(reply.statusCode).toBe(304);

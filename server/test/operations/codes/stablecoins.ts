@@ -157,7 +157,7 @@ const OPERATIONS: readonly Provocation[] = [
   ),
   provocation(
     'STABLECOIN_OPERATION_NOT_SUPPORTED',
-    'Mint from the balance at the provider, which is reserved',
+    'Mint from the balance at the provider, which is not supported',
     async (fixture) =>
       mint(await createCoin(fixture), {
         fundingSource: {

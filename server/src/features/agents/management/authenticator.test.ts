@@ -151,7 +151,7 @@ describe('rate limits', () => {
   });
 
   it('limit invalid tokens by address, but not valid ones', async () => {
-    const limitedApp = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
+    const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, refused: 1 } });
     try {
       const separateFixture = agentFixture(limitedApp);
       const person = await createCustomer(limitedApp);
