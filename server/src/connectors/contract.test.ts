@@ -161,9 +161,9 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     it('describes each of its settings, and accepts a sample and the default', () => {
       const countDescribed = (schema: TObject): number =>
         Object.values(schema.properties)
-          .map((each) => {
-            expect(each.description).toBeTruthy();
-            return each.type === 'object' ? countDescribed(each as TObject) : 1;
+          .map((setting) => {
+            expect(setting.description).toBeTruthy();
+            return setting.type === 'object' ? countDescribed(setting as TObject) : 1;
           })
           .reduce((sum, each) => sum + each, 0);
       // Each property that is no object is a setting with an environment variable.

@@ -29,10 +29,12 @@ const peer = new S3rver({
 });
 
 /** A proxy of the peer that can return errors. */
-let trouble: ((request: http.IncomingMessage, reply: http.ServerResponse) => boolean) | undefined;
+let respondInstead:
+  | ((request: http.IncomingMessage, reply: http.ServerResponse) => boolean)
+  | undefined;
 let peerPort = 0;
 const proxy = http.createServer((request, reply) => {
-  if (trouble?.(request, reply)) return;
+  if (respondInstead?.(request, reply)) return;
   const { method, headers, url: path } = request;
   const through = http.request(
     { host: '127.0.0.1', port: peerPort, method, path, headers },
@@ -65,16 +67,16 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 afterEach(() => {
-  trouble = undefined;
+  respondInstead = undefined;
 });
 
-async function* chunks(bytes: Buffer, size = 10_000) {
+async function* chunksOf(bytes: Buffer, size = 10_000) {
   for (let index = 0; index < bytes.length; index += size)
     yield bytes.subarray(index, index + size);
 }
-async function readAll(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
+  for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
 }
 let names = 0;
@@ -88,7 +90,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     'returns %i bytes, completely and from any offset',
     async (size) => {
       const [name, bytes] = [newName(), bytesOf(size)];
-      await storage().put(name, chunks(bytes));
+      await storage().put(name, chunksOf(bytes));
       for (const from of [undefined, 0, 1, size - 1, size].filter((each) => (each ?? 0) >= 0)) {
         const received = await readAll(storage().get(name, from));
         expect(received.equals(bytes.subarray(from)), `from ${from}`).toBe(true);
@@ -98,8 +100,8 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
 
   it('replaces an object of the same name', async () => {
     const name = newName();
-    await storage().put(name, chunks(Buffer.from('the first, which is longer')));
-    await storage().put(name, chunks(Buffer.from('the second')));
+    await storage().put(name, chunksOf(Buffer.from('the first, which is longer')));
+    await storage().put(name, chunksOf(Buffer.from('the second')));
     expect((await readAll(storage().get(name))).toString()).toBe('the second');
   });
 
@@ -109,7 +111,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
 
   it('removes repeatedly without an error', async () => {
     const name = newName();
-    await storage().put(name, chunks(bytesOf(100)));
+    await storage().put(name, chunksOf(bytesOf(100)));
     await storage().remove(name);
     await storage().remove(name);
     await storage().remove(newName());
@@ -118,11 +120,11 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
 
   it('stores no interrupted upload, and reports the reason', async () => {
     const name = newName();
-    async function* breaking() {
+    async function* failingChunks() {
       yield bytesOf(200_000);
-      throw new Error('the line is dead');
+      throw new Error('the connection was lost');
     }
-    await expect(storage().put(name, breaking())).rejects.toThrow('the line is dead');
+    await expect(storage().put(name, failingChunks())).rejects.toThrow('the connection was lost');
     await expect(readAll(storage().get(name))).rejects.toThrow();
     const remaining = [folder, staging].filter(existsSync).flatMap((each) => readdirSync(each));
     expect(remaining.filter((each) => each.endsWith('.part'))).toEqual([]);
@@ -130,9 +132,9 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
 
   it('permits a reader to stop early', async () => {
     const name = newName();
-    await storage().put(name, chunks(bytesOf(1_000_000)));
-    for await (const piece of storage().get(name)) {
-      expect(piece.length).toBeGreaterThan(0);
+    await storage().put(name, chunksOf(bytesOf(1_000_000)));
+    for await (const chunk of storage().get(name)) {
+      expect(chunk.length).toBeGreaterThan(0);
       break;
     }
     expect((await readAll(storage().get(name))).length).toBe(1_000_000);
@@ -140,7 +142,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
 
   it('accepts concurrent uploads', async () => {
     const all = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
-    await Promise.all(all.map(([name, bytes]) => storage().put(name, chunks(bytes))));
+    await Promise.all(all.map(([name, bytes]) => storage().put(name, chunksOf(bytes))));
     const received = await Promise.all(all.map(([name]) => readAll(storage().get(name))));
     expect(received.map((each, index) => each.equals(all[index]?.[1] as Buffer))).not.toContain(
       false,
@@ -151,14 +153,14 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
 describe('the folder', () => {
   it('is accessible to its owner only', async () => {
     const name = newName();
-    await storages.folder?.put(name, chunks(bytesOf(10)));
+    await storages.folder?.put(name, chunksOf(bytesOf(10)));
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(path.join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
   it('rejects a path as a name', async () => {
     for (const name of ['../out', 'a/b', '/etc/passwd', '', '.', '..', 'a\0b']) {
-      await expect(storages.folder?.put(name, chunks(bytesOf(1)))).rejects.toThrow('name');
+      await expect(storages.folder?.put(name, chunksOf(bytesOf(1)))).rejects.toThrow('name');
       await expect(storages.folder?.remove(name)).rejects.toThrow('name');
       expect(() => storages.folder?.get(name)).toThrow('name');
     }
@@ -166,11 +168,11 @@ describe('the folder', () => {
 
   it('removes the leftovers of an interrupted put', async () => {
     const name = newName();
-    let end = () => {};
+    let failUpload = () => {};
     async function* stuckChunks() {
       yield bytesOf(1_000);
       await new Promise<void>((_, reject) => {
-        end = () => reject(new Error('over'));
+        failUpload = () => reject(new Error('over'));
       });
     }
     const putting = storages.folder?.put(name, stuckChunks());
@@ -178,7 +180,7 @@ describe('the folder', () => {
     expect(existsSync(path.join(folder, name))).toBe(false);
     await storages.folder?.remove(name);
     expect(existsSync(path.join(folder, `${name}.part`))).toBe(false);
-    end();
+    failUpload();
     await expect(putting).rejects.toThrow('over');
   });
 });
@@ -205,7 +207,7 @@ function isSigned({ method, url, headers }: http.IncomingMessage, secret: string
 describe('the bucket', () => {
   it('is retried if the service fails', async () => {
     const requests: string[] = [];
-    trouble = (request, reply) => {
+    respondInstead = (request, reply) => {
       requests.push(request.method ?? '');
       if (requests.length > 2) return false;
       if (requests.length === 1) request.socket.destroy();
@@ -213,7 +215,7 @@ describe('the bucket', () => {
       return true;
     };
     const [name, bytes] = [newName(), bytesOf(300_000)];
-    await storages.s3?.put(name, chunks(bytes));
+    await storages.s3?.put(name, chunksOf(bytes));
     expect(requests).toEqual(['PUT', 'PUT', 'PUT']);
     expect((await readAll(storages.s3?.get(name) as AsyncIterable<Buffer>)).equals(bytes)).toBe(
       true,
@@ -221,36 +223,36 @@ describe('the bucket', () => {
   });
 
   it('fails after repeated errors, without keys in the message', async () => {
-    trouble = (request, reply) => {
+    respondInstead = (request, reply) => {
       request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
       return true;
     };
-    const putting = storages.s3?.put(newName(), chunks(bytesOf(10)));
+    const putting = storages.s3?.put(newName(), chunksOf(bytesOf(10)));
     await expect(putting).rejects.toThrow('storage responded to PUT with 503 SlowDown');
   });
 
   it('rejects an unknown key and is not called again', async () => {
     let requested = 0;
-    trouble = () => {
+    respondInstead = () => {
       requested++;
       return false;
     };
     const s3 = bucket({ accessKeyId: 'UNKNOWN', secretAccessKey: 'sesame' });
     const conflictingStorage = storageOf(effects, { folder: staging, s3 });
-    const rejected = conflictingStorage.put(newName(), chunks(bytesOf(10)));
+    const rejected = conflictingStorage.put(newName(), chunksOf(bytesOf(10)));
     await expect(rejected).rejects.toThrow('storage responded to PUT with 403 InvalidAccessKeyId');
     expect(requested).toBe(1);
   });
 
   it('is called with a signature over the request', async () => {
     const requests: [string, boolean][] = [];
-    trouble = (request) => {
+    respondInstead = (request) => {
       requests.push([request.method ?? '', isSigned(request, 'S3RVER')]);
       expect(isSigned(request, 'another')).toBe(false);
       return false;
     };
     const name = newName();
-    await storages.s3?.put(name, chunks(bytesOf(70_000)));
+    await storages.s3?.put(name, chunksOf(bytesOf(70_000)));
     await readAll(storages.s3?.get(name, 3) as AsyncIterable<Buffer>);
     await storages.s3?.remove(name);
     expect(requests).toEqual([
@@ -262,11 +264,11 @@ describe('the bucket', () => {
 
   it('sends hash and length, and leaves no local file', async () => {
     let head: http.IncomingHttpHeaders = {};
-    trouble = ({ headers }) => {
+    respondInstead = ({ headers }) => {
       head = headers;
       return false;
     };
-    await storages.s3?.put(newName(), chunks(Buffer.from('hello')));
+    await storages.s3?.put(newName(), chunksOf(Buffer.from('hello')));
     expect(head['content-length']).toBe('5');
     expect(head['x-amz-content-sha256']).toBe(
       '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',

@@ -8,7 +8,7 @@ import { httpIdentity, parseVerdict } from './identity.ts';
 
 const finding = { type: 'EXPIRED_DOCUMENT', resourceId: 'Document:1', reason: 'Since May.' };
 
-describe('verdictIn', () => {
+describe('parseVerdict', () => {
   it.each([
     [{ state: 'approved' }, { state: 'approved', owners: {} }],
     [
@@ -29,7 +29,7 @@ describe('verdictIn', () => {
       { state: 'review', checkAfterMs: 1e15 },
       { state: 'review', checkAfterMs: 604_800_000 },
     ],
-  ])('takes %j', (body, verdict) => expect(parseVerdict(body)).toEqual(verdict));
+  ])('parses %j', (body, verdict) => expect(parseVerdict(body)).toEqual(verdict));
 
   it.each([
     ...[undefined, null, [], 'approved', 1, {}, { state: 'done' }, { state: 'unknown' }],
@@ -41,7 +41,7 @@ describe('verdictIn', () => {
     { state: 'approved', owners: { 'BeneficialOwner:1': 'MAYBE' } },
     { state: 'approved', owners: [] },
     { state: 'review', checkAfterMs: 'soon' },
-  ])('makes nothing of %j', (body) => expect(parseVerdict(body)).toBeUndefined());
+  ])('returns undefined for %j', (body) => expect(parseVerdict(body)).toBeUndefined());
 });
 
 const SUBMITTED: IdentityCase = {

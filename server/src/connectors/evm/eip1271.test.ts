@@ -34,7 +34,7 @@ describe('verdictOf', () => {
     result(`0x${'00'.repeat(32)}`),
     error(3, 'execution reverted'),
     error(-32000, 'VM Exception: REVERT opcode'),
-  ])('takes %s for no', (body) => {
+  ])('returns false for %s', (body) => {
     expect(verdictOf(body)).toBe(false);
   });
 
@@ -51,7 +51,7 @@ describe('verdictOf', () => {
     error(-32005, 'limit exceeded'),
     error(-32000, 'header not found'),
     error(undefined, undefined),
-  ])('takes %s for no answer', (body) => {
+  ])('returns undefined for %s', (body) => {
     expect(verdictOf(body)).toBeUndefined();
   });
 });

@@ -240,7 +240,7 @@ describe('an unavailable provider', () => {
       '/keys',
       () => (reply) => {
         reply.write('{"keys":[],"more":"');
-        for (let piece = 0; piece < 10; piece++) reply.write('x'.repeat(100_000));
+        for (let chunk = 0; chunk < 10; chunk++) reply.write('x'.repeat(100_000));
         reply.end('"}');
       },
     ],

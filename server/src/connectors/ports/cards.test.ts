@@ -28,12 +28,13 @@ const ISSUERS: readonly (readonly [string, Mode])[] = [['sandbox', 'sandbox']];
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
 
 let counter = 0;
-const uuid = (end: string) => `00000000-0000-7000-8000-${String(++counter).padStart(9, '0')}${end}`;
+const uuid = (suffix: string) =>
+  `00000000-0000-7000-8000-${String(++counter).padStart(9, '0')}${suffix}`;
 
-function order(platformCardId: string | null, holderEnd = '000'): CardOrder {
+function order(platformCardId: string | null, holderSuffix = '000'): CardOrder {
   return {
     ...{ id: `Card:${uuid('000')}`, platformId: 'PlatformConfig:1', platformCardId },
-    ...{ cardholderId: `Customer:${uuid(holderEnd)}`, currency: 'USD', orderedAt: NOW },
+    ...{ cardholderId: `Customer:${uuid(holderSuffix)}`, currency: 'USD', orderedAt: NOW },
   };
 }
 
@@ -41,18 +42,18 @@ const everyOrder = SUFFIXES.flatMap((suffix) => [order(`card-${suffix}`), order(
 
 const merchant = (suffix: string) => ({ descriptor: `SHOP ${suffix}`, mcc: '5411', country: 'US' });
 
-const pullOf = (suffix: string): CardFundingDebit => ({
-  ...{ id: `CardTransaction:${uuid('000')} pull.1`, cardId: 'Card:1', accountId: 'Account:1' },
+const fundingDebitOf = (suffix: string): CardFundingDebit => ({
+  ...{ id: `CardTransaction:${uuid('000')} funding.1`, cardId: 'Card:1', accountId: 'Account:1' },
   ...{ amount: 1_000n, currency: 'USD', merchant: merchant(suffix), requestedAt: NOW },
 });
 
-const everyDebit = SUFFIXES.map(pullOf);
+const everyDebit = SUFFIXES.map(fundingDebitOf);
 
 /**
  * The final result, requested at the times that the issuer names; undefined if it is pending after
  * twenty requests.
  */
-async function endOf<P extends { checkAfterMs?: number | undefined } | object>(
+async function finalResultOf<P extends { checkAfterMs?: number | undefined } | object>(
   first: P,
   check: (now: number) => Promise<P>,
 ): Promise<P | undefined> {
@@ -68,17 +69,17 @@ async function endOf<P extends { checkAfterMs?: number | undefined } | object>(
   return undefined;
 }
 
-const issuedEnd = (issuer: IssuerPort, order: CardOrder) =>
+const issueResultOf = (issuer: IssuerPort, order: CardOrder) =>
   issuer
     .issue(order)
-    .then((first) => endOf<IssueProgress>(first, (now) => issuer.check(order, now)));
+    .then((first) => finalResultOf<IssueProgress>(first, (now) => issuer.check(order, now)));
 
 /** All cards of `everyOrder` that are issued. */
 async function issuedCards(issuer: IssuerPort) {
   const issued: { of: CardOrder; card: IssuedCard }[] = [];
   for (const order of everyOrder) {
-    const end = await issuedEnd(issuer, order);
-    if (end?.state === 'issued') issued.push({ of: order, card: end.card });
+    const result = await issueResultOf(issuer, order);
+    if (result?.state === 'issued') issued.push({ of: order, card: result.card });
   }
   expect(issued.length).toBeGreaterThan(SUFFIXES.length / 2);
   return issued;
@@ -102,20 +103,20 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   if (!issuer) throw new Error('no issuer');
 
   it('treats a second order of a card as the first', async () => {
-    for (const each of everyOrder) {
-      const first = withoutSealedValues(await issuer.issue(each));
-      expect(withoutSealedValues(await issuer.issue({ ...each }))).toEqual(first);
-      const both = await Promise.all([issuer.issue(each), issuer.issue(each)]);
+    for (const cardOrder of everyOrder) {
+      const first = withoutSealedValues(await issuer.issue(cardOrder));
+      expect(withoutSealedValues(await issuer.issue({ ...cardOrder }))).toEqual(first);
+      const both = await Promise.all([issuer.issue(cardOrder), issuer.issue(cardOrder)]);
       expect(both.map(withoutSealedValues)).toEqual([first, first]);
-      const later = withoutSealedValues(await issuer.check(each, NOW + 60_000));
-      await issuer.issue(each);
-      expect(withoutSealedValues(await issuer.check(each, NOW + 60_000))).toEqual(later);
+      const later = withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000));
+      await issuer.issue(cardOrder);
+      expect(withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000))).toEqual(later);
     }
   });
 
   it('issues one number for repeated orders of a card', async () => {
     for (const { of, card } of await issuedCards(issuer)) {
-      const repeatedReply = await issuedEnd(issuer, of);
+      const repeatedReply = await issueResultOf(issuer, of);
       if (repeatedReply?.state !== 'issued') throw new Error('not issued again');
       const cardId = of.id;
       const { number } = await issuer.details({ cardId, secret: card.secret });
@@ -125,7 +126,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   });
 
   it('completes an order, or waits for a notification, with checks at the returned times', async () => {
-    for (const each of everyOrder) expect(await issuedEnd(issuer, each)).toBeDefined();
+    for (const each of everyOrder) expect(await issueResultOf(issuer, each)).toBeDefined();
   });
 
   it('shows the last digits, and the number only in the details', async () => {
@@ -181,19 +182,19 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   });
 
   it('treats a second funding debit as the first, and completes it', async () => {
-    for (const each of everyDebit) {
-      const first = await issuer.debitFunding(each);
-      expect(await issuer.debitFunding({ ...each })).toEqual(first);
-      expect(await Promise.all([issuer.debitFunding(each), issuer.debitFunding(each)])).toEqual([
+    for (const debit of everyDebit) {
+      const first = await issuer.debitFunding(debit);
+      expect(await issuer.debitFunding({ ...debit })).toEqual(first);
+      expect(await Promise.all([issuer.debitFunding(debit), issuer.debitFunding(debit)])).toEqual([
         first,
         first,
       ]);
-      const end = await endOf<FundingDebitProgress>(first, (now) =>
-        issuer.checkFundingDebit(each, now),
+      const result = await finalResultOf<FundingDebitProgress>(first, (now) =>
+        issuer.checkFundingDebit(debit, now),
       );
-      expect(['confirmed', 'failed']).toContain(end?.state);
+      expect(['confirmed', 'failed']).toContain(result?.state);
       // A final result does not change when it is requested again.
-      expect(await issuer.checkFundingDebit(each, NOW + 86_400_000)).toEqual(end);
+      expect(await issuer.checkFundingDebit(debit, NOW + 86_400_000)).toEqual(result);
     }
   });
 

@@ -85,16 +85,16 @@ describe.each(offersOf('rail', effects))(
     ];
 
     it('treats a second submission of an instruction as the first', async () => {
-      for (const each of everyMethod) {
-        const firstProgress = await rail.send(each);
-        expect(await rail.send({ ...each })).toEqual(firstProgress);
-        expect(await Promise.all([rail.send(each), rail.send(each)])).toEqual([
+      for (const order of everyMethod) {
+        const firstProgress = await rail.send(order);
+        expect(await rail.send({ ...order })).toEqual(firstProgress);
+        expect(await Promise.all([rail.send(order), rail.send(order)])).toEqual([
           firstProgress,
           firstProgress,
         ]);
-        const later = await rail.check(each, NOW + 60_000);
-        await rail.send(each);
-        expect(await rail.check(each, NOW + 60_000)).toEqual(later);
+        const later = await rail.check(order, NOW + 60_000);
+        await rail.send(order);
+        expect(await rail.check(order, NOW + 60_000)).toEqual(later);
       }
     });
 
@@ -107,23 +107,23 @@ describe.each(offersOf('rail', effects))(
         if (progress.state === 'unknown') expect(checkAfterMs).toBeGreaterThan(0);
         if (progress.state === 'settled') expect(progress.reference).not.toBe('');
       };
-      for (const each of everyMethod) {
-        assertProgress(await rail.send(each));
+      for (const order of everyMethod) {
+        assertProgress(await rail.send(order));
         for (const after of [0, 1_000, 3_000, 31_000, 600_000]) {
-          assertProgress(await rail.check(each, NOW + after));
+          assertProgress(await rail.check(order, NOW + after));
         }
       }
     });
 
     it('ends, or waits for a notification, with checks at the returned times', async () => {
-      for (const each of everyMethod) {
-        let progress = await rail.send(each);
+      for (const order of everyMethod) {
+        let progress = await rail.send(order);
         let now = NOW;
         for (let requested = 0; requested < 20; requested++) {
           const { checkAfterMs } = progress as { checkAfterMs?: number };
           if (checkAfterMs === undefined) break;
           now += checkAfterMs;
-          progress = await rail.check(each, now);
+          progress = await rail.check(order, now);
         }
         expect((progress as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
         expect(progress.state).not.toBe('unknown');
@@ -132,13 +132,13 @@ describe.each(offersOf('rail', effects))(
 
     it('sends over supported rails and rejects others', async () => {
       for (const type of ACCOUNT_TYPES) {
-        const each = instruction(type);
-        if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // may be scripted to fail
-        const { state } = await rail.send(each);
-        expect([type, state !== 'failed']).toEqual([type, rail.supportsPayout(type, each.rail)]);
-        const debit = await rail.send({ ...each, kind: 'debit', origin: 'transfer' });
+        const payout = instruction(type);
+        if (SUFFIXES.includes(sandboxSuffixOf(payout.account))) continue; // may be scripted to fail
+        const { state } = await rail.send(payout);
+        expect([type, state !== 'failed']).toEqual([type, rail.supportsPayout(type, payout.rail)]);
+        const debit = await rail.send({ ...payout, kind: 'debit', origin: 'transfer' });
         if (mode === 'production') {
-          const debitable = rail.supportsDebit?.(type, each.rail) ?? false;
+          const debitable = rail.supportsDebit?.(type, payout.rail) ?? false;
           expect([type, debit.state !== 'failed']).toEqual([type, debitable]);
         }
       }
@@ -227,7 +227,7 @@ describe.each(offersOf('names', effects))(
   },
 );
 
-/** Each with a local peer: its address, and the function that sets the response. */
+/** Message senders, each with a local server and a function that sets its response. */
 const MESSENGERS = [
   [
     'mail',
@@ -236,12 +236,12 @@ const MESSENGERS = [
       const { mail } = connectorRegistry(effects, { smtpUrl: peer.url, mailFrom: 'a@example.com' })(
         'production',
       );
-      const emitted = { taken: 250, rejected: 550, later: 451 };
+      const responses = { sent: 250, rejected: 550, failed: 451 };
       return {
         peer,
         send: (to: string, id: string) => mail?.send({ id, to, subject: 'Hi', text: 'SECRET' }),
-        answer: (how: keyof typeof emitted, to: string) =>
-          how === 'taken' ? undefined : peer.reject(to, emitted[how]),
+        answer: (outcome: keyof typeof responses, to: string) =>
+          outcome === 'sent' ? undefined : peer.reject(to, responses[outcome]),
         ids: () => peer.received.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]),
       };
     },
@@ -251,11 +251,11 @@ const MESSENGERS = [
     async () => {
       const peer = await startReceiver();
       const { sms } = connectorRegistry(effects, { smsUrl: peer.url })('production');
-      const emitted = { taken: 202, rejected: 422, later: 429 };
+      const responses = { sent: 202, rejected: 422, failed: 429 };
       return {
         peer,
         send: (to: string, id: string) => sms?.send({ id, to, text: 'SECRET' }),
-        answer: (how: keyof typeof emitted) => peer.behave(emitted[how]),
+        answer: (outcome: keyof typeof responses) => peer.behave(responses[outcome]),
         ids: () => peer.arrivals.map(({ id }) => id),
       };
     },
@@ -266,14 +266,14 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
   it('distinguishes sent from rejected messages, and throws otherwise without the text', async () => {
     const { peer, send, answer, ids } = await start();
     const to = 'bo@example.org';
-    answer('taken', to);
+    answer('sent', to);
     expect([await send(to, 'Message:1'), await send(to, 'Message:1')]).toEqual(['sent', 'sent']);
     expect(ids()).toHaveLength(2);
     expect(ids()[0]).toContain('1');
     expect(new Set(ids()).size).toBe(1);
     answer('rejected', 'no@example.org');
     expect(await send('no@example.org', 'Message:2')).toBe('rejected');
-    answer('later', 'later@example.org');
+    answer('failed', 'later@example.org');
     for (const down of [false, true]) {
       if (down) await peer.close();
       const thrown = await send('later@example.org', 'Message:3')?.catch((error: Error) => error);
@@ -300,13 +300,16 @@ service.respondWith((reply, { id }) => {
   const verdict = requested < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
   reply.writeHead(200).end(JSON.stringify(verdict));
 });
-const silent = await startIdentityService();
-afterAll(() => silent.close());
-silent.respondWith((reply) => reply.socket?.destroy());
+const unreachable = await startIdentityService();
+afterAll(() => unreachable.close());
+unreachable.respondWith((reply) => reply.socket?.destroy());
 const CHECKERS = [
   ['sandbox', registry('sandbox').identity],
   ['bridge', connectorRegistry(effects, { identityUrl: service.url })('production').identity],
-  ['silent', connectorRegistry(effects, { identityUrl: silent.url })('production').identity],
+  [
+    'unreachable',
+    connectorRegistry(effects, { identityUrl: unreachable.url })('production').identity,
+  ],
 ] as const;
 
 describe.each(CHECKERS)('the identity checks of the %s connector', (name, identity) => {
@@ -331,24 +334,24 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
   });
 
   it('end, or wait for an operator, when polled at the returned times', async () => {
-    for (const each of cases) {
-      let verdict = await identity?.submit(each);
+    for (const identityCase of cases) {
+      let verdict = await identity?.submit(identityCase);
       for (let requested = 0; requested < 5; requested++) {
         if (verdict?.state !== 'review' && verdict?.state !== 'unknown') break;
         if (verdict.checkAfterMs === undefined) break;
         expect(verdict.checkAfterMs).toBeGreaterThan(0);
-        verdict = await identity?.check(each);
+        verdict = await identity?.check(identityCase);
       }
-      if (name === 'silent') expect(verdict?.state).toBe('unknown');
+      if (name === 'unreachable') expect(verdict?.state).toBe('unknown');
       else expect((verdict as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
       if (verdict?.state === 'unresolved') expect(verdict.findings).not.toEqual([]);
     }
   });
 
   it('treat a second submission of a case as the first', async () => {
-    for (const each of cases) {
-      const firstIdentityVerdict = await identity?.submit(each);
-      expect(await identity?.submit({ ...each })).toEqual(firstIdentityVerdict);
+    for (const identityCase of cases) {
+      const firstIdentityVerdict = await identity?.submit(identityCase);
+      expect(await identity?.submit({ ...identityCase })).toEqual(firstIdentityVerdict);
     }
   });
 });

@@ -52,7 +52,7 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
     if (response.state !== 'linked') throw new Error(`not linked: ${response.state}`);
     return { ...account, reference: response.reference };
   };
-  const ends = { wallet: await referenceOf(wallet), bank: await referenceOf(bank) };
+  const linked = { wallet: await referenceOf(wallet), bank: await referenceOf(bank) };
   const order = (overrides: Partial<MintOrder> = {}): MintOrder => ({
     id: 'StablecoinOperation:1',
     type: 'MINT',
@@ -62,12 +62,12 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
     amount: 1_000_000n,
     source: 'WIRE',
     rail: 'SPARK',
-    to: ends.wallet,
+    to: linked.wallet,
     description: null,
     orderedAt: clock.now,
     ...overrides,
   });
-  return { mint, clock, link, ends, order, token };
+  return { mint, clock, link, linked, order, token };
 }
 
 describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
@@ -89,12 +89,12 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 
   it('links an account once, and distinguishes two accounts', async () => {
-    const { mint, link, ends } = await fixture(provider);
+    const { mint, link, linked } = await fixture(provider);
     expect(await mint.linkAccount(link, provider.bank)).toEqual({
       state: 'linked',
-      reference: ends.bank.reference,
+      reference: linked.bank.reference,
     });
-    expect(ends.wallet.reference).not.toBe(ends.bank.reference);
+    expect(linked.wallet.reference).not.toBe(linked.bank.reference);
   });
 
   it('rejects an account that its rail does not support', async () => {
@@ -116,16 +116,21 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 
   it('needs no payment if it collects the funds itself', async () => {
-    const { mint, link, order, ends } = await fixture(provider);
-    const response = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: ends.bank }));
+    const { mint, link, order, linked } = await fixture(provider);
+    const response = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: linked.bank }));
     expect(response.state).toBe('accepted');
     expect(response).not.toHaveProperty('fundingInstructions');
     expect(response).not.toHaveProperty('expiresAt');
   });
 
   it('returns an address to burn from, a new one for each burn', async () => {
-    const { mint, link, order, ends } = await fixture(provider);
-    const burn = { type: 'BURN', source: 'EXTERNAL_ACCOUNT', rail: 'WIRE', to: ends.bank } as const;
+    const { mint, link, order, linked } = await fixture(provider);
+    const burn = {
+      type: 'BURN',
+      source: 'EXTERNAL_ACCOUNT',
+      rail: 'WIRE',
+      to: linked.bank,
+    } as const;
     const responses = await Promise.all(
       ['1', '2'].map((id) => mint.prepare(link, order({ ...burn, id }))),
     );
@@ -159,7 +164,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 });
 
-describe('rows of the sandbox', () => {
+describe('the scripted stablecoin provider', () => {
   const at = (suffix: string) =>
     fixture({
       ...(PROVIDERS[0] as Provider),
@@ -171,7 +176,7 @@ describe('rows of the sandbox', () => {
     network: 'SPARK',
   });
 
-  it('opens no account, or two', async () => {
+  it('returns no account or two accounts for scripted secrets', async () => {
     const { mint } = await at('');
     expect(await mint.accountsOf({ clientId: 'c', clientSecret: 's-002' })).toEqual([]);
     const two = await mint.accountsOf({ clientId: 'c', clientSecret: 's-005' });
@@ -182,10 +187,10 @@ describe('rows of the sandbox', () => {
     ['acme-usd-005', 'ACMEUSD', 'Acme USD'],
     ['international-settlement', 'INTERNATIO', 'International Settlement'],
     ['000', 'TOKEN', 'Token'],
-  ])('calls the token %s %s', async (id, symbol, message) => {
+  ])('derives from the token identifier %s the symbol %s', async (id, symbol, displayName) => {
     const { mint, link } = await at('');
     expect(await mint.token(link, name(id), null)).toMatchObject({
-      token: { symbol, name: message, decimals: 6, baseCurrency: 'USD', supply: 0n },
+      token: { symbol, name: displayName, decimals: 6, baseCurrency: 'USD', supply: 0n },
     });
   });
 
@@ -195,14 +200,14 @@ describe('rows of the sandbox', () => {
     ['x-003', 'FAILED'],
     ['x-006', 'PROVISIONED'],
     ['x', 'PROVISIONED'],
-  ])('has the token %s stay %s', async (id, issuance) => {
+  ])('leaves the token %s in the status %s', async (id, issuance) => {
     const { mint, link } = await at('');
     const response = await mint.token(link, name(id), null);
     expect(response).toMatchObject({ state: 'found', token: { issuance } });
     expect(response.state === 'found' && response.token.checkAfterMs).toBeNull();
   });
 
-  it('finds no token or another token, or is unavailable', async () => {
+  it('reports a missing or mismatching token, or is unavailable', async () => {
     const { mint, link } = await at('');
     expect(await mint.token(link, name('x-004'), null)).toEqual({ state: 'absent' });
     expect(await mint.token(link, name('x', 'b-002'), null)).toEqual({ state: 'mismatch' });
@@ -257,11 +262,11 @@ describe('rows of the sandbox', () => {
     await expect(mint.accountsOf(credentials)).rejects.toThrow('is unavailable');
   });
 
-  const banked = (end: string): LinkedAccount => ({
+  const bankAccount = (suffix: string): LinkedAccount => ({
     ...(PROVIDERS[0] as Provider).bank,
     info: {
       ...exampleOf('USD_ACCOUNT'),
-      accountNumber: `123456789${end}`,
+      accountNumber: `123456789${suffix}`,
     },
   });
 
@@ -271,18 +276,18 @@ describe('rows of the sandbox', () => {
     ['203', 'NOT_LINKED'],
     ['204', 'PROVIDER_LINK_REQUIRED'],
     ['205', 'PROVIDER_LINK_FAILED'],
-  ])('refuses to link a bank account that ends in %s: %s', async (end, problem) => {
+  ])('rejects a bank account with the suffix %s: %s', async (suffix, problem) => {
     const { mint, link } = await at('');
-    const response = await mint.linkAccount(link, banked(end));
+    const response = await mint.linkAccount(link, bankAccount(suffix));
     expect(response).toEqual({ state: 'rejected', problem });
   });
 
   it('rejects the order for one bank account and fails the order for another', async () => {
     const { mint, link, order } = await at('');
-    const from = async (end: string) => {
-      const response = await mint.linkAccount(link, banked(end));
+    const from = async (suffix: string) => {
+      const response = await mint.linkAccount(link, bankAccount(suffix));
       const reference = response.state === 'linked' ? response.reference : '';
-      return { from: { id: banked(end).id, rail: 'ACH_DEBIT', reference } };
+      return { from: { id: bankAccount(suffix).id, rail: 'ACH_DEBIT', reference } };
     };
     const rejected = order({ source: 'ACH_DEBIT', ...(await from('206')) });
     expect((await mint.prepare(link, rejected)).state).toBe('rejected');
@@ -302,14 +307,21 @@ describe('rows of the sandbox', () => {
     ['005', 29 * SECOND, 'processing'],
     ['005', 30 * SECOND, 'completed'],
     ['none', 4 * SECOND, 'processing'],
-  ])('has for an order described as %s after %d ms the state %s', async (end, afterMs, state) => {
-    const { mint, link, order } = await at('');
-    const progress = await mint.check(link, order({ description: `a ${end}` }), START + afterMs);
-    expect(progress.state).toBe(state);
-  });
+  ])(
+    'reports for the description suffix %s after %d ms the state %s',
+    async (suffix, afterMs, state) => {
+      const { mint, link, order } = await at('');
+      const progress = await mint.check(
+        link,
+        order({ description: `a ${suffix}` }),
+        START + afterMs,
+      );
+      expect(progress.state).toBe(state);
+    },
+  );
 });
 
-it('is absent in production', () => {
+it('a stablecoin provider is absent in production', () => {
   const connectors = connectorRegistry(testEffects());
   expect(connectors('production').mint).toBeUndefined();
   expect(connectors('sandbox').mint).toBeDefined();

@@ -51,7 +51,7 @@ export interface UmaPort {
   /** Known providers, and whether a platform may use them. */
   providers?(): readonly UmaProvider[];
   lookup(query: { receiver: string; sender: string; at: Time }): Promise<UmaLookup>;
-  /** Requests the payment from the receiver's provider; no funds move yet. */
+  /** Requests the payment from the receiver's provider; no funds are transferred yet. */
   payRequest(payment: UmaPayment): Promise<UmaPayReply>;
   /** Settles an accepted payment. */
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;

@@ -45,40 +45,40 @@ interface Bundle {
   enclaveQuorumPublic: string;
 }
 
-const read = (bundle: string): Bundle & { inner: Record<string, string> } => {
-  const outer: Bundle = JSON.parse(bundle);
-  return { ...outer, inner: JSON.parse(hex(outer.data).toString()) };
+const read = (bundle: string): Bundle & { signedData: Record<string, string> } => {
+  const envelope: Bundle = JSON.parse(bundle);
+  return { ...envelope, signedData: JSON.parse(hex(envelope.data).toString()) };
 };
 
 /** The recovery phrase in an export bundle, without a check of its signature. */
 function wordsIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
-  const { inner } = read(bundle);
+  const { signedData } = read(bundle);
   const mnemonic = hpkeDecrypt({
-    ciphertextBuf: hex(inner.ciphertext as string),
-    encappedKeyBuf: hex(inner.encappedPublic as string),
+    ciphertextBuf: hex(signedData.ciphertext as string),
+    encappedKeyBuf: hex(signedData.encappedPublic as string),
     receiverPriv,
   });
   return Buffer.from(mnemonic).toString('ascii');
 }
 
-/** The plaintext of a one-time code in the variants that clients use. */
+/** A one-time code, encrypted as the client library encrypts it, also for invalid plaintexts. */
 function codeBundle(targetPublic: string, plaintext: string | Uint8Array): string {
   const plainTextBuf = typeof plaintext === 'string' ? utf8(plaintext) : plaintext;
   return formatHpkeBuf(hpkeEncrypt({ plainTextBuf, targetKeyBuf: hex(targetPublic) }));
 }
 
-describe.each(MODES)('a seed kept in the %s', (environment) => {
+describe.each(MODES)('a seed of the %s', (environment) => {
   const custody = custodianOf(environment);
 
   it('has twelve words, the same at every export', async () => {
     const [first, second] = await Promise.all([custody.newSeed(NAMES), custody.newSeed(NAMES)]);
     const mnemonicOf = async (seed: string) =>
       wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
-    const once = await mnemonicOf(first.seed);
-    expect(once.split(' ')).toHaveLength(12);
-    expect(validateMnemonic(once, wordlist)).toBe(true);
-    expect(await mnemonicOf(first.seed)).toBe(once);
-    expect(await mnemonicOf(second.seed)).not.toBe(once);
+    const phrase = await mnemonicOf(first.seed);
+    expect(phrase.split(' ')).toHaveLength(12);
+    expect(validateMnemonic(phrase, wordlist)).toBe(true);
+    expect(await mnemonicOf(first.seed)).toBe(phrase);
+    expect(await mnemonicOf(second.seed)).not.toBe(phrase);
   });
 
   it('is exported in a bundle that names its organization, to one key', async () => {
@@ -86,15 +86,15 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
     const exportSeed = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
     const [first, second] = [read(await exportSeed()), read(await exportSeed())];
     expect(Object.keys(first)).toEqual([
-      ...['version', 'data', 'dataSignature', 'enclaveQuorumPublic', 'inner'],
+      ...['version', 'data', 'dataSignature', 'enclaveQuorumPublic', 'signedData'],
     ]);
     expect(first.version).toBe('v1.0.0');
-    expect(Object.keys(first.inner).sort()).toEqual([
+    expect(Object.keys(first.signedData).sort()).toEqual([
       ...['ciphertext', 'encappedPublic', 'organizationId'],
     ]);
-    expect(first.inner.organizationId).toBe(NAMES.organizationId);
-    expect(first.inner.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
-    expect(second.inner.encappedPublic).not.toBe(first.inner.encappedPublic);
+    expect(first.signedData.organizationId).toBe(NAMES.organizationId);
+    expect(first.signedData.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
+    expect(second.signedData.encappedPublic).not.toBe(first.signedData.encappedPublic);
     const other = generateP256KeyPair().privateKey;
     expect(() => wordsIn(JSON.stringify(first), other)).toThrow();
   });
@@ -146,26 +146,26 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
 
   it('is encrypted to a key that the custodian signs for', async () => {
     const { bundle, target } = await newTarget();
-    const { inner, ...outer } = read(bundle);
-    expect(bundle).toBe(JSON.stringify(outer));
-    expect(inner).toEqual({
+    const { signedData, ...envelope } = read(bundle);
+    expect(bundle).toBe(JSON.stringify(envelope));
+    expect(signedData).toEqual({
       targetPublic: expect.stringMatching(/^04[0-9a-f]{128}$/),
       organizationId,
       otpId: 'AuthMethod:1',
       expiresAt: '2026-01-05T09:05:00.000Z',
     });
     const { bundles } = custody.publicKeys();
-    expect([outer.version, outer.enclaveQuorumPublic]).toEqual(['v1.0.0', bundles]);
+    expect([envelope.version, envelope.enclaveQuorumPublic]).toEqual(['v1.0.0', bundles]);
     const signed = verify(
       'sha256',
-      hex(outer.data),
+      hex(envelope.data),
       p256PublicKey(bundles),
-      hex(outer.dataSignature),
+      hex(envelope.dataSignature),
     );
     expect(signed).toBe(true);
     const repeatedReply = await newTarget();
     expect(repeatedReply.target).not.toBe(target);
-    expect(read(repeatedReply.bundle).inner.targetPublic).not.toBe(inner.targetPublic);
+    expect(read(repeatedReply.bundle).signedData.targetPublic).not.toBe(signedData.targetPublic);
   });
 
   it('is read as the client library wrote it', async () => {
@@ -185,7 +185,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   ])('is read with a key that is %s', async (_, key) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: key });
-    const encryptedBundle = codeBundle(read(bundle).inner.targetPublic as string, text);
+    const encryptedBundle = codeBundle(read(bundle).signedData.targetPublic as string, text);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toEqual({
       code: '000000',
       publicKey: compressedPoint(key),
@@ -195,15 +195,19 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   it('is readable only with the key of its code', async () => {
     const [first, second] = [await newTarget(), await newTarget()];
     const text = JSON.stringify({ otp_code: '000000', public_key: CLIENT.publicKey });
-    const encryptedBundle = codeBundle(read(first.bundle).inner.targetPublic as string, text);
+    const encryptedBundle = codeBundle(read(first.bundle).signedData.targetPublic as string, text);
     const id = 'AuthMethod:1';
     expect(await custody.openOtp({ id, target: second.target, encryptedBundle })).toBeUndefined();
-    const moved = custody.openOtp({ id: 'AuthMethod:2', target: first.target, encryptedBundle });
-    await expect(moved).rejects.toThrow();
+    const openedForOtherId = custody.openOtp({
+      id: 'AuthMethod:2',
+      target: first.target,
+      encryptedBundle,
+    });
+    await expect(openedForOtherId).rejects.toThrow();
   });
 
   const publicKey = CLIENT.publicKey;
-  const inside: Record<string, string | Uint8Array> = {
+  const invalidPlaintexts: Record<string, string | Uint8Array> = {
     'no code': JSON.stringify({ public_key: publicKey }),
     'no key': JSON.stringify({ otp_code: '000000' }),
     'a number for a code': JSON.stringify({ otp_code: 0, public_key: publicKey }),
@@ -219,15 +223,15 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     'no UTF-8': new Uint8Array([0x22, 0xff, 0x22]),
   };
 
-  it.each(Object.keys(inside))('is none where the ciphertext has %s', async (name) => {
+  it.each(Object.keys(invalidPlaintexts))('is rejected if the plaintext has %s', async (name) => {
     const { bundle, target } = await newTarget();
-    const to = read(bundle).inner.targetPublic as string;
-    const encryptedBundle = codeBundle(to, inside[name] as string | Uint8Array);
+    const to = read(bundle).signedData.targetPublic as string;
+    const encryptedBundle = codeBundle(to, invalidPlaintexts[name] as string | Uint8Array);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });
 
   type Fields = { encappedPublic: string; ciphertext: string };
-  const outside: Record<string, (valid: Fields) => unknown> = {
+  const invalidBundles: Record<string, (valid: Fields) => unknown> = {
     'no JSON': () => 'x',
     'nothing in it': () => '',
     'null in it': () => 'null',
@@ -247,14 +251,16 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     'less than a tag': (valid) => ({ ...valid, ciphertext: '00' }),
     'no hex': (valid) => ({ ...valid, ciphertext: 'z'.repeat(valid.ciphertext.length) }),
     'a megabyte': (valid) => ({ ...valid, ciphertext: '00'.repeat(1 << 20) }),
-    chance: () => randomBytes(300).toString('latin1'),
+    'random bytes': () => randomBytes(300).toString('latin1'),
   };
 
-  it.each(Object.keys(outside))('is none in a text with %s', async (name) => {
+  it.each(Object.keys(invalidBundles))('is rejected in a bundle with %s', async (name) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: publicKey });
-    const valid = JSON.parse(codeBundle(read(bundle).inner.targetPublic as string, text)) as Fields;
-    const message = (outside[name] as (valid: Fields) => unknown)(valid);
+    const valid = JSON.parse(
+      codeBundle(read(bundle).signedData.targetPublic as string, text),
+    ) as Fields;
+    const message = (invalidBundles[name] as (valid: Fields) => unknown)(valid);
     const encryptedBundle = typeof message === 'string' ? message : JSON.stringify(message);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });
@@ -302,7 +308,7 @@ describe.each(MODES)('a token of the %s', (environment) => {
   });
 });
 
-describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
+describe.each(MODES)('a delegated key of the %s', (environment) => {
   const custody = custodianOf(environment);
   const id = 'DelegatedKey:1';
   const payload = '{"amount":"1","note":"ä"}';

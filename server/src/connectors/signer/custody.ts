@@ -69,7 +69,7 @@ function stampBy(pair: P256Pair, payload: string): string {
   return stampOf(publicKeyOf(pair), signature.toString('hex'));
 }
 
-const selfSigning = (
+const delegatedKeys = (
   generatePair: () => P256Pair,
   keys: Pick<CustodyKeys, 'seal' | 'open'>,
 ): Pick<CustodyPort, 'newSigner' | 'stampWith'> => ({
@@ -203,7 +203,7 @@ export function localCustody(
 
     signToken: async (claims) => tokenOf(claims, await namedTokenKey()),
 
-    ...selfSigning(generatePair, keys),
+    ...delegatedKeys(generatePair, keys),
 
     publicKeys: () => ({
       bundles: bundleSigner().publicKey,

@@ -29,7 +29,7 @@ async function errorTextOf(work: Promise<unknown>): Promise<string> {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof Error)) throw new Error('it went out');
+  if (!(error instanceof Error)) throw new Error('the message was sent');
   return `${error.message} ${error.stack} ${String(error.cause)}`;
 }
 

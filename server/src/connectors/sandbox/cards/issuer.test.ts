@@ -62,7 +62,7 @@ describe('an order', () => {
   const issueScenario = async (order: CardOrder) =>
     scenario(await issuer.issue(order), (now) => issuer.check(order, now));
 
-  it('is of the table that is expected here', () => {
+  it('has an expectation here for every suffix of its table', () => {
     expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
   });
 
@@ -75,33 +75,33 @@ describe('an order', () => {
   });
 });
 
-const PULLING: Readonly<Record<string, string[]>> = {
+const FUNDING_DEBITS: Readonly<Record<string, string[]>> = {
   [OTHER_SUFFIX]: ['0 confirmed'],
   '005': ['0 pending', '30 confirmed'],
   '006': ['0 failed'],
 };
 
-describe('a pull', () => {
-  it('is of the table that is expected here', () => {
-    expect(Object.keys(PULLING).sort()).toEqual(withOther(FUNDING_DEBIT_OUTCOMES));
+describe('a funding debit', () => {
+  it('has an expectation here for every suffix of its table', () => {
+    expect(Object.keys(FUNDING_DEBITS).sort()).toEqual(withOther(FUNDING_DEBIT_OUTCOMES));
   });
 
-  it.each(Object.keys(PULLING))('…%s is selected by the descriptor', async (suffix) => {
-    const pull: CardFundingDebit = {
-      ...{ id: 'pull', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
+  it.each(Object.keys(FUNDING_DEBITS))('…%s is selected by the descriptor', async (suffix) => {
+    const debit: CardFundingDebit = {
+      ...{ id: 'debit', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
       ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
     };
-    const emitted = await scenario(await issuer.debitFunding(pull), (now) =>
-      issuer.checkFundingDebit(pull, now),
+    const emitted = await scenario(await issuer.debitFunding(debit), (now) =>
+      issuer.checkFundingDebit(debit, now),
     );
-    expect(emitted).toEqual(PULLING[suffix]);
+    expect(emitted).toEqual(FUNDING_DEBITS[suffix]);
   });
 });
 
 describe('a request', () => {
-  const ends = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(FUNDING_DEBIT_OUTCOMES)];
+  const suffixes = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(FUNDING_DEBIT_OUTCOMES)];
   it('is declined only by the descriptor', () => {
-    const rejections = ends.map((suffix) => {
+    const rejections = suffixes.map((suffix) => {
       const merchant = { descriptor: `SHOP ${suffix}` };
       const request = { id: '1', token: '1', cardId: 'Card:1-003', amount: 1n, currency: 'USD' };
       const reason = issuer.declineReason?.({ ...request, kind: 'AUTHORIZATION', merchant });

@@ -43,7 +43,7 @@ describe('sandboxIdentity', () => {
     ['Ada Lovelace 003', 'unresolved'],
     ['Ada Lovelace', 'approved'],
     ['Ada 0012', 'approved'],
-  ])('judges %s: %s', async (fullName, state) => {
+  ])('decides on %s: %s', async (fullName, state) => {
     expect(sandboxIdentity.withoutDocuments?.(person(fullName))).toBeUndefined();
     expect((await sandboxIdentity.submit(person(fullName))).state).toBe(state);
   });
@@ -54,10 +54,15 @@ describe('sandboxIdentity', () => {
     ['REG-003', 'review', undefined],
     ['REG-004', 'approved', 'approved'],
     [undefined, 'approved', 'approved'],
-  ])('judges the business %s: %s, unasked %s', async (number, state, unasked) => {
-    expect((await sandboxIdentity.submit(business(number))).state).toBe(state);
-    expect(sandboxIdentity.withoutDocuments?.(business(number))?.state).toBe(unasked);
-  });
+  ])(
+    'decides on the business %s: %s, without documents %s',
+    async (number, state, stateWithoutDocuments) => {
+      expect((await sandboxIdentity.submit(business(number))).state).toBe(state);
+      expect(sandboxIdentity.withoutDocuments?.(business(number))?.state).toBe(
+        stateWithoutDocuments,
+      );
+    },
+  );
 
   it('decides about owners by their family names', async () => {
     const owners = [owner('Hopper001'), owner('Hopper002'), owner('Hopper003')];

@@ -28,8 +28,8 @@ describe('tokens of identity providers in the sandbox', () => {
         ...{ email: 'ada@example.com', nonce: 'abc' },
       },
     });
-    for (const dummy of ['x', 'sandbox-signature', '']) {
-      const text = tokenOf(VALID_CLAIMS).replace(/dummy$/, dummy);
+    for (const signature of ['x', 'sandbox-signature', '']) {
+      const text = tokenOf(VALID_CLAIMS).replace(/dummy$/, signature);
       expect(await verify(text, NOW)).toHaveProperty('identity');
     }
   });
@@ -72,7 +72,7 @@ describe('tokens of identity providers in the sandbox', () => {
 
   it.each([
     ['', 'nothing'],
-    ['sandbox-valid-oidc-token', 'the literal of old'],
+    ['sandbox-valid-oidc-token', 'the fixed text of an older sandbox'],
     [`${segment({})}.${segment(VALID_CLAIMS)}`, 'two segments'],
     [`${tokenOf(VALID_CLAIMS)}.more`, 'four segments'],
     [`.${segment(VALID_CLAIMS)}.dummy`, 'no header'],
@@ -82,7 +82,7 @@ describe('tokens of identity providers in the sandbox', () => {
     [`${segment({})}.${segment([VALID_CLAIMS])}.dummy`, 'a list of claims'],
     [`${segment({})}.${segment(null)}.dummy`, 'null'],
     [`${segment('RS256')}.${segment(VALID_CLAIMS)}.dummy`, 'a header that is a text'],
-  ])('of no good form are malformed: %s', async (text) => {
+  ])('are malformed if the text is not a JSON Web Token: %s (%s)', async (text) => {
     const reason = 'is not a JSON Web Token';
     expect(await verify(text, NOW)).toEqual({ problem: 'malformed', reason });
   });
@@ -112,12 +112,12 @@ describe('tokens of identity providers in the sandbox', () => {
     ['an exp in the past', { exp: S - 1 }, 'The token has expired.'],
     ['an nbf in the future', { nbf: S + 6 }, 'The token is not valid yet.'],
     ['a text as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
-  ])('with %s are refused', async (_description, claims, reason) => {
+  ])('with %s are rejected', async (_description, claims, reason) => {
     expect(await verdictOf(claims)).toEqual({ problem: 'rejected', reason });
   });
 });
 
-it('has the documented values of the sandbox', () => {
+it('the wallet script has the documented values of the sandbox', () => {
   expect(sandboxWalletScript).toEqual({
     code: '000000',
     stamp: 'sandbox-valid-signature',
@@ -133,6 +133,6 @@ it.each([
   ['ada+Sync-Failed@example.com', true],
   ['ada+sync-failed+@example.com', false],
   ['ada@sync-failed.example.com', false],
-])('keeps a credential back from %s: %s', (email, isStored) =>
-  expect(sandboxWalletScript.rejectsEmail(email)).toBe(isStored),
+])('the wallet script rejects the e-mail address %s: %s', (email, isRejected) =>
+  expect(sandboxWalletScript.rejectsEmail(email)).toBe(isRejected),
 );

@@ -43,10 +43,10 @@ const isValidSchema = ajv.compile(toAjv(PaymentInstructions));
 
 /** Every currency with each of its networks. */
 const CURRENCY_NETWORKS = CURRENCIES.flatMap(({ code }) => {
-  const ways = realtimeFundingOf(code);
-  if (!ways) return [];
-  return ways.isCrypto
-    ? ways.networks.map((network): [string, string?] => [code, network])
+  const funding = realtimeFundingOf(code);
+  if (!funding) return [];
+  return funding.isCrypto
+    ? funding.networks.map((network): [string, string?] => [code, network])
     : ([[code]] as [string, string?][]);
 });
 
@@ -84,8 +84,12 @@ function protobuf(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
 
 function sparkFields(text = '') {
   const { prefix, words } = bech32m.decode(text as `${string}1${string}`, 1_000);
-  const outer = protobuf(Uint8Array.from(bech32m.fromWords(words)));
-  return { prefix, key: outer[1] as Uint8Array, fields: protobuf(outer[2] as Uint8Array) };
+  const invoiceFields = protobuf(Uint8Array.from(bech32m.fromWords(words)));
+  return {
+    prefix,
+    key: invoiceFields[1] as Uint8Array,
+    fields: protobuf(invoiceFields[2] as Uint8Array),
+  };
 }
 
 describe('sandboxPaymentFunding', () => {
@@ -222,9 +226,11 @@ describe('sandboxPaymentFunding', () => {
       const [input] = sandboxPaymentFunding({ ...payment('BRL'), reference });
       return emv(emv(String(input?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';
     };
-    const [one, other] = ['1', '2'].map((last) => txid(`RH0195A00000007000800000000000000${last}`));
-    expect(one).toMatch(/^[A-Za-z0-9]{25}$/);
-    expect(other).not.toBe(one);
+    const [first, second] = ['1', '2'].map((last) =>
+      txid(`RH0195A00000007000800000000000000${last}`),
+    );
+    expect(first).toMatch(/^[A-Za-z0-9]{25}$/);
+    expect(second).not.toBe(first);
     expect(txid('A-1')).toMatch(/^[A-Za-z0-9]{25}$/);
   });
 

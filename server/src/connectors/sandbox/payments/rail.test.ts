@@ -29,8 +29,9 @@ async function scenario(instruction: RailInstruction): Promise<string[]> {
   let progress: Progress = await sandboxRail.send(instruction);
   for (;;) {
     const reason = 'reason' in progress ? ` ${progress.reason}` : '';
-    const stuck = 'refundable' in progress && progress.refundable === false ? ' for good' : '';
-    lines.push(`${elapsed} ${progress.state}${reason}${stuck}`);
+    const refundNote =
+      'refundable' in progress && progress.refundable === false ? ' not refundable' : '';
+    lines.push(`${elapsed} ${progress.state}${reason}${refundNote}`);
     const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
     if (after === undefined) return lines;
     elapsed += after;
@@ -49,7 +50,7 @@ describe('a payout of a quote', () => {
     ['004', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED']],
     ['005', ['0 settled', '10000 returned PAYOUT_RETURNED']],
     ['006', ['0 accepted', '2000 cancelled']],
-    ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED for good']],
+    ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED not refundable']],
     ['008', ['0 settled', '172800000 returned PAYOUT_RETURNED']],
     ['102', DONE],
   ])('…%s', async (suffix, expected) => {

@@ -56,7 +56,7 @@ describe('documented addresses', () => {
     ['$success.usd', 'USD'],
     ['$success.eur', 'EUR'],
     ['$success.mxn', 'MXN'],
-  ])('%s takes %s and is paid at once', async (name, currency) => {
+  ])('%s accepts %s and is paid immediately', async (name, currency) => {
     const receiver = `${name}@${DOMAIN}`;
     const foundLookup = await lookup(receiver);
     expect(foundLookup).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
@@ -70,20 +70,20 @@ describe('documented addresses', () => {
   });
 
   it('$pending.long.usd settles after six minutes', async () => {
-    const it = referencedPayment(`$pending.long.usd@${DOMAIN}`);
-    expect(await port.payRequest(it)).toMatchObject({ state: 'accepted' });
-    expect(await port.send(it)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
-    const early = await port.check(it, AT + 6 * MINUTE - 1);
+    const request = referencedPayment(`$pending.long.usd@${DOMAIN}`);
+    expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
+    expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
+    const early = await port.check(request, AT + 6 * MINUTE - 1);
     expect(early).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
-    expect(await port.check(it, AT + 6 * MINUTE)).toMatchObject({ state: 'settled' });
+    expect(await port.check(request, AT + 6 * MINUTE)).toMatchObject({ state: 'settled' });
   });
 
   it('$fail.compliance.usd accepts and then fails', async () => {
-    const it = referencedPayment(`$fail.compliance.usd@${DOMAIN}`);
-    expect(await port.payRequest(it)).toMatchObject({ state: 'accepted' });
-    expect(await port.send(it)).toMatchObject({ state: 'accepted', checkAfterMs: 2_000 });
-    const end = await port.check(it, AT + 2_000);
-    expect(end).toMatchObject({ state: 'failed', reason: 'COMPLIANCE_REJECTED' });
+    const request = referencedPayment(`$fail.compliance.usd@${DOMAIN}`);
+    expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
+    expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 2_000 });
+    const progress = await port.check(request, AT + 2_000);
+    expect(progress).toMatchObject({ state: 'failed', reason: 'COMPLIANCE_REJECTED' });
   });
 
   it('$non.existent.usd is not found', async () => {
