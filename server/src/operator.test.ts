@@ -101,12 +101,15 @@ describe('platform', () => {
   it.each([
     ['sandbox', true],
     ['production', false],
-  ])('creates a platform of the %s regulated or not: %s', async (environment, regulated) => {
-    const { platformId } = await json(
-      ...['platform', 'create', '--name', environment, '--environment', environment],
-    );
-    expect(await json('platform', 'show', platformId)).toMatchObject({ regulated });
-  });
+  ])(
+    'creates a platform of the environment %s with regulated: %s',
+    async (environment, regulated) => {
+      const { platformId } = await json(
+        ...['platform', 'create', '--name', environment, '--environment', environment],
+      );
+      expect(await json('platform', 'show', platformId)).toMatchObject({ regulated });
+    },
+  );
 
   it('turns every switch on and off', async () => {
     const { platformId } = await json(

@@ -66,7 +66,7 @@ export interface Io {
   /** Resolves when there is room for more. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
-  /** Shows a remark to a person. */
+  /** Writes a note to standard error; absent unless standard error is a terminal. */
   note?(text: string): void;
   /** Opens the installation; by its settings by default. */
   open?: typeof withSystem;
@@ -135,8 +135,8 @@ const FAILED = 1;
 const USAGE_ERROR = 2;
 
 /** An argument on one line of moderate length. */
-const displayed = (word: string) => {
-  const line = word.replaceAll(/\p{Cc}+/gu, ' ');
+const displayed = (argument: string) => {
+  const line = argument.replaceAll(/\p{Cc}+/gu, ' ');
   return line.length > 40 ? `${line.slice(0, 40)}…` : line;
 };
 
@@ -147,7 +147,7 @@ const columns = (rows: readonly (readonly [string, string])[]) => {
 
 function overview(noun?: string): string {
   const verbs = VERBS.filter((each) => noun === undefined || each.noun === noun);
-  const rows = verbs.map((each) => [`${each.noun} ${each.verb}`, each.summary] as const);
+  const rows = verbs.map(({ noun, verb, summary }) => [`${noun} ${verb}`, summary] as const);
   return [
     `Usage: ${COMMAND} ${noun ?? '<noun>'} <verb> [flags] [--json]`,
     '',
@@ -176,8 +176,8 @@ const FLAGS = ['--help', '--version'];
 
 function unknownNoun(noun: string, verb: string | undefined): Error {
   const isFlag = noun.startsWith('-');
-  const words = [...COMMANDS.map(([name]) => name), 'help', 'version', ...NOUNS];
-  const intended = nearest(noun, isFlag ? FLAGS : words);
+  const names = [...COMMANDS.map(([name]) => name), 'help', 'version', ...NOUNS];
+  const intended = nearest(noun, isFlag ? FLAGS : names);
   const same = VERBS.some((each) => each.noun === intended && each.verb === verb);
   return unknown(
     `${displayed(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
@@ -255,17 +255,17 @@ function reportError(io: Io, error: unknown): number {
 }
 
 async function print(io: Io, json: boolean, output: Output): Promise<number> {
-  if (output.pieces && json && !output.isJson)
+  if (output.chunks && json && !output.isJson)
     throw usageError('This command prints CSV, not JSON.');
-  if (output.pieces) for await (const piece of output.pieces) await io.out(piece);
+  if (output.chunks) for await (const chunk of output.chunks) await io.out(chunk);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
   return output.failed ? FAILED : SUCCESS;
 }
 
 /** Output that needs no database: help and the version. Undefined for anything else. */
-function explain(io: Io, words: readonly string[]): number | undefined {
-  const [noun = '', verb] = words;
-  const ofNoun = NOUNS.includes(noun) && (VERSION.has(verb ?? '') || words.includes('--version'));
+function explain(io: Io, args: readonly string[]): number | undefined {
+  const [noun = '', verb] = args;
+  const ofNoun = NOUNS.includes(noun) && (VERSION.has(verb ?? '') || args.includes('--version'));
   if (VERSION.has(noun) || ofNoun) io.out(`${versionLine()}\n`);
   else if (HELP.has(noun)) io.out(overview());
   else if (NOUNS.includes(noun) && verb !== undefined && HELP.has(verb)) io.out(overview(noun));
@@ -277,22 +277,22 @@ function explain(io: Io, words: readonly string[]): number | undefined {
 const UNOPENED = {
   migrate: {
     help: MIGRATE_HELP,
-    async run(words: readonly string[], settings: readonly string[], io: Io) {
-      const flags = readMigrateFlags(words);
+    async run(args: readonly string[], settings: readonly string[], io: Io) {
+      const flags = readMigrateFlags(args);
       return print(io, flags.isJson, await runMigrations(configOf(settings, io), flags));
     },
   },
   backup: {
     help: BACKUP_HELP,
-    async run(words: readonly string[], settings: readonly string[], io: Io) {
-      const flags = readBackupFlags(words);
+    async run(args: readonly string[], settings: readonly string[], io: Io) {
+      const flags = readBackupFlags(args);
       return print(io, flags.isJson, await runBackup(configOf(settings, io), flags));
     },
   },
   doctor: {
     help: DOCTOR_HELP,
-    async run(words: readonly string[], settings: readonly string[], io: Io) {
-      const isJson = readDoctorFlags(words);
+    async run(args: readonly string[], settings: readonly string[], io: Io) {
+      const isJson = readDoctorFlags(args);
       return print(io, isJson, await runDoctor(readSettings(settings, io)));
     },
   },
@@ -300,12 +300,12 @@ const UNOPENED = {
 
 async function runUnopened(
   { help, run }: (typeof UNOPENED)['migrate'],
-  words: readonly string[],
+  args: readonly string[],
   settings: readonly string[],
   io: Io,
 ): Promise<number> {
   try {
-    if (!words.some((word) => HELP.has(word))) return await run(words, settings, io);
+    if (!args.some((arg) => HELP.has(arg))) return await run(args, settings, io);
     await io.out(help);
     return SUCCESS;
   } catch (error) {
@@ -315,17 +315,17 @@ async function runUnopened(
 
 /** Runs one command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid usage. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const { settings, rest: words } = splitFlags(argv);
-  const explained = explain(io, words);
+  const { settings, rest: args } = splitFlags(argv);
+  const explained = explain(io, args);
   if (explained !== undefined) return explained;
-  const [command] = words;
+  const [command] = args;
   if (command !== undefined && command in UNOPENED) {
     const unopened = UNOPENED[command as keyof typeof UNOPENED];
-    return runUnopened(unopened, words.slice(1), settings, io);
+    return runUnopened(unopened, args.slice(1), settings, io);
   }
   let usage: string | undefined;
   try {
-    const { verb, rest } = find(words);
+    const { verb, rest } = find(args);
     usage = `${usageLine(verb)}\nTry --help.`;
     const parsed: Parsed = parse(verb.flags, verb.positional, rest);
     if (parsed.help) {

@@ -223,8 +223,8 @@ describe('a pending change', () => {
   it('can be requested again after its expiry', async () => {
     const { path } = await requestRevocation();
     await app.advance(24 * 3_600_000);
-    const again = await client.call('DELETE', path, { secret: await asPerson('Second') });
-    expect([again.status, again.body.status]).toEqual([202, 'PENDING']);
+    const second = await client.call('DELETE', path, { secret: await asPerson('Second') });
+    expect([second.status, second.body.status]).toEqual([202, 'PENDING']);
   });
 
   it('differs from a change with the same operation and another input', async () => {
@@ -259,10 +259,10 @@ describe('a change whose requester has lost rights', () => {
     expect(reply.status).toBe(200);
   };
 
-  async function isInvalid({ id, token }: { id: string; token: { secret: string } }) {
-    const refused = await decide(id, 'approve');
-    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
-    expect(refused.body.reason).toContain('its requester has lost the permission');
+  async function expectInvalid({ id, token }: { id: string; token: { secret: string } }) {
+    const reply = await decide(id, 'approve');
+    expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
+    expect(reply.body.reason).toContain('its requester has lost the permission');
     expect(await statusOfToken(token.secret)).toBe('active');
     const { body: details } = await client.call('GET', `/approvals/${id}`);
     const { body: page } = await client.call('GET', '/approvals?status=PENDING&limit=100');
@@ -274,7 +274,7 @@ describe('a change whose requester has lost rights', () => {
     const { user, secret } = await asUser();
     const requested = await requestBy(secret);
     await change(user.id, { isDisabled: true });
-    await isInvalid(requested);
+    await expectInvalid(requested);
     // It does not prevent the request of another operator.
     const path = `/operator-tokens/${requested.token.id}`;
     const another = await client.call('DELETE', path, { secret: await asPerson('Requester') });
@@ -287,7 +287,7 @@ describe('a change whose requester has lost rights', () => {
     const { user, secret } = await asUser();
     const requested = await requestBy(secret);
     await change(user.id, { roles: ['viewer'] });
-    await isInvalid(requested);
+    await expectInvalid(requested);
     await change(user.id, { roles: ['administrator'] });
     expect((await decide(requested.id, 'approve')).status).toBe(200);
   });
@@ -296,7 +296,7 @@ describe('a change whose requester has lost rights', () => {
     const { user, secret } = await asUser();
     const requested = await requestBy(secret);
     await change(user.id, { platformIds: [app.platform.id] });
-    await isInvalid(requested);
+    await expectInvalid(requested);
   });
 
   it('is not executed after its token was revoked or has expired', async () => {
@@ -307,13 +307,13 @@ describe('a change whose requester has lost rights', () => {
     const approver = await asPerson('Requester');
     const removal = await client.call('DELETE', `/operator-tokens/${id}`, { secret: approver });
     expect((await decide(removal.body.id, 'approve')).status).toBe(200);
-    await isInvalid(requested);
+    await expectInvalid(requested);
 
-    const short = await another(1);
+    const shortLivedSecret = await another(1);
     await app.advance(23 * 3_600_000);
-    const lateReply = await requestBy(short);
+    const lateReply = await requestBy(shortLivedSecret);
     await app.advance(3_600_000);
-    await isInvalid(lateReply);
+    await expectInvalid(lateReply);
   });
 });
 

@@ -7,7 +7,7 @@ const DOCUMENT = '/operator/v1/openapi.json';
 const REFERENCE = '/operator/v1/reference';
 const PAGE = '/operator/sign-in';
 
-it('is not served if it is off', async () => {
+it('the operator API is not served if it is off', async () => {
   const app = await startApp({ operatorApi: 'off' });
   const client = operatorClient(app);
   expect((await client.call('GET', '/roles')).status).toBe(404);
@@ -31,7 +31,7 @@ it('serves a reference page that loads only from this server', async () => {
   await app.close();
 });
 
-it('is served on a separate port until the server stops', async () => {
+it('the operator API is served on a separate port until the server stops', async () => {
   const { port: free } = await (async () => {
     const probe = await startApp();
     const listening = await probe.app.listen({ host: '127.0.0.1', port: 0 });

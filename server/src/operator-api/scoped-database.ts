@@ -1,5 +1,5 @@
 // The database as an operator of single platforms sees it: rows of other platforms do not exist, so that
-// a function of a feature rejects their IDs like unknown ones, before it looks at their state.
+// a function of a feature rejects their IDs like unknown ones, before it reads their state.
 
 import type { Operator } from '../kernel/caller.ts';
 import type { Database } from '../runtime/db/database.ts';

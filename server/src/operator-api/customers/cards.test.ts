@@ -118,7 +118,7 @@ it('lists and resolves funding debits in progress', async () => {
     hasMore: false,
   });
   const path = `/funding-debits/${id}/resolve`;
-  const body = { outcome: 'completed', reason: 'They wrote so' };
+  const body = { outcome: 'completed', reason: 'Confirmed by the issuer' };
   expect(ok(await post(path, body), 200)).toMatchObject({ number: 1, currency: 'USD' });
   expect((await post(path, body)).body.code).toBe('CONFLICT');
   expect((await recordsOf(id))[0]).toMatchObject({ operationId: 'resolveFundingDebit' });

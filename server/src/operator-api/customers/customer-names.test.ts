@@ -1,4 +1,4 @@
-// Names of customers: for whom, recorded, and not after an erasure.
+// Names of customers: required permission, audit records, and erasure.
 import { afterEach, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -16,7 +16,7 @@ const person = async (fullName: string) =>
 const namesOf = (ids: readonly string[], secret?: string) =>
   client.call('GET', `/customer-names?customerIds=${ids.join(',')}`, secret ? { secret } : {});
 
-it('are returned for several customers, with one audit record per request', async () => {
+it('names are returned for several customers, with one audit record per request', async () => {
   const [ada, bea] = [await person('Ada Abel'), await person('Bea Berg')];
   const unknown = 'Customer:01890000-0000-7000-8000-000000000000';
   const { data } = ok(await namesOf([ada, unknown, bea, ada, 'none']), 200);
@@ -28,7 +28,7 @@ it('are returned for several customers, with one audit record per request', asyn
   expect(records).toMatchObject([{ hasChanges: false }]);
 });
 
-it('are hidden without the permission and for other platforms', async () => {
+it('names are hidden without the permission and for other platforms', async () => {
   const id = await person('Cleo Conrad');
   const viewer = await client.secretOf({ roles: ['viewer'] });
   expect((await namesOf([id], viewer)).status).toBe(403);
@@ -36,7 +36,7 @@ it('are hidden without the permission and for other platforms', async () => {
   expect(ok(await namesOf([id], other), 200).data).toEqual([]);
 });
 
-it('are null after an erasure', async () => {
+it('names are null after an erasure', async () => {
   const id = await person('Dora Dahl');
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const body = { confirm: 'ERASE', reason: 'Request of the customer' };

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const get = async (id: string) => ok(await client.call('GET', `/customers/${id}`), 200);
 
-it('contains accounts, cards, agents, checks and limits, but no personal data', async () => {
+it('the state contains accounts, cards, agents, checks and limits, but no personal data', async () => {
   const { person, account } = await createFundedCustomer(app, 700_00);
   const payee = await createExternalAccount(app, person.id, 'USD');
   const platform = `/platforms/${app.platform.id}`;
@@ -42,7 +42,7 @@ it('contains accounts, cards, agents, checks and limits, but no personal data', 
   }
 });
 
-it('is available for a deleted customer', async () => {
+it('the state is available for a deleted customer', async () => {
   const { id } = ok(
     await app.call('POST', '/customers', {
       customerType: 'INDIVIDUAL',
@@ -57,7 +57,7 @@ it('is available for a deleted customer', async () => {
   expect((await get(id)).id).toBe(id);
 });
 
-it('is hidden from operators of other platforms', async () => {
+it('the state is hidden from operators of other platforms', async () => {
   const { person } = await createFundedCustomer(app);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   const hidden = await client.call('GET', `/customers/${person.id}`, { secret });

@@ -169,7 +169,7 @@ it('recounts the payments of a platform', async () => {
   expect((await client.call('POST', path, { secret })).status).toBe(404);
 });
 
-it('contains no payments of a sandbox platform after its reset', async () => {
+it('the reply contains no payments of a sandbox platform after its reset', async () => {
   await pay(12_00);
   expect(outgoing((await readMetrics()).data)).toBeDefined();
   ok(await app.call('POST', '/sandbox/reset'), 200);

@@ -161,7 +161,7 @@ it('limits the streams of an operator', async () => {
 
 const endOf = (stream: OpenStream) => stream.waitFor(({ event }) => event === 'end');
 
-it('ends when its token is revoked', async () => {
+it('the stream ends when its token is revoked', async () => {
   const token = { name: 'Revoked' };
   const stream = await follow(token);
   await stream.waitFor(isReady);
@@ -174,7 +174,7 @@ it('ends when its token is revoked', async () => {
   expect(performance.now() - started).toBeLessThan(4_000);
 });
 
-it('ends when its session ends or its rights change', async () => {
+it('the stream ends when its session ends or its rights change', async () => {
   const { person: administrator } = await firstAdministrator(app);
   const invited = { name: 'Grace', email: 'grace@example.com', roles: ['support'] };
   const created = await administrator.call('POST', '/operator-users', { body: invited });
@@ -199,7 +199,7 @@ it('ends when its session ends or its rights change', async () => {
   expect((await openStream(app, { cookie })).status).toBe(401);
 });
 
-it('ends when the server stops', async () => {
+it('the stream ends when the server stops', async () => {
   const stopping = await startApp();
   const secret = await operatorClient(stopping).secretOf();
   await stopping.server.listen({ port: 0, host: '127.0.0.1' });

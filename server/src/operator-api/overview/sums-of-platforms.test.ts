@@ -74,7 +74,7 @@ function added(...all: Record<string, number>[]) {
   );
 }
 
-it('contains the payments of both platforms and of no third one', async () => {
+it('the sum contains the payments of both platforms and of no third one', async () => {
   const third = await app.newPlatform('Third', { environment: 'sandbox', regulated: true });
   await pay(app.platform, 10_00);
   await pay(app.other, 20_00);
@@ -92,7 +92,7 @@ it('contains the payments of both platforms and of no third one', async () => {
   expect(outgoing(one.data)).toEqual([{ currency: 'USD', payments: 1, amount: 20_00 }]);
 });
 
-it('contains the balances of both platforms, each currency for itself', async () => {
+it('the sum contains the balances of both platforms, per currency', async () => {
   await createFundedCustomer(app, 700_00, { as: app.other });
   const lines = async (ids?: readonly string[]) =>
     netsOf((await get('/ledger/trial-balance', ids)).data);
@@ -133,7 +133,7 @@ it('counts the open work, the deliveries and the jobs of both platforms', async 
   expect((await client.call('GET', unknown)).status).toBe(404);
 });
 
-it('needs no platform for any sum', async () => {
+it('no sum requires a platform', async () => {
   const sums = OPERATOR_OPERATIONS.map(({ contract }) => contract).filter(
     (contract) => contract.auth === 'operator' && contract.sumsPlatforms,
   );

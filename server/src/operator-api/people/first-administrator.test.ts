@@ -10,7 +10,7 @@ import { enrollment } from '../../features/staff/users/index.ts';
 const app = testApp();
 const tokens = operatorClient(app);
 
-it('is the same in every process, and ends when another user enrolls', async () => {
+it('the link is the same in every process, and ends when another user enrolls', async () => {
   const links = await Promise.all(
     [1, 2, 3].map(() => enrollment.firstAdministratorLink(app.runtime)),
   );

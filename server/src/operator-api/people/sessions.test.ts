@@ -51,9 +51,9 @@ describe('a session', () => {
     const signedIn = await signIn(person, device);
     const cookies = [options, signedIn].flatMap(({ headers }) => headers['set-cookie'] ?? []);
     expect(cookies).toHaveLength(2);
-    for (const each of cookies) {
-      expect(each).toMatch(/^operator-(session|device)=rh[bi]_[\w-]{43}; /);
-      expect(each).toContain('HttpOnly; SameSite=Strict');
+    for (const cookie of cookies) {
+      expect(cookie).toMatch(/^operator-(session|device)=rh[bi]_[\w-]{43}; /);
+      expect(cookie).toContain('HttpOnly; SameSite=Strict');
     }
   });
 

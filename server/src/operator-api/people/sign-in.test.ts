@@ -179,8 +179,8 @@ describe('a password', () => {
       { ...right, email: 'unknown@example.com' },
     ];
     const messages = new Set<string>();
-    for (const each of attempts) {
-      const { status, body } = await signInWith(each);
+    for (const attempt of attempts) {
+      const { status, body } = await signInWith(attempt);
       expect(status).toBe(401);
       messages.add(body.message);
     }

@@ -1,4 +1,5 @@
-// A request is admitted by its head. Rights that are lost before its body has arrived are lost for it too.
+// A request is admitted by its head, and rejected if its operator loses the rights before its body has
+// arrived.
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -46,13 +47,13 @@ async function begin(secret: string) {
   };
 }
 
-it('is executed if its operator still has the permission', async () => {
+it('a slow request is executed if its operator still has the permission', async () => {
   const { secretOf } = await newOperatorUser(app);
   const finish = await begin(await secretOf());
   expect((await finish()).status).toBe(201);
 });
 
-it('is rejected after its operator loses the role or is disabled', async () => {
+it('a slow request is rejected after its operator loses the role or is disabled', async () => {
   const { user, secretOf } = await newOperatorUser(app);
   const secret = await secretOf();
   const change = async (body: object) => {
@@ -68,7 +69,7 @@ it('is rejected after its operator loses the role or is disabled', async () => {
   expect((await disabled()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
 });
 
-it('is rejected after its token was revoked', async () => {
+it('a slow request is rejected after its token was revoked', async () => {
   const secret = await client.secretOf({ name: 'Revoked' });
   const finish = await begin(secret);
   const { body } = await client.call('GET', '/operator-tokens');

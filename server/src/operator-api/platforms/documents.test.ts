@@ -24,7 +24,7 @@ beforeAll(async () => {
 // The next request of the harness reports replies that violate their contract.
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
-it('are listed for a customer or one holder', async () => {
+it('documents are listed for a customer or one holder', async () => {
   const path = `/customers/${customerId}/documents`;
   const { id: platformId } = app.platform;
   for (const query of ['', `?holderId=${customerId}`]) {
@@ -42,7 +42,7 @@ it('are listed for a customer or one holder', async () => {
   expect([unknown.status, unknown.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
 });
 
-it('are returned with their original file', async () => {
+it('documents are returned with their original file', async () => {
   const reply = ok(await client.call('GET', `/documents/${id}/content`), 200);
   expect(Buffer.from(reply.content, 'base64').equals(bytes)).toBe(true);
   expect(await client.recordsOf('getDocumentContent')).toMatchObject([

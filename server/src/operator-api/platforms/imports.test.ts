@@ -37,7 +37,7 @@ beforeAll(async () => {
 // The next request of the harness reports replies that violate their contract.
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
-it('are listed and shown', async () => {
+it('imports are listed and shown', async () => {
   const { data } = ok(await client.call('GET', '/imports'), 200);
   expect(data).toMatchObject([{ importId, platformId: app.platform.id, failed: ROWS }]);
   expect(ok(await client.call('GET', `/imports/${importId}`), 200)).toEqual(data[0]);

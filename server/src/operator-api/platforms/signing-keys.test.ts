@@ -17,7 +17,7 @@ interface Key {
 }
 const statusesOf = (keys: Key[]) => keys.map(({ status }) => status).sort();
 
-it('are listed, rotated and retired', async () => {
+it('signing keys are listed, rotated and retired', async () => {
   const before = ok(await client.call('GET', '/signing-keys'), 200).keys as Key[];
   expect(statusesOf(before)).toEqual(['active', 'active', 'active', 'active']);
   const body = { environment: 'sandbox', overlapHours: 1, reason: 'Yearly' };

@@ -16,7 +16,7 @@ const URL = 'http://127.0.0.1:9/webhooks';
 const path = () => `/platforms/${app.platform.id}/webhook-endpoints`;
 const list = async () => ok(await client.call('GET', path()), 200).data;
 
-it('are listed with the state of their deliveries', async () => {
+it('endpoints are listed with the state of their deliveries', async () => {
   expect(await list()).toEqual([]);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: URL }), 200);
   const created = ok(await app.call('POST', '/webhook-endpoints', { url: `${URL}/2` }), 201);
@@ -30,7 +30,7 @@ it('are listed with the state of their deliveries', async () => {
   expect(JSON.stringify(ownEndpoint)).not.toContain('secret');
 });
 
-it('are paused with a reason, and resumed', async () => {
+it('endpoints are paused with a reason, and resumed', async () => {
   for (const { id } of await list()) {
     const body = { reason: 'The receiver is under maintenance.' };
     const paused = ok(await client.call('POST', `/webhook-endpoints/${id}/pause`, { body }), 200);

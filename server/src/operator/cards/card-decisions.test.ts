@@ -8,7 +8,7 @@ import { cardFixture } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
 let cardId: string;
-let theirs: string;
+let cardOfOtherPlatform: string;
 let payment: string;
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
@@ -23,7 +23,9 @@ beforeAll(async () => {
   const network = cardNetwork(app);
   const [fixture, otherFixture] = [cardFixture(app), cardFixture(app, { as: app.other })];
   cardId = (await fixture.createCard(await fixture.createCardholder({ funds: 50_00 }))).id;
-  theirs = (await otherFixture.createCard(await otherFixture.createCardholder({ funds: 0 }))).id;
+  cardOfOtherPlatform = (
+    await otherFixture.createCard(await otherFixture.createCardholder({ funds: 0 }))
+  ).id;
   const request = network.message(cardId, 12_34);
   const decision = await network.send(request);
   payment = decision.approved ? (decision.transactionId ?? '') : '';
@@ -33,14 +35,14 @@ beforeAll(async () => {
   next();
   await network.request(cardId, 100_00);
   next();
-  await network.request(theirs, 1);
+  await network.request(cardOfOtherPlatform, 1);
 });
 
 describe('cards decisions', () => {
   it('filters by platform and card, newest first', async () => {
     const all = await json();
     expect(all.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
-      [theirs, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
+      [cardOfOtherPlatform, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
       [cardId, 'AUTHORIZATION', 100_00, 'INSUFFICIENT_FUNDS'],
       [cardId, 'CLEARING', 12_34, null],
       [cardId, 'AUTHORIZATION', 12_34, null],
@@ -92,7 +94,7 @@ describe('other verbs', () => {
   });
 
   it('export it with all other transactions and postings', async () => {
-    await app.settle(); // what pays for it is taken
+    await app.settle(); // The account is debited for the payment.
     const span = ['--from', '2026-01-05', '--to', '2026-01-05'];
     const { code, out } = await run('export', 'transactions', ...span);
     expect(code).toBe(0);

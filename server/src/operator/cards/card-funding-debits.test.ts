@@ -33,7 +33,7 @@ const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(a
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 const SLOW_MERCHANT = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
-const REASON_FLAGS = ['--reason', 'They wrote so'];
+const REASON_FLAGS = ['--reason', 'Confirmed by the issuer'];
 
 const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...more: string[]) =>
   run('cards', 'resolve-debit', id, '--as', as, ...REASON_FLAGS, ...more);
@@ -41,7 +41,7 @@ const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...mor
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 /** A worker whose issuer returns this for every funding debit. */
-const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime = app.runtime) =>
+const workerWithIssuer = (check: IssuerPort['checkFundingDebit'], runtime: Runtime = app.runtime) =>
   createWorker({
     runtime,
     handlers: fundingDebitJobs({
@@ -52,15 +52,16 @@ const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime =
     metrics: createMetrics(),
   });
 
-const silentWorker = () => workerSaying(() => Promise.reject(new Error('no answer')));
+const workerWithUnreachableIssuer = () =>
+  workerWithIssuer(() => Promise.reject(new Error('no answer')));
 
 /** A process in which other work runs just before a payment changes. */
 function runtimeWith(concurrentWork: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
-  let crossings = 0;
+  let calls = 0;
   const commit: typeof committer.commit = async (set) => {
     const changes = set.updates.some(({ table }) => table.name === 'transactions');
-    if (changes && ++crossings === 1) await concurrentWork();
+    if (changes && ++calls === 1) await concurrentWork();
     return committer.commit(set);
   };
   return { ...app.runtime, committer: { commit } };
@@ -102,18 +103,18 @@ describe('cards funding-debits', () => {
     expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +DEBIT +AMOUNT +ATTEMPTS +MERCHANT\n/);
     expect(out).toMatch(/ AUTHORIZED +1 +0\.70 +1 +Shop 005\n$/);
     pass(WAIT_MS);
-    await silentWorker().runDue();
+    await workerWithUnreachableIssuer().runDue();
     expect(await attempts()).toEqual([
       [first.id, 2],
       [second.id, 2],
     ]);
     pass(WAIT_MS);
-    await workerSaying(async () => ({ state: 'pending', checkAfterMs: WAIT_MS })).runDue();
+    await workerWithIssuer(async () => ({ state: 'pending', checkAfterMs: WAIT_MS })).runDue();
     expect(await attempts('--limit', '1')).toEqual([[first.id, 3]]);
     expect(await attempts('--platform', app.other.id)).toEqual([]);
     expect(await attempts('--platform', app.platform.id)).toHaveLength(2);
     expect((await run('cards', 'funding-debits', '--limit', '0')).code).toBe(2);
-    // An ended one is no longer listed, though its job runs once more.
+    // A resolved debit is no longer listed, although its job runs once more.
     await resolveDebit(first, 'completed');
     expect(await attempts()).toEqual([[second.id, 3]]);
     await resolveDebit(second, 'completed');
@@ -137,7 +138,7 @@ describe('cards resolve-debit', () => {
     const settled = { status: 'SETTLED', account: '0 of 0', settled: 100 };
     expect(await paid.readState()).toEqual(settled);
     expect(await railResultsOf(paid)).toEqual([
-      { kind: 'card', state: 'settled', reason: 'They wrote so' },
+      { kind: 'card', state: 'settled', reason: 'Confirmed by the issuer' },
     ]);
     // The remaining job has no effect.
     await app.advance(WAIT_MS);
@@ -164,10 +165,10 @@ describe('cards resolve-debit', () => {
     );
     expect(resolved).toEqual({
       ...{ transactionId: paid.id, status: 'EXCEPTION', number: 1, debitStatus: 'STUCK' },
-      ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'They wrote so' },
+      ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'Confirmed by the issuer' },
     });
-    const stuck = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
-    expect(await paid.readState()).toEqual(stuck);
+    const failedState = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
+    expect(await paid.readState()).toEqual(failedState);
     await json('cards', 'resolve', paid.id, '--outcome', 'collect');
     expect((await railResultsOf(paid)).map((each) => each.state).sort()).toEqual([
       'failed',
@@ -211,7 +212,7 @@ describe('cards resolve-debit', () => {
   it('has no effect if the issuer responds concurrently', async () => {
     const paid = await fixture.startPayment(SLOW_MERCHANT);
     pass(WAIT_MS);
-    const runtime = runtimeWith(workerSaying(async () => ({ state: 'confirmed' })).runDue);
+    const runtime = runtimeWith(workerWithIssuer(async () => ({ state: 'confirmed' })).runDue);
     const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS];
     const { code, err } = await commandRunner({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
@@ -223,11 +224,11 @@ describe('cards resolve-debit', () => {
     expect(await railResultsOf(paid)).toEqual([]);
   });
 
-  it('remains if the issuer responds concurrently', async () => {
+  it('keeps its decision if the issuer responds concurrently', async () => {
     const paid = await fixture.startPayment(SLOW_MERCHANT);
     pass(WAIT_MS);
     const runtime = runtimeWith(() => resolveDebit(paid, 'completed'));
-    await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
+    await workerWithIssuer(async () => ({ state: 'failed' }), runtime).runDue();
     expect(await paid.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',

@@ -33,5 +33,5 @@ export async function* csv<R>(
   cellsOf: (row: R) => readonly string[],
 ): AsyncGenerator<string> {
   yield csvLine(head);
-  for await (const piece of rows) yield piece.map((row) => csvLine(cellsOf(row))).join('');
+  for await (const chunk of rows) yield chunk.map((row) => csvLine(cellsOf(row))).join('');
 }

@@ -11,12 +11,12 @@ import { pipeline } from 'node:stream/promises';
  */
 export async function writeNew(
   file: string,
-  pieces: AsyncIterable<string | Uint8Array>,
+  chunks: AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   const out = createWriteStream(file, { mode: 0o600, flags: 'wx' });
   await once(out, 'open');
   try {
-    await pipeline(Readable.from(pieces), out);
+    await pipeline(Readable.from(chunks), out);
   } catch (error) {
     await rm(file, { force: true });
     throw error;

@@ -20,7 +20,7 @@ export interface Output {
   json: unknown;
   text: string;
   /** Printed instead of both, in chunks, as fast as it is consumed. */
-  pieces?: AsyncIterable<string>;
+  chunks?: AsyncIterable<string>;
   /** The chunks are one JSON value; otherwise CSV. */
   isJson?: boolean;
   /** The output reports a failure. */

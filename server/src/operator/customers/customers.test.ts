@@ -90,9 +90,9 @@ async function run(verb: string, ...argv: string[]) {
 }
 
 async function textOf(verb: string, ...argv: string[]): Promise<string> {
-  const { pieces } = await run(verb, ...argv);
+  const { chunks } = await run(verb, ...argv);
   let text = '';
-  for await (const piece of pieces ?? []) text += piece;
+  for await (const chunk of chunks ?? []) text += chunk;
   return text;
 }
 
@@ -193,9 +193,9 @@ describe('customers find', () => {
     expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(businesses);
     const taxed = await run('find', '--identifier', '471234567');
     expect(taxed.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
-    const moved = { personalInfo: { email: 'moved@business.example' } };
+    const ownerChange = { personalInfo: { email: 'moved@business.example' } };
     const path = `/beneficial-owners/${owner.id}`;
-    ok(await app.call('PATCH', path, moved, { as: app.unregulated }), 200);
+    ok(await app.call('PATCH', path, ownerChange, { as: app.unregulated }), 200);
     expect((await run('find', '--email', OWNER.email)).json).toEqual([]);
     expect((await run('find', '--email', 'moved@business.example')).json).toMatchObject(businesses);
   });

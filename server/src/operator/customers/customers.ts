@@ -67,9 +67,9 @@ async function exportOne(system: System, args: CommandArgs): Promise<Output> {
   const opener = await openCustomerData(system.runtime, customerId);
   const [to, folder] = [args.text('to'), args.text('files')];
   if (folder !== undefined && to === undefined) throw usageError('--files requires --to');
-  const pieces = exportCustomerData({ ...system, personalData: PERSONAL_DATA }, opener);
-  if (to === undefined) return { json: null, text: '', pieces, isJson: true };
-  await writeNew(to, pieces);
+  const chunks = exportCustomerData({ ...system, personalData: PERSONAL_DATA }, opener);
+  if (to === undefined) return { json: null, text: '', chunks, isJson: true };
+  await writeNew(to, chunks);
   let files: number | null = null;
   if (folder !== undefined) {
     const documentFiles = await openDocumentFiles(system, opener);

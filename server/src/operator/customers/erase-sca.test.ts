@@ -47,7 +47,7 @@ const codesOf = (id: string) =>
     [id],
   );
 
-it('is exported with decrypted addresses and without authentication secrets', async () => {
+it('authentication data is exported with decrypted addresses and without authentication secrets', async () => {
   const { id, secrets, reset } = await lifecycle();
   const { text, all } = await exportOf(app, id);
   expect(all.sca_lockouts).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
@@ -73,7 +73,7 @@ it('is exported with decrypted addresses and without authentication secrets', as
   for (const secret of [...secrets, reset.livenessAccessToken]) expect(text).not.toContain(secret);
 });
 
-it('is removed when the customer is erased, except for types and times of events', async () => {
+it('authentication data is removed when the customer is erased, except for types and times of events', async () => {
   const { id } = await lifecycle();
   const other = await lifecycle();
   expect((await codesOf(id)).length).toBeGreaterThan(0);

@@ -53,7 +53,7 @@ const codesOf = (customerId: string) =>
     [customerId],
   );
 
-it('is exported opened, without signing keys', async () => {
+it('a wallet is exported decrypted, without signing keys', async () => {
   const { person, id, requested } = await walletOwner();
   const row = await app.runtime.db.read(wallets, id);
   const { text, all } = await exportOf(app, person.id);
@@ -81,7 +81,7 @@ it('is exported opened, without signing keys', async () => {
   }
 });
 
-it('is removed with its seed when its owner is erased', async () => {
+it('a wallet is removed with its seed when its owner is erased', async () => {
   const { person, id } = await walletOwner();
   const other = await walletOwner();
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);

@@ -150,13 +150,13 @@ it('leaves no personal data in any column of any table', async () => {
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
   const parts = { stream, personalData: PERSONAL_DATA };
-  const pieces: string[] = [];
+  const chunks: string[] = [];
   const opener = await openCustomerData(app.runtime, person.id);
-  for await (const piece of exportCustomerData(parts, opener)) pieces.push(piece);
-  const all = JSON.parse(pieces.join(''));
+  for await (const chunk of exportCustomerData(parts, opener)) chunks.push(chunk);
+  const all = JSON.parse(chunks.join(''));
   expect(all.customers[0].personal.identifier).toBe(PERSON.identifier);
   const claims = all.events.filter((each: { type: string }) => each.type === 'INVITATION.CLAIMED');
-  expect(claims).toMatchObject([{ data: null }]); // it is sealed for who invited
+  expect(claims).toMatchObject([{ data: null }]); // The data is sealed for the inviting platform.
   const before = await tracesOf(WORDS);
   expect(before).toContain('import_errors.correlation_id');
   expect(before).toContain('idempotency.reply');

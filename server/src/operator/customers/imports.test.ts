@@ -12,11 +12,11 @@ async function run(...argv: string[]) {
   const result = { code: 0, out: '', err: '' };
   result.code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl },
-    out: (piece) => {
-      result.out += piece;
+    out: (chunk) => {
+      result.out += chunk;
     },
-    err: (piece) => {
-      result.err += piece;
+    err: (chunk) => {
+      result.err += chunk;
     },
   });
   return result;

@@ -54,7 +54,7 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
   const json = await importDetails(system.runtime, args.required('import'));
   if (args.on('errors')) {
     const rows = importErrorsOf(system.stream, json.importId);
-    return { json: null, text: '', pieces: csv(ERROR_HEAD, rows, errorCells) };
+    return { json: null, text: '', chunks: csv(ERROR_HEAD, rows, errorCells) };
   }
   const lines = record([
     ['Import', json.importId],

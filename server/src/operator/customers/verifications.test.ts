@@ -28,7 +28,7 @@ async function expectRejected(text: string, ...argv: string[]) {
   expect(err).toContain(text);
 }
 
-async function misused(text: string, ...argv: string[]) {
+async function expectInvalidUsage(text: string, ...argv: string[]) {
   const { code, err } = await run(...argv);
   expect([code, err]).toEqual([2, expect.stringContaining(text)]);
 }
@@ -275,11 +275,17 @@ describe('a decision', () => {
   it('rejects invalid usage', async () => {
     const { id, passport } = await person();
     const hold = (...more: string[]) => ['verifications', 'hold', id, ...more];
-    await misused('--error is needed', ...hold());
-    await misused('not BAD_HAIR', ...hold('--error', 'BAD_HAIR'));
-    await misused('MISSING_FIELD needs a #FIELD', ...hold('--error', 'MISSING_FIELD'));
-    await misused('APPLICANT_FRAUD has no #FIELD', ...hold('--error', 'APPLICANT_FRAUD#x'));
-    await misused('EXPIRED_DOCUMENT needs @Document', ...hold('--error', 'EXPIRED_DOCUMENT'));
+    await expectInvalidUsage('--error is needed', ...hold());
+    await expectInvalidUsage('not BAD_HAIR', ...hold('--error', 'BAD_HAIR'));
+    await expectInvalidUsage('MISSING_FIELD needs a #FIELD', ...hold('--error', 'MISSING_FIELD'));
+    await expectInvalidUsage(
+      'APPLICANT_FRAUD has no #FIELD',
+      ...hold('--error', 'APPLICANT_FRAUD#x'),
+    );
+    await expectInvalidUsage(
+      'EXPIRED_DOCUMENT needs @Document',
+      ...hold('--error', 'EXPIRED_DOCUMENT'),
+    );
     const { passport: foreignPassport } = await person();
     const unrelated = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
     await expectRejected('does not belong to this customer', ...unrelated);

@@ -92,7 +92,7 @@ export const retentionVerbs: readonly Verb[] = [
     run: async ({ retention }, args) => ({
       json: null,
       text: '',
-      pieces: await archiveText(retention, args.required('archive')),
+      chunks: await archiveText(retention, args.required('archive')),
       isJson: true,
     }),
   },

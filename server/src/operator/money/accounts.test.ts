@@ -111,7 +111,7 @@ describe('accounts fail and retry', () => {
       }),
     );
     const id = row?.id as string;
-    await run('fail', id, '--reason', 'No bank would');
+    await run('fail', id, '--reason', 'Rejected by every bank');
     await expect(run('unfreeze', id)).rejects.toThrow(
       'This action is not possible: the account is FAILED.',
     );

@@ -13,7 +13,7 @@ const app = testApp();
 let fixture: ReturnType<typeof mintFixture>;
 let coin: { id: string; symbol: string };
 let bank: { id: string };
-let burnt: string;
+let createdBurnId: string;
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   bank = await createExternalAccount(app, id, 'USD');
   await app.advance(1_000);
   const body = fixture.burnBody(bank.id, { amount: '1230000' });
-  burnt = ok(await fixture.burn(coin.id, body), 201).id;
+  createdBurnId = ok(await fixture.burn(coin.id, body), 201).id;
 });
 
 describe('stablecoins operations', () => {
@@ -41,7 +41,7 @@ describe('stablecoins operations', () => {
     const all = await json('stablecoins', 'operations', coin.id);
     expect(all).toMatchObject([
       {
-        operationId: burnt,
+        operationId: createdBurnId,
         platformId: app.platform.id,
         stablecoinId: coin.id,
         type: 'BURN',
@@ -58,10 +58,10 @@ describe('stablecoins operations', () => {
       (await json('stablecoins', 'operations', ...flags)).map(
         (each: { operationId: string }) => each.operationId,
       );
-    expect(await request('--status', 'CREATED')).toEqual([burnt]);
-    expect(await request('--platform', app.platform.id, '--limit', '1')).toEqual([burnt]);
+    expect(await request('--status', 'CREATED')).toEqual([createdBurnId]);
+    expect(await request('--platform', app.platform.id, '--limit', '1')).toEqual([createdBurnId]);
     expect(await request('--platform', app.other.id)).toEqual([]);
-    expect(await request('--after', burnt)).toEqual([all[1].operationId]);
+    expect(await request('--after', createdBurnId)).toEqual([all[1].operationId]);
     const { out } = await run('stablecoins', 'operations');
     expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +PROVIDER STATUS +REASON\n/);
     expect(out).toContain(`1.230000 ${coin.symbol}`);
@@ -86,13 +86,13 @@ describe('ledger verify', () => {
 
   it('computes the circulating supply from mints and burns', async () => {
     expect(await json('ledger', 'verify')).toMatchObject({ balanced: true, problems: [] });
-    await sql("update stablecoin_operations set status = 'FAILED' where id = $1", [burnt]);
+    await sql("update stablecoin_operations set status = 'FAILED' where id = $1", [createdBurnId]);
     const { code, out } = await run('ledger', 'verify');
     expect(code).toBe(1);
     expect(out).toContain(
       `${coin.id}: 1230000 is held for burns, but its mints and burns require 0`,
     );
-    await sql("update stablecoin_operations set status = 'CREATED' where id = $1", [burnt]);
+    await sql("update stablecoin_operations set status = 'CREATED' where id = $1", [createdBurnId]);
     await sql("update stablecoin_operations set amount = amount + 1 where type = 'MINT'");
     const problems = (await run('ledger', 'verify')).out;
     expect(problems).toContain(`${coin.id}: ${100n * DOLLAR} circulates`);
@@ -123,7 +123,7 @@ describe('customers export', () => {
 
 describe('stablecoins end', () => {
   const end = (id: string, as: string) =>
-    run('stablecoins', 'end', id, '--as', as, '--reason', 'The provider wrote so');
+    run('stablecoins', 'end', id, '--as', as, '--reason', 'Confirmed by the provider');
 
   /** A burn of a separate coin, put into a state without side effects. */
   async function burnIn(status: string) {
@@ -148,27 +148,30 @@ describe('stablecoins end', () => {
     ['PROCESSING', 'failed', 'FAILED', 20n],
     ['EXPIRED', 'completed', 'COMPLETED', 10n],
     ['CREATED', 'failed', 'FAILED', 20n],
-  ] as const)('ends one that is %s: as %s', async (status, as, becomes, dollars) => {
-    const { id, coinId } = await burnIn(status);
-    expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
-    const reply = await fixture.readOperation(id);
-    expect(reply.status).toBe(becomes);
-    expect(reply.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
-    const left = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.readSupply(coinId)).toEqual(left);
-    expect(await fixture.findSupplyProblems()).toEqual([]);
-    const action = as === 'failed' ? 'fail' : 'complete';
-    expect(await json('stablecoins', 'history', id)).toMatchObject([
-      { actor: 'operator', action, reason: 'The provider wrote so' },
-    ]);
-  });
+  ] as const)(
+    'ends an operation with the status %s as %s',
+    async (status, as, becomes, dollars) => {
+      const { id, coinId } = await burnIn(status);
+      expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
+      const reply = await fixture.readOperation(id);
+      expect(reply.status).toBe(becomes);
+      expect(reply.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
+      const supply = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
+      expect(await fixture.readSupply(coinId)).toEqual(supply);
+      expect(await fixture.findSupplyProblems()).toEqual([]);
+      const action = as === 'failed' ? 'fail' : 'complete';
+      expect(await json('stablecoins', 'history', id)).toMatchObject([
+        { actor: 'operator', action, reason: 'Confirmed by the provider' },
+      ]);
+    },
+  );
 
   it('expires a submitted mint that can still be paid, and continues to request its status', async () => {
-    const { id, coinId } = await burnIn('handed over');
+    const { id, coinId } = await burnIn('SUBMITTED');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
     expect((await fixture.readSupply(coinId)).burning).toBe(0n);
-    const move = { actor: 'operator', action: 'expire', reason: 'The provider wrote so' };
-    expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
+    const entry = { actor: 'operator', action: 'expire', reason: 'Confirmed by the provider' };
+    expect(await json('stablecoins', 'history', id)).toMatchObject([entry]);
     const { calls, runFor } = workerWithReplies(
       app,
       progressReply('expired'),
@@ -196,7 +199,7 @@ describe('stablecoins end', () => {
     expect((await fixture.readSupply(coinId)).circulating).toBe(20n * DOLLAR);
   });
 
-  it('ends none twice, and none without a reason', async () => {
+  it('rejects a second end, and an end without a reason', async () => {
     const { id } = await burnIn('PROCESSING');
     expect(await run('stablecoins', 'end', id, '--as', 'failed')).toMatchObject({ code: 2 });
     expect(await end(id, 'odd')).toMatchObject({ code: 2 });

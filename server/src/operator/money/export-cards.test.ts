@@ -15,8 +15,8 @@ beforeAll(() => {
 });
 
 /** Rows of an export without quoted cells. */
-async function exportRows(what: string): Promise<Record<string, string>[]> {
-  const { code, out, err } = await commandRunner(app)(['export', what, ...DAYS]);
+async function exportRows(kind: string): Promise<Record<string, string>[]> {
+  const { code, out, err } = await commandRunner(app)(['export', kind, ...DAYS]);
   expect([code, err]).toEqual([0, '']);
   const [head = [], ...rows] = out
     .trimEnd()
@@ -71,7 +71,7 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
   ['a credit is announced', CREDIT, [], { received: '0.00' }],
   ['a credit was cleared', CREDIT, [['CLEARING', 100n]], { received: '1.00' }],
   [
-    'USDB paid a part',
+    'USDB paid a part of it',
     USDB,
     [
       ['CLEARING', 60n],
@@ -80,7 +80,7 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     { sent: '0.950000' },
   ],
   [
-    'USDB got a credit',
+    'a credit in USDB is announced',
     { ...USDB, kind: 'financial_credit_authorization' },
     [],
     { received: '1.000000' },

@@ -31,11 +31,11 @@ async function run(...argv: string[]) {
   const result = { code: 0, out: '', err: '' };
   result.code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
-    out: (piece) => {
-      result.out += piece;
+    out: (chunk) => {
+      result.out += chunk;
     },
-    err: (piece) => {
-      result.err += piece;
+    err: (chunk) => {
+      result.err += chunk;
     },
   });
   return result;
@@ -54,7 +54,7 @@ function parse(csv: string): Record<string, string>[] {
     rows.at(-1)?.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
     if (match[2] === '\r\n') rows.push([]);
   }
-  expect(position).toBe(csv.length); // nothing that the grammar does not allow
+  expect(position).toBe(csv.length); // The whole text matches the grammar.
   const [head = [], ...lines] = rows.slice(0, -1);
   for (const each of lines) expect(each).toHaveLength(head.length);
   return lines.map((each) => Object.fromEntries(head.map((name, i) => [name, each[i] as string])));
@@ -101,30 +101,30 @@ describe('the export', () => {
   it('balances: opening and postings of a day equal its closing, for every account and day', async () => {
     const balances = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
     const postings = await exportRows('postings', '2026-01-05', '2026-01-10');
-    const moved = new Map<string, bigint>();
+    const netPostings = new Map<string, bigint>();
     for (const row of postings.filter((each) => each.effect === 'POSTED')) {
       const amount = BigInt(row.minor as string);
       const add = (account: string, amount: bigint) =>
-        moved.set(key(row, account), (moved.get(key(row, account)) ?? 0n) + amount);
+        netPostings.set(key(row, account), (netPostings.get(key(row, account)) ?? 0n) + amount);
       add(row.debit_account as string, -amount);
       add(row.credit_account as string, amount);
     }
-    expect(moved.size).toBeGreaterThan(15);
+    expect(netPostings.size).toBeGreaterThan(15);
     const closing = new Map<string, bigint>();
     for (const row of balances) {
       const balanceKey = key(row, row.account as string);
-      expect(BigInt(row.opening_minor!) + (moved.get(balanceKey) ?? 0n)).toBe(
+      expect(BigInt(row.opening_minor!) + (netPostings.get(balanceKey) ?? 0n)).toBe(
         BigInt(row.closing_minor!),
       );
       expect(BigInt(row.credits_minor!) - BigInt(row.debits_minor!)).toBe(
-        moved.get(balanceKey) ?? 0n,
+        netPostings.get(balanceKey) ?? 0n,
       );
       // Each day opens with the closing balance of the day before; the first day opens at zero.
       expect(BigInt(row.opening_minor!)).toBe(closing.get(row.account as string) ?? 0n);
       closing.set(row.account as string, BigInt(row.closing_minor!));
-      moved.delete(balanceKey);
+      netPostings.delete(balanceKey);
     }
-    expect([...moved].filter(([, net]) => net !== 0n)).toEqual([]);
+    expect([...netPostings].filter(([, net]) => net !== 0n)).toEqual([]);
     for (const day of new Set(balances.map((each) => each.day))) {
       for (const currency of new Set(balances.map((each) => each.currency))) {
         const matching = balances.filter((each) => each.day === day && each.currency === currency);
@@ -142,14 +142,17 @@ describe('the export', () => {
 
   it('has the days with postings, and others only with --idle', async () => {
     const all = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
-    const moved = await exportRows('balances', '2026-01-05', '2026-01-10');
-    expect(moved.length).toBeGreaterThan(15);
-    const netOf = (row: Record<string, string>) =>
+    const active = await exportRows('balances', '2026-01-05', '2026-01-10');
+    expect(active.length).toBeGreaterThan(15);
+    const hasPostings = (row: Record<string, string>) =>
       row.debits_minor !== '0' || row.credits_minor !== '0';
-    expect(moved).toEqual(all.filter(netOf));
-    expect(all.filter((row) => !netOf(row) && row.closing_minor === '0')).toEqual([]);
-    const isClosing = (row: Record<string, string>) => row.account?.startsWith('InternalAccount:');
-    expect(all.filter((row) => !netOf(row) && isClosing(row)).length).toBeGreaterThan(5);
+    expect(active).toEqual(all.filter(hasPostings));
+    expect(all.filter((row) => !hasPostings(row) && row.closing_minor === '0')).toEqual([]);
+    const isInternalAccount = (row: Record<string, string>) =>
+      row.account?.startsWith('InternalAccount:');
+    expect(all.filter((row) => !hasPostings(row) && isInternalAccount(row)).length).toBeGreaterThan(
+      5,
+    );
     expect(await exportRows('balances', '2026-01-07', '2026-01-07')).toEqual([]);
     const after = await exportRows('balances', '2027-01-01', '2027-01-01', '--idle');
     const last = all.filter((each) => each.day === '2026-01-10' && each.closing_minor !== '0');
@@ -285,8 +288,8 @@ describe('a long export', () => {
       { env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: app.databaseUrl } },
     );
     let errors = '';
-    child.stderr.on('data', (piece) => {
-      errors += piece;
+    child.stderr.on('data', (chunk) => {
+      errors += chunk;
     });
     const exitCode = new Promise<number | null>((resolve) => child.on('close', resolve));
     let lines = 0;

@@ -133,7 +133,7 @@ interface Sheet<R> {
 function exporting<R>({ name, summary, lines, head, cellsOf, flags }: Sheet<R>): Verb {
   const run = async (system: System, args: CommandArgs): Promise<Output> => {
     const rows = lines(system.stream, await rangeOf(system, args), args);
-    return { json: null, text: '', pieces: csv(head, rows, cellsOf) };
+    return { json: null, text: '', chunks: csv(head, rows, cellsOf) };
   };
   return { noun: 'export', verb: name, summary, flags: { ...FLAGS, ...flags }, run };
 }

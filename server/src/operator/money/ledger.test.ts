@@ -15,17 +15,17 @@ let database: TestDatabase;
 let config: Config;
 
 async function run(...argv: string[]) {
-  const ran = { code: 0, out: '', err: '' };
-  ran.code = await main(argv, {
+  const result = { code: 0, out: '', err: '' };
+  result.code = await main(argv, {
     env: { DATABASE_URL: database.url },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return ran;
+  return result;
 }
 
 async function verify() {
@@ -48,7 +48,7 @@ const stage = (work: (ctx: Ctx) => void): Promise<void> =>
     operate(runtime, systemCaller('P', 'sandbox'), async (ctx) => work(ctx)),
   );
 
-const move = (transactionId: string, step: string, debit: string, credit: string) =>
+const transferOf = (transactionId: string, step: string, debit: string, credit: string) =>
   ({ transactionId, step, debit, credit, currency: 'USD' }) satisfies Omit<TransferInput, 'amount'>;
 
 beforeAll(async () => {
@@ -64,18 +64,18 @@ beforeAll(async () => {
     ctx.insert(ledgerAccounts, { ...account, id: 'idle', currency: 'EUR', floor: 0n });
   });
   await stage((ctx) =>
-    ctx.transfer({ ...move('T:fund', 'fund', 'house', 'alice'), amount: 1_234_567n }),
+    ctx.transfer({ ...transferOf('T:fund', 'fund', 'house', 'alice'), amount: 1_234_567n }),
   );
   await stage((ctx) => {
-    ctx.hold({ ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
-    ctx.hold({ ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
-    ctx.hold({ ...move('T:open', 'send', 'alice', 'bob'), amount: 700n });
-    ctx.hold({ ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
+    ctx.hold({ ...transferOf('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.hold({ ...transferOf('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
+    ctx.hold({ ...transferOf('T:open', 'send', 'alice', 'bob'), amount: 700n });
+    ctx.hold({ ...transferOf('T:back', 'send', 'alice', 'bob'), amount: 900n });
   });
   await stage((ctx) => {
-    ctx.post({ ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
-    ctx.post({ ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
-    ctx.void({ ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
+    ctx.post({ ...transferOf('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.post({ ...transferOf('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
+    ctx.void({ ...transferOf('T:back', 'send', 'alice', 'bob'), amount: 900n });
   });
 });
 afterAll(() => database.drop());
@@ -130,11 +130,11 @@ describe('ledger verify', () => {
         'carol has a balance of 50.00 USD, but its transfers sum to 0.00 USD',
       ],
     ],
-  ])('finds a manual change of %s', async (_description, breakIt, repair, problems) => {
-    await sql(breakIt);
+  ])('finds a manual change of %s', async (_description, corruption, correction, problems) => {
+    await sql(corruption);
     expect(await verify()).toMatchObject({ code: 1, balanced: false, problems });
     expect((await run('ledger', 'verify')).out).toContain('THE BOOKS DO NOT BALANCE:\n');
-    await sql(repair);
+    await sql(correction);
     expect(await verify()).toMatchObject({ code: 0, balanced: true });
   });
 

@@ -6,17 +6,17 @@ import { main } from '../../operator.ts';
 const app = testApp();
 
 async function run(...argv: string[]) {
-  const ran = { code: 0, out: '', err: '' };
-  ran.code = await main(argv, {
+  const result = { code: 0, out: '', err: '' };
+  result.code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return ran;
+  return result;
 }
 
 interface Shown {
@@ -64,7 +64,7 @@ it('lists, rotates and retires the keys of an environment', async () => {
 });
 
 it.each(['-1', '1.5', 'x', '2161'])('rejects an overlap of %s', async (hours) => {
-  const ran = await run(...ROTATE, `--overlap-hours=${hours}`);
-  expect(ran).toMatchObject({ code: 2, out: '' });
-  expect(ran.err).toContain('--overlap-hours must be a number from 0 to 2160');
+  const result = await run(...ROTATE, `--overlap-hours=${hours}`);
+  expect(result).toMatchObject({ code: 2, out: '' });
+  expect(result.err).toContain('--overlap-hours must be a number from 0 to 2160');
 });

@@ -88,10 +88,10 @@ describe('platform limits', () => {
     [['--currency', 'USD', '--per-day', '0.00'], 'must be from 0.01 to '],
     [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'must be from 0.01 to '],
     [['--per-day', '1'], '--currency USD is needed'],
-  ])('reject %j', async (flags, complaint) => {
+  ])('reject %j', async (flags, message) => {
     const { code, out, err } = await run('platform', 'set-limit', platform, ...flags);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toContain(complaint);
+    expect(err).toContain(message);
   });
 
   it('require an existing platform', async () => {

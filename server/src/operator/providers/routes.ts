@@ -107,10 +107,10 @@ async function explainPayment(system: System, transactionId: string): Promise<Ou
   if (json.data.length === 0) {
     throw new Fault('NOT_FOUND', 'No provider was chosen for this transaction.');
   }
-  const texts = json.data.map((each) => {
-    const result = each.outcome === null ? '' : `, ${each.outcome}`;
-    const head = `${each.transferId} at ${each.chosenAt}: ${executedBy(each.providerId)}${result}.`;
-    return `${head}\n\n${explainedTable(each.routes)}`;
+  const texts = json.data.map((attempt) => {
+    const result = attempt.outcome === null ? '' : `, ${attempt.outcome}`;
+    const head = `${attempt.transferId} at ${attempt.chosenAt}: ${executedBy(attempt.providerId)}${result}.`;
+    return `${head}\n\n${explainedTable(attempt.routes)}`;
   });
   return { json, text: texts.join('\n') };
 }

@@ -54,7 +54,7 @@ export const auditVerbs: readonly Verb[] = [
     run: async ({ runtime }, args) => ({
       json: null,
       text: '',
-      pieces: allAuditLines(runtime.db, numberIn(args)),
+      chunks: allAuditLines(runtime.db, numberIn(args)),
       isJson: true,
     }),
   },
