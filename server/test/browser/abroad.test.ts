@@ -8,22 +8,22 @@ import { browserPath, visit } from './browser.ts';
 import {
   inspect,
   openAndStart,
-  openOffice,
+  openVerification,
   picture,
   press,
   TIMEOUT_MS,
   title,
   WITHOUT_DATA,
-} from './office.ts';
+} from './verification-fixture.ts';
 
-const office = openForFile(openOffice);
+const fixture = openForFile(openVerification);
 
 const request = (method: string, path: string, body?: object) =>
-  office.app.call(method, path, body, office.as);
+  fixture.app.call(method, path, body, fixture.as);
 
 /** A person with contact data only, verified where the EU requires it. */
 async function newPerson(overrides: object = {}) {
-  const { id } = await createCustomer(office.app, office.as, { ...WITHOUT_DATA, ...overrides });
+  const { id } = await createCustomer(fixture.app, fixture.as, { ...WITHOUT_DATA, ...overrides });
   return id as string;
 }
 
@@ -83,8 +83,8 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         page,
         problems: complaints,
         close,
-      } = await visit(office.browser, 'phone', office.origin);
-      await openAndStart(page, await office.linkFor(id));
+      } = await visit(fixture.browser, 'phone', fixture.origin);
+      await openAndStart(page, await fixture.linkFor(id));
       await introduce(page, 'Erika Mustermann', 'DE');
       await settle(page, 'DE', 'Köln');
 
@@ -130,8 +130,8 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         page,
         problems: complaints,
         close,
-      } = await visit(office.browser, 'desktop', office.origin);
-      await openAndStart(page, await office.linkFor(id));
+      } = await visit(fixture.browser, 'desktop', fixture.origin);
+      await openAndStart(page, await fixture.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
       await settle(page, 'AE', 'Dubai', '00000');
       // The number is optional here: navigation back skips it as well.
@@ -157,8 +157,8 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         page,
         problems: complaints,
         close,
-      } = await visit(office.browser, size, office.origin);
-      await openAndStart(page, await office.linkFor(id));
+      } = await visit(fixture.browser, size, fixture.origin);
+      await openAndStart(page, await fixture.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
       await title(page, 'Where you live');
       const hint = page.getByText('This country has no postal codes. Enter 00000.');
@@ -181,8 +181,8 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
     'offers a US citizen abroad only US numbers',
     async () => {
       const id = await newPerson();
-      const { page, close } = await visit(office.browser, 'desktop', office.origin);
-      await openAndStart(page, await office.linkFor(id));
+      const { page, close } = await visit(fixture.browser, 'desktop', fixture.origin);
+      await openAndStart(page, await fixture.linkFor(id));
       await introduce(page, 'Ada Lovelace', 'US');
       await settle(page, 'AE', 'Dubai');
       await title(page, 'Your identification number');
@@ -210,8 +210,8 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         page,
         problems: complaints,
         close,
-      } = await visit(office.browser, 'phone', office.origin);
-      await openAndStart(page, await office.linkFor(business.id));
+      } = await visit(fixture.browser, 'phone', fixture.origin);
+      await openAndStart(page, await fixture.linkFor(business.id));
       await title(page, 'Owners and control persons');
       await press(page, 'Add a person');
       await page.getByLabel('Beneficial owner').check();

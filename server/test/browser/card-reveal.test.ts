@@ -8,7 +8,7 @@ import { ok } from '../kit/app/fixtures.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { cardFixture } from '../kit/cards/cards.ts';
 import { browserPath, expectNoHorizontalScroll, launch, SIZES, type Size } from './browser.ts';
-import { inspect } from './office.ts';
+import { inspect } from './verification-fixture.ts';
 
 const TIMEOUT_MS = 60_000;
 

@@ -14,7 +14,14 @@ import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { createPhoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
 import { browserPath, launch, SIZES, type Size } from './browser.ts';
-import { COMPLETE_DATA, inspect, press, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
+import {
+  COMPLETE_DATA,
+  inspect,
+  press,
+  TIMEOUT_MS,
+  title,
+  WITHOUT_DATA,
+} from './verification-fixture.ts';
 
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="340" height="124" viewBox="0 0 340 124">
   <rect width="340" height="124" rx="24" fill="#0f766e"/>
@@ -112,7 +119,7 @@ async function open(size: Size, colorScheme: Theme) {
   const { width } = SIZES[size].viewport;
   return {
     page,
-    look: (name: string) => inspect(page, `${name}-${width}-${colorScheme}`),
+    inspectState: (name: string) => inspect(page, `${name}-${width}-${colorScheme}`),
     close: () => context.close(),
   };
 }
@@ -143,19 +150,19 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'confirm that a wallet belongs to a customer (%s, %s)',
     async (size, theme) => {
-      const { page, look, close } = await open(size, theme);
+      const { page, inspectState, close } = await open(size, theme);
       await page.goto(await ownershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
       expect(await logoWidth(page)).toBeGreaterThan(50);
-      await look('ownership');
+      await inspectState('ownership');
       await page.getByRole('link', { name: 'It is not mine' }).click();
       await title(page, 'Nothing was confirmed');
-      await look('ownership-declined');
+      await inspectState('ownership-declined');
       await page.getByRole('link', { name: 'Back' }).click();
       await press(page, 'Confirm wallet');
       await title(page, 'Wallet confirmed');
-      await look('ownership-confirmed');
+      await inspectState('ownership-confirmed');
       await page.reload();
       await close();
     },
@@ -165,14 +172,14 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'replace a factor (%s, %s)',
     async (size, theme) => {
-      const { page, look, close } = await open(size, theme);
+      const { page, inspectState, close } = await open(size, theme);
       await page.goto(await resetLink());
       await title(page, 'Confirm that it is you');
       await expectBrand(page);
-      await look('reset');
+      await inspectState('reset');
       await press(page, 'Confirm identity');
       await title(page, 'Identity confirmed');
-      await look('reset-confirmed');
+      await inspectState('reset-confirmed');
       await close();
     },
     TIMEOUT_MS,
@@ -181,19 +188,19 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'invite (%s, %s)',
     async (size, theme) => {
-      const { page, look, close } = await open(size, theme);
+      const { page, inspectState, close } = await open(size, theme);
       const link = await invitationLink();
       await page.goto(link);
       await title(page, 'You are invited, Grace');
       await expectBrand(page);
-      await look('invitation');
+      await inspectState('invitation');
       await ownership.app.call('POST', `/invitations/${link.split('/').at(-1)}/cancel`);
       await page.reload();
       await title(page, 'This invitation was canceled');
-      await look('invitation-cancelled');
+      await inspectState('invitation-cancelled');
       await page.goto(link.replace(/[^/]+$/, '00000000'));
       await title(page, 'Invitation not found');
-      await look('invitation-unknown');
+      await inspectState('invitation-unknown');
       await close();
     },
     TIMEOUT_MS,
@@ -202,17 +209,17 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'show a card (%s, %s)',
     async (size, theme) => {
-      const { page, look, close } = await open(size, theme);
+      const { page, inspectState, close } = await open(size, theme);
       const link = await cardLink();
       await page.goto(link);
       await title(page, 'Your card');
       await expectBrand(page);
       await page.getByText(/^Hidden in [45]:\d\d$/).waitFor();
-      await look('card');
+      await inspectState('card');
       await page.reload();
       await title(page, 'This link no longer works');
       await expectBrand(page);
-      await look('link-ended');
+      await inspectState('link-ended');
       await close();
     },
     TIMEOUT_MS,
@@ -221,39 +228,39 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'verify a person (%s, %s)',
     async (size, theme) => {
-      const { page, look, close } = await open(size, theme);
+      const { page, inspectState, close } = await open(size, theme);
       const { id } = await person({ ...COMPLETE_DATA, birthDate: undefined });
       const links = [await kycLink(id), await kycLink(id)] as const;
       await page.goto(links[0]);
       await title(page, 'Verify your identity');
       await expectBrand(page);
-      await look('verify-start');
+      await inspectState('verify-start');
       await press(page, 'Start');
       await title(page, 'About you');
-      await look('verify-step');
+      await inspectState('verify-step');
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
       expect(await page.title()).toMatch(/^Error: About you – Northwind$/);
-      await look('verify-error');
+      await inspectState('verify-error');
       await page.getByLabel('Date of birth').fill('1990-01-15');
       await press(page, 'Continue');
       await title(page, 'Documents');
-      await look('verify-documents');
+      await inspectState('verify-documents');
       await upload(id);
       await page.reload();
       await press(page, 'Continue');
       await title(page, 'Review and submit');
-      await look('verify-review');
+      await inspectState('verify-review');
       await press(page, 'Submit');
       await title(page, 'You are verified');
-      await look('verify-done');
+      await inspectState('verify-done');
       await page.goto(links[1]);
       await title(page, 'No action is needed');
-      await look('verify-no-action');
+      await inspectState('verify-no-action');
       await page.goto(links[0]);
       await title(page, 'This link no longer works');
       await expectBrand(page);
-      await look('verify-ended');
+      await inspectState('verify-ended');
       await close();
     },
     TIMEOUT_MS,
@@ -265,12 +272,12 @@ describe.runIf(browserPath)('hosted pages', () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
       expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
       await brand(ownership.as, '/gone.png');
-      const { page, look, close } = await open('phone', 'light');
+      const { page, inspectState, close } = await open('phone', 'light');
       await page.goto(await ownershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
       expect(await logoWidth(page)).toBe(0);
-      await look('ownership-without-logo');
+      await inspectState('ownership-without-logo');
       await close();
     },
     TIMEOUT_MS,

@@ -7,7 +7,7 @@ import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { operatorClient } from '../kit/operator/client.ts';
 import { CLIENT, startIdentityProvider } from '../kit/operator/identity-provider.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
-import { press, TIMEOUT_MS } from './office.ts';
+import { press, TIMEOUT_MS } from './verification-fixture.ts';
 
 /**
  * The port is selected in advance, because the address for redirects must be registered with the

@@ -8,7 +8,7 @@ import { operatorClient } from '../kit/operator/client.ts';
 import { PASSWORD } from '../kit/operator/people.ts';
 import { codeAt } from '../kit/sca/factors.ts';
 import { browserPath, launch, SIZES, type Visit, visit } from './browser.ts';
-import { inspect, press, TIMEOUT_MS, title } from './office.ts';
+import { inspect, press, TIMEOUT_MS, title } from './verification-fixture.ts';
 
 const app = testApp();
 let browser: Awaited<ReturnType<typeof launch>>;
@@ -42,7 +42,7 @@ async function addDevice(transport: 'internal' | 'usb' = 'internal') {
 }
 
 /** Inspects the state in every size and color scheme. */
-async function look(name: string): Promise<void> {
+async function inspectState(name: string): Promise<void> {
   const { page } = visited;
   for (const size of [SIZES.phone, SIZES.desktop]) {
     await page.setViewportSize(size.viewport);
@@ -102,7 +102,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       const secret = await firstLink();
       await visited.page.goto(at(`/enroll#${secret}`, '127.0.0.1'));
       await title(visited.page, 'Open this page at another address');
-      await look('wrong-address');
+      await inspectState('wrong-address');
       await visited.page.getByRole('link', { name: `Open at http://localhost:${port}` }).click();
       await title(visited.page, 'Set up your sign-in');
       expect(visited.page.url()).toBe(at('/enroll'));
@@ -122,11 +122,11 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await title(page, 'Set up your sign-in');
       expect(page.url()).toBe(at('/enroll'));
       expect(await page.getByLabel('Name of this device').inputValue()).toMatch(/Chrome on Linux/);
-      await look('enroll');
+      await inspectState('enroll');
 
       await press(page, 'Create a passkey');
       await alert('Enter your name');
-      await look('enroll-missing');
+      await inspectState('enroll-missing');
       await page.getByRole('link', { name: 'Enter your e-mail address' }).click();
       expect(await focused()).toBe('email');
       await fill('Your name', 'Ada Admin');
@@ -142,11 +142,11 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await title(page, 'Your account');
       await page.getByText('ada@example.com').waitFor();
       await page.getByText('administrator', { exact: true }).waitFor();
-      await look('account');
+      await inspectState('account');
 
       await press(page, 'Sign out');
       await title(page, 'Sign in');
-      await look('sign-in');
+      await inspectState('sign-in');
       await page.goto(at(''));
       await title(page, 'Sign in');
       expect(page.url()).toBe(at('/sign-in'));
@@ -159,19 +159,19 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await press(page, 'Add a passkey');
       await title(page, 'Add a passkey');
       await fill('Name of this device', 'Security key');
-      await look('add-passkey');
+      await inspectState('add-passkey');
       await press(page, 'Create a passkey');
       await page.getByText('The passkey “Security key” was added.').first().waitFor();
-      await look('account-two-passkeys');
+      await inspectState('account-two-passkeys');
       await press(page, 'Remove the passkey “Security key”');
-      await look('account-remove');
+      await inspectState('account-remove');
       await press(page, 'Remove passkey');
       await page.getByText('The passkey “Security key” was removed.').first().waitFor();
       await second.remove();
       await page.getByRole('button', { name: /^Remove the passkey/ }).click();
       await press(page, 'Remove passkey');
       await alert('This is the only sign-in method.');
-      await look('account-conflict');
+      await inspectState('account-conflict');
       await press(page, 'End other sessions');
       await page.getByText('All other sessions were ended.').first().waitFor();
 
@@ -179,7 +179,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await press(page, 'Add a passkey');
       await press(page, 'Create a passkey');
       await alert('Sign in again to change a sign-in method.');
-      await look('account-not-recent');
+      await inspectState('account-not-recent');
       await page.getByRole('link', { name: 'Sign in again' }).click();
       await title(page, 'Sign in');
       expect(violations()).toEqual([]);
@@ -194,7 +194,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       const link = at(`/enroll#${await invite('Carl Support', 'carl@example.com')}`);
       await page.goto(link);
       await page.getByText('For Carl Support (carl@example.com).').waitFor();
-      await look('enroll-invited');
+      await inspectState('enroll-invited');
       await press(page, 'Use a password and an authenticator app');
       await title(page, 'Set a password');
       const secretOf = async () =>
@@ -205,7 +205,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       expect(await attributes('New password')).toBe('new-password');
       expect(await attributes('Code')).toBe('one-time-code');
       expect(await attributes('E-mail address')).toBe('username');
-      await look('enroll-password');
+      await inspectState('enroll-password');
       await fill('New password', 'password1234');
       await fill('Code', '12345');
       await press(page, 'Set password');
@@ -213,7 +213,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await fill('Code', await code());
       await press(page, 'Set password');
       await alert('New password is common or easy to guess');
-      await look('enroll-password-weak');
+      await inspectState('enroll-password-weak');
       await fill('New password', PASSWORD);
       const totp = await secretOf();
       secrets.push(totp);
@@ -225,13 +225,13 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await press(page, 'Use a password and a code');
       await title(page, 'Sign in with a password');
       expect(await attributes('Password')).toBe('current-password');
-      await look('sign-in-password');
+      await inspectState('sign-in-password');
       await fill('E-mail address', 'carl@example.com');
       await fill('Password', 'wrong');
       await fill('Code', '000000');
       await press(page, 'Sign in');
       await alert('The e-mail address, the password or the code is wrong.');
-      await look('sign-in-rejected');
+      await inspectState('sign-in-rejected');
       await app.advance(30_000);
       await fill('Password', PASSWORD);
       await fill('Code', codeAt(totp, app.effects.now()));
@@ -240,7 +240,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
 
       await page.goto(link);
       await title(page, 'This link no longer works');
-      await look('enroll-ended');
+      await inspectState('enroll-ended');
       expect(violations()).toEqual([]);
     },
     TIMEOUT_MS,
@@ -265,7 +265,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       }
       await press(page, 'Sign in');
       await alert('Too many attempts. Try again in 15 minutes.');
-      await look('sign-in-limited');
+      await inspectState('sign-in-limited');
 
       await page.goto(at(`/enroll#${await invite('Dora', 'dora@example.com')}`));
       await press(page, 'Create a passkey');
@@ -294,7 +294,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.goto(at('/sign-in'));
       await title(page, 'Sign in');
       await page.getByRole('button', { name: 'Sign in with your company account' }).waitFor();
-      await look('sign-in-company');
+      await inspectState('sign-in-company');
       await press(page, 'Sign in with your company account');
       await alert('The sign-in with your company account was not completed.');
       expect(page.url()).toBe(at('/sign-in'));

@@ -10,30 +10,30 @@ import {
   COMPLETE_DATA,
   inspect,
   openAndStart,
-  openOffice,
+  openVerification,
   picture,
   press,
   REDIRECT,
   TIMEOUT_MS,
   title,
   WITHOUT_DATA,
-} from './office.ts';
+} from './verification-fixture.ts';
 
-const office = openForFile(openOffice);
+const fixture = openForFile(openVerification);
 
 describe.runIf(browserPath)('the verification page', () => {
   it(
     'can be completed with the keyboard only',
     async () => {
-      const person = await createCustomer(office.app, office.as, {
+      const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,
         address: ADDRESS,
         nationality: 'US',
       });
-      const { page, close } = await visit(office.browser, 'desktop', office.origin);
+      const { page, close } = await visit(fixture.browser, 'desktop', fixture.origin);
       // Requested early: the browser must be configured to return the selection.
       const choosing = page.waitForEvent('filechooser', { timeout: TIMEOUT_MS });
-      await openAndStart(page, await office.linkFor(person.id));
+      await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'About you');
       const { keyboard } = page;
       await keyboard.press('Tab');
@@ -91,13 +91,13 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'remains open when more data is required, and accepts another file for a rejected one',
     async () => {
-      const person = await createCustomer(office.app, office.as, {
+      const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,
         ...COMPLETE_DATA,
         fullName: 'Bad Scan 003',
       });
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
-      const link = await office.linkFor(person.id);
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
+      const link = await fixture.linkFor(person.id);
       await openAndStart(page, link);
       await title(page, 'Documents');
       await page.getByLabel('Document type').selectOption('PASSPORT');
@@ -115,15 +115,15 @@ describe.runIf(browserPath)('the verification page', () => {
       // After a reload it still shows the result.
       await page.goto(link);
       await page.getByText('More information is needed').waitFor();
-      office.app.effects.set(office.app.effects.now() + 1);
+      fixture.app.effects.set(fixture.app.effects.now() + 1);
       await page.getByLabel('File').setInputFiles(picture('bright.png'));
       await press(page, 'Replace');
       await page.getByText('Done').waitFor();
-      const { body } = await office.app.call(
+      const { body } = await fixture.app.call(
         'GET',
         `/documents?documentHolder=${person.id}`,
         undefined,
-        office.as,
+        fixture.as,
       );
       expect(body.data.map((document: { fileName: string }) => document.fileName)).toEqual([
         'bright.png',
@@ -136,7 +136,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'runs an action once when its button is pressed twice',
     async () => {
-      const person = await createCustomer(office.app, office.as, {
+      const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,
         ...COMPLETE_DATA,
       });
@@ -144,9 +144,9 @@ describe.runIf(browserPath)('the verification page', () => {
         { documentHolder: person.id, documentType: 'BANK_STATEMENT', country: 'US' },
         { bytes: pdfFile() },
       );
-      ok(await office.app.call('POST', '/documents', form, office.as), 201);
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
-      await openAndStart(page, await office.linkFor(person.id));
+      ok(await fixture.app.call('POST', '/documents', form, fixture.as), 201);
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
+      await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'Documents');
       const requested: string[] = [];
       page.on('request', (request) => requested.push(request.method()));
@@ -161,11 +161,11 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'is accessible in dark mode',
     async () => {
-      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 320, height: 640 });
-      await openAndStart(page, await office.linkFor(person.id));
+      await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'About you');
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
@@ -181,7 +181,7 @@ describe.runIf(browserPath)('the verification page', () => {
   ] as const)(
     'shows that no action is needed after the verification (%s, %s)',
     async (device, fullName, line) => {
-      const { app, browser, origin } = office;
+      const { app, browser, origin } = fixture;
       const person = await createCustomer(app, {}, { ...COMPLETE_DATA, fullName });
       const path = `/customers/${person.id}/kyc-link`;
       const { page, close } = await visit(browser, device, origin);
@@ -203,7 +203,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'shows an error when the link was used, has ended or is unknown',
     async () => {
-      const person = await createCustomer(office.app, office.as, {
+      const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,
         ...COMPLETE_DATA,
       });
@@ -217,11 +217,11 @@ describe.runIf(browserPath)('the verification page', () => {
         },
         { bytes: pdfFile() },
       );
-      ok(await office.app.call('POST', '/documents', form, office.as), 201);
-      const link = await office.linkFor(person.id);
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
-      const laterCustomer = await createCustomer(office.app, office.as, WITHOUT_DATA);
-      const secondLink = await office.linkFor(laterCustomer.id);
+      ok(await fixture.app.call('POST', '/documents', form, fixture.as), 201);
+      const link = await fixture.linkFor(person.id);
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
+      const laterCustomer = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const secondLink = await fixture.linkFor(laterCustomer.id);
       await openAndStart(page, link);
       await title(page, 'Review and submit');
       await press(page, 'Submit');
@@ -234,10 +234,10 @@ describe.runIf(browserPath)('the verification page', () => {
       };
       await expectEnded(link);
       await screenshot(page, 'phone-ended');
-      await expectEnded(`${office.origin}/verify/unknown-token`);
+      await expectEnded(`${fixture.origin}/verify/unknown-token`);
       await openAndStart(page, secondLink);
       await title(page, 'About you');
-      office.app.effects.set(office.app.effects.now() + 24 * 3_600_000);
+      fixture.app.effects.set(fixture.app.effects.now() + 24 * 3_600_000);
       await expectEnded(secondLink);
       await close();
     },

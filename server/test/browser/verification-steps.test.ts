@@ -8,14 +8,14 @@ import { browserPath, visit } from './browser.ts';
 import {
   ADDRESS,
   openAndStart,
-  openOffice,
+  openVerification,
   press,
   TIMEOUT_MS,
   title,
   WITHOUT_DATA,
-} from './office.ts';
+} from './verification-fixture.ts';
 
-const office = openForFile(openOffice);
+const fixture = openForFile(openVerification);
 
 const stepOf = (page: Page) => page.locator('.step').textContent();
 
@@ -39,9 +39,9 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'keep their number during completion, after a reload and in another tab',
     async () => {
-      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
-      const link = await office.linkFor(person.id);
+      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
+      const link = await fixture.linkFor(person.id);
       await openAndStart(page, link);
       await title(page, 'About you');
       expect(await stepOf(page)).toBe('Step 1 of 5');
@@ -55,7 +55,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       await title(page, 'Your identification number');
       expect(await stepOf(page)).toBe('Step 3 of 5');
       await close();
-      const secondVisit = await visit(office.browser, 'phone', office.origin);
+      const secondVisit = await visit(fixture.browser, 'phone', fixture.origin);
       await openAndStart(secondVisit.page, link);
       await title(secondVisit.page, 'Your identification number');
       expect(await stepOf(secondVisit.page)).toBe('Step 3 of 5');
@@ -67,7 +67,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'return step by step to the start, with the button of the page and the button of the browser',
     async () => {
-      const person = await createCustomer(office.app, office.as, {
+      const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,
         address: ADDRESS,
       });
@@ -75,8 +75,8 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
         page,
         problems: complaints,
         close,
-      } = await visit(office.browser, 'desktop', office.origin);
-      await openAndStart(page, await office.linkFor(person.id));
+      } = await visit(fixture.browser, 'desktop', fixture.origin);
+      await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'About you');
       await fillPerson(page);
       await title(page, 'Your identification number');
@@ -108,12 +108,12 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'begin with the required data, the reason, the recipients and the expiry of the link',
     async () => {
-      const person = await createCustomer(office.app, office.as, {
+      const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,
         address: ADDRESS,
       });
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
-      await page.goto(await office.linkFor(person.id));
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
+      await page.goto(await fixture.linkFor(person.id));
       await title(page, 'Verify your identity');
       const text = (await page.locator('main').textContent()) ?? '';
       for (const part of [

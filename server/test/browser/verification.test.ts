@@ -9,36 +9,36 @@ import {
   documentFile,
   inspect,
   openAndStart,
-  openOffice,
+  openVerification,
   picture,
   press,
   REDIRECT,
   TIMEOUT_MS,
   title,
   WITHOUT_DATA,
-} from './office.ts';
+} from './verification-fixture.ts';
 
 const SCREENS: readonly Size[] = ['desktop', 'phone'];
 
-const office = openForFile(openOffice);
+const fixture = openForFile(openVerification);
 
 describe.runIf(browserPath)('the verification page', () => {
   it.each(variantsOf(SCREENS, 0))(
     'verifies a person, on a %s',
     async (size) => {
-      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
+      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
       const {
         page,
         context,
         problems: complaints,
         close,
-      } = await visit(office.browser, size, office.origin);
+      } = await visit(fixture.browser, size, fixture.origin);
       const remainingSteps: string[] = [];
       await context.route(`${new URL(REDIRECT).origin}/**`, (route) => {
         remainingSteps.push(route.request().url());
         return route.fulfill({ contentType: 'text/html', body: '<title>back</title>' });
       });
-      await openAndStart(page, await office.linkFor(person.id, REDIRECT));
+      await openAndStart(page, await fixture.linkFor(person.id, REDIRECT));
 
       await title(page, 'About you');
       await page.getByText('Step 1 of 5').waitFor();
@@ -111,18 +111,18 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Submit');
       await title(page, 'You are verified');
       await inspect(page, `${size}-9-approved`);
-      const { body } = await office.app.call(
+      const { body } = await fixture.app.call(
         'GET',
         `/customers/${person.id}`,
         undefined,
-        office.as,
+        fixture.as,
       );
       expect(body).toMatchObject({ kycStatus: 'APPROVED', fullName: 'Ada Lovelace' });
-      const documents = await office.app.call(
+      const documents = await fixture.app.call(
         'GET',
         `/documents?documentHolder=${person.id}`,
         undefined,
-        office.as,
+        fixture.as,
       );
       expect(documents.body.data.map((document: { side: string }) => document.side).sort()).toEqual(
         ['BACK', 'FRONT'],
@@ -149,13 +149,13 @@ describe.runIf(browserPath)('the verification page', () => {
           incorporatedOn: '2020-01-15',
         },
       };
-      const business = ok(await office.app.call('POST', '/customers', body, office.as), 201);
+      const business = ok(await fixture.app.call('POST', '/customers', body, fixture.as), 201);
       const {
         page,
         problems: complaints,
         close,
-      } = await visit(office.browser, size, office.origin);
-      await openAndStart(page, await office.linkFor(business.id));
+      } = await visit(fixture.browser, size, fixture.origin);
+      await openAndStart(page, await fixture.linkFor(business.id));
 
       await title(page, 'About the business');
       expect(await page.getByLabel('Legal name').count()).toBe(0);
@@ -254,11 +254,11 @@ describe.runIf(browserPath)('the verification page', () => {
       await inspect(page, `${size}-business-8-review`);
       await press(page, 'Submit');
       await title(page, 'The business is verified');
-      const { body: after } = await office.app.call(
+      const { body: after } = await fixture.app.call(
         'GET',
         `/customers/${business.id}`,
         undefined,
-        office.as,
+        fixture.as,
       );
       expect(after).toMatchObject({
         kybStatus: 'APPROVED',

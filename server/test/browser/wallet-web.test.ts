@@ -22,7 +22,7 @@ import {
   walletFixture,
 } from '../kit/wallets/embedded-wallets.ts';
 import { browserPath, launch, type Size, type Visit, visit } from './browser.ts';
-import { inspect, press, TIMEOUT_MS } from './office.ts';
+import { inspect, press, TIMEOUT_MS } from './verification-fixture.ts';
 
 const START = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
 const TICK_MS = 50;
@@ -85,7 +85,7 @@ async function open(size: Size): Promise<Visit> {
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
-const news = (page: Page, expected: string) =>
+const waitForMessage = (page: Page, expected: string) =>
   page.getByRole('status').filter({ hasText: expected }).waitFor();
 const balanceIs = (page: Page, sum: string) =>
   page.locator('#balance').getByText(sum, { exact: true }).waitFor();
@@ -116,7 +116,7 @@ async function walletOf(email: string): Promise<string> {
 }
 
 /** Every function of the example, with its effect checked on the server. */
-async function walk({ page }: Visit, size: Size) {
+async function useWallet({ page }: Visit, size: Size) {
   const email = `${size}@example.com`;
   const screenshot = (name: string) => inspect(page, `wallet-${size}-${name}`);
   await page.emulateMedia({ colorScheme: size === 'phone' ? 'dark' : 'light' });
@@ -129,14 +129,14 @@ async function walk({ page }: Visit, size: Size) {
 
   await page.getByLabel('Name of this device').fill("Ada's phone");
   await press(page, 'Add a passkey');
-  await news(page, 'The passkey was added.');
+  await waitForMessage(page, 'The passkey was added.');
   await page.getByText("Passkey: Ada's phone").waitFor();
   const credentials = await fixture.credentialsOf(accountId);
   expect(credentials.map(({ type }) => type).sort()).toEqual(['EMAIL_OTP', 'PASSKEY']);
   await screenshot('2-wallet');
 
   await press(page, 'Sign out');
-  await news(page, 'You are signed out.');
+  await waitForMessage(page, 'You are signed out.');
   expect(await fixture.sessionsOf(accountId)).toEqual([]);
 
   await openWallet(page, email);
@@ -150,7 +150,7 @@ async function walk({ page }: Visit, size: Size) {
   await page.getByText('12.345678 USDB').waitFor();
   await screenshot('4-offer');
   await press(page, 'Sign and send');
-  await news(page, 'Sent.');
+  await waitForMessage(page, 'Sent.');
   await balanceIs(page, '87.654322');
   expect(await readBalances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
   const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${accountId}`), 200);
@@ -174,7 +174,7 @@ async function endAnother({ page }: Visit, accountId: string) {
   await press(page, 'Add 100 test USDB');
   await balanceIs(page, '187.654322');
   await press(page, 'End');
-  await news(page, 'That session has ended.');
+  await waitForMessage(page, 'That session has ended.');
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
 }
 
@@ -248,7 +248,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     'signs in, pays and shows the seed phrase: %s',
     async (size) => {
       const tab = await open(size);
-      const accountId = await walk(tab, size);
+      const accountId = await useWallet(tab, size);
       await endAnother(tab, accountId);
       expect(tab.problems).toEqual([]);
       await tab.close();

@@ -195,7 +195,7 @@ describe.runIf(isTestable)('a change', () => {
   );
 
   it(
-    'that is rejected keeps the form, and says what is wrong where it is',
+    'that is rejected keeps the form and shows each error at its field',
     async () => {
       const { page } = tom;
       const { account } = await createFundedCustomer(opened.app);

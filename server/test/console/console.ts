@@ -81,7 +81,7 @@ async function go(page: Page, path: string): Promise<void> {
 
 interface Options {
   size?: Size;
-  /** Instead of a link of a new user. */
+  /** The link that the page opens; by default an enrollment link of a new user. */
   link?: string;
 }
 

@@ -169,7 +169,7 @@ describe.runIf(isTestable)('the console', () => {
   );
 
   it(
-    'is used by the keyboard: the palette and dialogs keep the focus and return it',
+    'can be used by keyboard: the palette and dialogs keep the focus and return it',
     async () => {
       const { page } = clara;
       const inDialog = () =>

@@ -26,13 +26,13 @@ const ROUTES = [...readFileSync(source, 'utf8').matchAll(/^ {2}page\('([^']+)'/g
   ([, route]) => route as string,
 );
 
-const LOOKS = [
+const APPEARANCES = [
   { width: 'phone', colorScheme: 'light' },
   { width: 'desktop', colorScheme: 'dark' },
   { width: 'phone', colorScheme: 'dark' },
   { width: 'desktop', colorScheme: 'light' },
 ] as const;
-type Look = (typeof LOOKS)[number];
+type Appearance = (typeof APPEARANCES)[number];
 
 /** Screens of one platform, which is selected first. */
 const OF_PLATFORM = ['/endpoints', '/sandbox', '/tokens'];
@@ -81,7 +81,7 @@ const tryAll = `async (changes) => {
   return results;
 }`;
 
-it('are all in the table of screens', () => {
+it('all routes are in the table of screens', () => {
   expect(Object.keys(SCREENS).sort()).toEqual(ROUTES.toSorted());
 });
 
@@ -108,13 +108,13 @@ describe.runIf(isTestable)('screens', () => {
   interface Case {
     route: string;
     id?: string | undefined;
-    look: Look;
+    appearance: Appearance;
   }
 
   /** What is wrong with a screen. */
-  async function problemsOf(name: string, { route, id, look }: Case): Promise<string[]> {
+  async function problemsOf(name: string, { route, id, appearance }: Case): Promise<string[]> {
     const { page } = ann;
-    const title = `${name} ${route} ${look.width} ${look.colorScheme}`;
+    const title = `${name} ${route} ${appearance.width} ${appearance.colorScheme}`;
     const problems: string[] = [];
     try {
       await show(ann, route, id);
@@ -130,19 +130,23 @@ describe.runIf(isTestable)('screens', () => {
   async function walk(name: string, cases: readonly Case[]): Promise<void> {
     const { page } = ann;
     const problems: string[] = [];
-    for (const look of LOOKS) {
-      const inLook = cases.filter((testCase) => testCase.look === look);
-      if (inLook.length === 0) continue;
-      await page.setViewportSize(WIDTHS[look.width]);
-      await page.emulateMedia({ colorScheme: look.colorScheme });
-      for (const testCase of inLook) problems.push(...(await problemsOf(name, testCase)));
+    for (const appearance of APPEARANCES) {
+      const withAppearance = cases.filter((testCase) => testCase.appearance === appearance);
+      if (withAppearance.length === 0) continue;
+      await page.setViewportSize(WIDTHS[appearance.width]);
+      await page.emulateMedia({ colorScheme: appearance.colorScheme });
+      for (const testCase of withAppearance) problems.push(...(await problemsOf(name, testCase)));
     }
     expect(problems).toEqual([]);
   }
 
-  const inLooks = (looks: readonly Look[], routes: readonly string[], ids: object = {}): Case[] =>
-    looks.flatMap((look) =>
-      routes.map((route) => ({ route, look, id: (ids as Record<string, string>)[route] })),
+  const inLooks = (
+    appearances: readonly Appearance[],
+    routes: readonly string[],
+    ids: object = {},
+  ): Case[] =>
+    appearances.flatMap((appearance) =>
+      routes.map((route) => ({ route, appearance, id: (ids as Record<string, string>)[route] })),
     );
 
   it(
@@ -151,7 +155,7 @@ describe.runIf(isTestable)('screens', () => {
       const lists = ROUTES.filter((route) => !route.endsWith('$id'));
       await walk(
         'fresh',
-        lists.flatMap((route, number) => inLooks(variantsOf(LOOKS, number), [route])),
+        lists.flatMap((route, number) => inLooks(variantsOf(APPEARANCES, number), [route])),
       );
     },
     TIMEOUT_MS,
@@ -161,9 +165,9 @@ describe.runIf(isTestable)('screens', () => {
     'have no fault with data',
     async () => {
       ids = await fillInstallation(opened);
-      const looks = LOOKS.slice(0, lengthOf(2, LOOKS.length));
+      const appearances = APPEARANCES.slice(0, lengthOf(2, APPEARANCES.length));
       const inTurn = (routes: readonly string[]) =>
-        routes.flatMap((route, number) => inLooks(variantsOf(looks, number), [route], ids));
+        routes.flatMap((route, number) => inLooks(variantsOf(appearances, number), [route], ids));
       await walk('filled', inTurn(ROUTES));
       await selectMain(ann.page);
       await walk('platform', inTurn(OF_PLATFORM));
@@ -192,7 +196,7 @@ describe.runIf(isTestable)('screens', () => {
     TIMEOUT_MS,
   );
 
-  it('of what does not exist have a title and say so', async () => {
+  it('of unknown resources have a title and a message', async () => {
     const { page } = ann;
     const unknown = encodeURIComponent('Transaction:01890000-0000-7000-8000-000000000000');
     for (const [path, title, text] of [

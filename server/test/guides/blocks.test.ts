@@ -15,8 +15,8 @@ import {
   blocksOf,
   INTEGRATION,
   KEYS,
+  PROVIDERS_WALKTHROUGH,
   RUN_PAGES,
-  WALK,
 } from '../kit/guides/blocks.ts';
 import { shellProblems } from '../kit/guides/commands.ts';
 import { programPath } from '../kit/guides/guide.ts';
@@ -27,7 +27,7 @@ const TYPES_MS = 60_000;
 /** Pages whose blocks are run by separate tests. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
-  [WALK]: 'providers/walk.test.ts runs it with a clock that it advances',
+  [PROVIDERS_WALKTHROUGH]: 'providers/walkthrough.test.ts runs it with a clock that it advances',
   [KEYS]: 'processes/key-rotation.test.ts runs it on two servers',
   [BACKUP]: 'processes/backup-guide.test.ts runs it with pgBackRest',
   [INTEGRATION]: 'packages/cli/test/package.test.ts runs it from the packed packages',

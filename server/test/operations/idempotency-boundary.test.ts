@@ -49,7 +49,7 @@ const tokensOf = async (name: string) =>
     ({ id }) => id,
   );
 
-it('has one effect before the deletion, and one after it', async () => {
+it('a repeated request has one effect before the deletion of its key and one after it', async () => {
   const rounds = lengthOf(20, 200);
   let deletions = 0;
   for (let round = 0; round < rounds; round++) {

@@ -246,7 +246,7 @@ beforeAll(async () => {
     },
   });
   const searchPlaces = async () => void searchedTexts.push(...(await inDatabase()));
-  const strength = { secrets, wait, look: searchPlaces };
+  const strength = { secrets, wait, recordStoredData: searchPlaces };
   await setPasskeySite(app, app.production, SITE);
   await withStrongAuthentication({
     ...{ ...real, ...strength, as: app.production },
@@ -271,7 +271,7 @@ beforeAll(async () => {
     app: recordedApp.app,
     as: app.platform,
     secrets,
-    look: searchPlaces,
+    recordStoredData: searchPlaces,
     searchedTexts,
   });
   await runIssuerScenario({ app: recordedApp.app, as: app.platform, secrets });

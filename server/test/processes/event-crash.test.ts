@@ -29,13 +29,13 @@ const followed = async (after: string): Promise<string[]> =>
     (event: { resourceId: string }) => event.resourceId,
   );
 
-/** Uses the ids of two thousand transactions, of which the disk learns nothing. */
-const BURN = `set synchronous_commit = off;
-  create temporary table burned (n integer);
+/** Uses the IDs of two thousand transactions that are not written to disk. */
+const USE_TRANSACTION_IDS = `set synchronous_commit = off;
+  create temporary table used_ids (n integer);
   do $$ begin
     for n in 1..2000 loop
       begin
-        insert into burned values (n);
+        insert into used_ids values (n);
         raise exception 'rolled back';
       exception when raise_exception then null;
       end;
@@ -53,7 +53,7 @@ it('continues after the IDs that are assigned again', async () => {
   );
   // It would write the log to the disk.
   process.kill(rows[0].pid, 'SIGSTOP');
-  await client.query(BURN);
+  await client.query(USE_TRANSACTION_IDS);
   const { after } = await read('limit=1');
   await dataFolder.kill(server.child, 'both');
   server = await dataFolder.start();

@@ -61,9 +61,9 @@ interface Credentials {
   clientSecret: string;
 }
 
-async function waitUntil<T>(condition: string, look: () => T | undefined | Promise<T | undefined>) {
+async function waitUntil<T>(condition: string, read: () => T | undefined | Promise<T | undefined>) {
   for (let attempts = START_MS / 50; attempts > 0; attempts--) {
-    const result = await look();
+    const result = await read();
     if (result !== undefined) return result;
     await sleep(50);
   }

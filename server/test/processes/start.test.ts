@@ -34,9 +34,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function waitForResult<T>(look: () => Promise<T | undefined>): Promise<T> {
+async function waitForResult<T>(read: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 0; attempts < 6_000; attempts++) {
-    const result = await look().catch(() => undefined);
+    const result = await read().catch(() => undefined);
     if (result !== undefined) return result;
     await sleep(10);
   }

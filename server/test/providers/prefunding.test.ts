@@ -1,5 +1,5 @@
-// The closing balance of a statement is the prefunded balance of a provider, less the transfers on no
-// statement.
+// The closing balance of a statement is the prefunded balance of a provider, less the transfers
+// that no statement contains.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';
@@ -43,7 +43,7 @@ async function endDay(): Promise<string> {
 
 const prefunded = async () => (await read(`/providers/${BANK}`)).balances[0];
 
-it('is reported by each statement, and reduced by the transfers that it does not contain', async () => {
+it('the prefunded balance is reported by each statement, less the transfers that it does not contain', async () => {
   bank.dayOf(bank.today());
   const booked = await payout();
   bank.pay(booked.id);
@@ -82,7 +82,7 @@ it('is reported by each statement, and reduced by the transfers that it does not
   expect(metrics).toContain(`railhead_provider_balances_low{provider="${BANK}"} 1`);
 }, 60_000);
 
-it('is not replaced by a statement of an earlier day', async () => {
+it('the prefunded balance is not replaced by a statement of an earlier day', async () => {
   const day = bank.today();
   const body = { currency: 'EUR', amount: 5_000_00 };
   bank.dayOf(day);
@@ -93,7 +93,7 @@ it('is not replaced by a statement of an earlier day', async () => {
   expect(await prefunded()).toMatchObject({ amount: 5_000_00, source: 'OPERATOR' });
 });
 
-it('is not stored without prefunding', async () => {
+it('the prefunded balance is not stored without prefunding', async () => {
   await write('POST', `/providers/${BANK}/terms`, { terms: {} });
   const before = await prefunded();
   bank.dayOf(bank.today());

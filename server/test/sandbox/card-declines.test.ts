@@ -205,7 +205,7 @@ describe('a simulated message', () => {
     });
   });
 
-  const NEWS: Readonly<Record<NoticeKind, { steps: readonly Step[]; shows: object }>> = {
+  const NOTICE_RESULTS: Readonly<Record<NoticeKind, { steps: readonly Step[]; shows: object }>> = {
     authorization_advice: { steps: [auth], shows: { authorizedAmount: { amount: 20_00 } } },
     clearing: { steps: [auth], shows: { settledAmount: { amount: 20_00 } } },
     return: { steps: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
@@ -213,19 +213,19 @@ describe('a simulated message', () => {
   };
   describe.each(NOTICE_OPERATIONS)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
-      const { steps, shows } = NEWS[operation];
+      const { steps, shows } = NOTICE_RESULTS[operation];
       const scenario = await fixture.begin();
       for (const step of steps) await step(scenario);
       const { id: cardTransactionId } = await scenario.payment();
-      const news = {
+      const input = {
         cardTransactionId,
         ...(operation === 'return_reversal' ? {} : { amount: 20_00 }),
       };
       const key = { 'idempotency-key': `notice ${operation}` };
-      const first = ok(await scenario.simulate(operation, news, key), 202);
-      expect(ok(await scenario.simulate(operation, news, key), 202)).toEqual(first);
+      const first = ok(await scenario.simulate(operation, input, key), 202);
+      expect(ok(await scenario.simulate(operation, input, key), 202)).toEqual(first);
       expect(await scenario.payment()).toMatchObject(shows);
-      const otherResponse = await scenario.simulate(operation, { ...news, more: 1 }, key);
+      const otherResponse = await scenario.simulate(operation, { ...input, more: 1 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([
         409,
         'DUPLICATE_PAY_REQUEST',

@@ -1,7 +1,7 @@
 // Random days with a simulated bank behind the protocol for providers: late, repeated, reordered, lost,
 // incomplete, contradictory and wrongly signed messages, slow and invalid replies, outages, rotated keys,
-// deaths on both sides, and wrong statements. After each day every payment has the state of the bank, and the
-// statements balance with the ledger or an open difference explains why not.
+// crashes of both sides, and wrong statements. After each day every payment has the state of the bank, and
+// the statements balance with the ledger or an open difference explains the deviation.
 import { expect, it } from 'vitest';
 import { runSeed } from '../kit/app/effects.ts';
 import { lengthOf } from '../kit/length.ts';
@@ -16,7 +16,7 @@ const FIRST_SEED = Number(RAILHEAD_SIM_SEED ?? runSeed());
 const COMMON_FAULTS = ['lost replies', 'invalid replies', 'forged messages', 'lost messages'];
 
 it.each(Array.from({ length: SEEDS }, (_, index) => String(FIRST_SEED + index)))(
-  'ties after each day, seed %s',
+  'has the states and balances of the bank after each day, seed %s',
   async (seed) => {
     const started = performance.now();
     const report = await simulateProviders(seed, STEPS);

@@ -312,7 +312,7 @@ function incomingProblems(
     -payment.received_amount,
   );
   if (!isEqual(textOf(actual), textOf(expected)))
-    problems.push(`${name} moved ${textOf(actual).join(', ')}`);
+    problems.push(`${name} transferred ${textOf(actual).join(', ')}`);
   return problems;
 }
 

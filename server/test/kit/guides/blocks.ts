@@ -21,8 +21,8 @@ export const INTEGRATION = 'docs/guides/integration.md';
 /** Its commands start a cluster, which the tests in test/cluster do. */
 const HIGH_AVAILABILITY = 'docs/guides/high-availability.md';
 
-/** Its commands need days: test/providers/walk.test.ts advances the clock. */
-export const WALK = 'docs/guides/providers-walk.md';
+/** The commands span several days: server/test/providers/walkthrough.test.ts advances the clock. */
+export const PROVIDERS_WALKTHROUGH = 'docs/guides/providers-walk.md';
 
 /** Its keys are those of a whole installation: processes/key-rotation.test.ts runs it. */
 export const KEYS = 'docs/guides/keys.md';
@@ -35,7 +35,7 @@ export const RUN_PAGES: readonly string[] = [
   ...PAGES.filter(
     (name) =>
       name.startsWith('docs/guides/') &&
-      ![INTEGRATION, HIGH_AVAILABILITY, WALK, KEYS, BACKUP].includes(name),
+      ![INTEGRATION, HIGH_AVAILABILITY, PROVIDERS_WALKTHROUGH, KEYS, BACKUP].includes(name),
   ),
   ...['docs/command.md', 'docs/concepts/webhooks.md', 'docs/start.md', 'README.md'],
 ];

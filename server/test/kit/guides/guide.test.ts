@@ -183,7 +183,7 @@ describe('compare', () => {
       ],
     ],
     ['gaps of no table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
-  ])('takes %s', (_, printed, expected) => {
+  ])('accepts %s', (_, printed, expected) => {
     expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrong).toBeUndefined();
   });
 

@@ -196,20 +196,20 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     }
   };
   let text = '';
-  let look: () => void = () => undefined;
+  let checkForMarker: () => void = () => undefined;
   child.stdout?.on('data', (chunk: Buffer) => {
     text += chunk.toString();
-    look();
+    checkForMarker();
   });
   // Result of pasting into a shell that has ended.
   child.stdin?.on('error', () => undefined);
-  const closed = once(child, 'close').then(() => look());
+  const closed = once(child, 'close').then(() => checkForMarker());
   const timer = setTimeout(endShell, limitMs);
   return {
     child,
     paste: (lines) =>
       new Promise((resolve) => {
-        look = () => {
+        checkForMarker = () => {
           const [marker, code] = MARKED.exec(text) ?? [];
           const hasEnded = child.exitCode !== null || child.signalCode !== null;
           if (marker === undefined) return hasEnded ? resolve({ printed: text }) : undefined;
@@ -220,7 +220,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
         };
         const mark = `printf '\\036%s\\036\\n' "$?"`;
         child.stdin?.write(`${[...lines, mark].join('\n')}\n`);
-        look();
+        checkForMarker();
       }),
     async end() {
       clearTimeout(timer);

@@ -188,10 +188,10 @@ function replaceRandomParts(first: unknown, second: unknown): unknown {
       .map((part, position) => (position % 2 ? replaceValue(part, others[position] ?? '') : part))
       .join('');
   };
-  const walk = (one: unknown, other: unknown, path: string): unknown => {
+  const replaceIn = (one: unknown, other: unknown, path: string): unknown => {
     if (typeof one === 'string' && typeof other === 'string') return text(one, other);
     if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
-      return one.map((element, index) => walk(element, other[index], `${path}.${index}`));
+      return one.map((element, index) => replaceIn(element, other[index], `${path}.${index}`));
     if (one && other && typeof one === 'object' && typeof other === 'object') {
       expect(Object.keys(one), path).toEqual(Object.keys(other));
       const otherObject = other as Record<string, unknown>;
@@ -199,14 +199,14 @@ function replaceRandomParts(first: unknown, second: unknown): unknown {
         Object.entries(one).map(([key, value]) => [
           key,
           // Durations are the only numbers that differ between runs.
-          key === 'durationMs' ? DURATION_MS : walk(value, otherObject[key], `${path}.${key}`),
+          key === 'durationMs' ? DURATION_MS : replaceIn(value, otherObject[key], `${path}.${key}`),
         ]),
       );
     }
     expect(one, `${path} differs by chance`).toEqual(other);
     return one;
   };
-  return walk(first, second, '');
+  return replaceIn(first, second, '');
 }
 
 const DOMAINS = ['northwind', 'southgate', 'eastfield', 'westbrook'];

@@ -60,11 +60,11 @@ export async function openStream(
     ended: collection,
     isOpen: () => isOpen,
     data: () => events.filter(({ event }) => event === 'change').map(({ data }) => data),
-    /** The first event for which it is true, as soon as it arrives. */
-    async waitFor(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent> {
+    /** The first event that meets the condition, as soon as it arrives. */
+    async waitFor(meets: (event: StreamEvent) => boolean): Promise<StreamEvent> {
       const started = performance.now();
       for (;;) {
-        const event = events.find(isIt);
+        const event = events.find(meets);
         if (event) return event;
         if (performance.now() - started > MAX_MS) {
           throw new Error(`not received: ${JSON.stringify(events)}`);

@@ -35,12 +35,12 @@ export const SERVICE_FAULTS = {
   'completes a failed order': 'stablecoins.failed',
   'accepts all credentials': 'stablecoins.credentials',
   'issues a card for each call': 'cards.once',
-  'knows every card': 'cards.unknown',
+  'returns the state of unknown cards': 'cards.unknown',
   'shows the number of another card': 'cards.number',
   'replaces a frozen card': 'cards.freeze',
   'clears more than approved': 'cards.approved',
   'clears a declined payment': 'cards.declined',
-  'approves without an answer': 'cards.unanswered',
+  'clears unanswered requests': 'cards.unanswered',
 } as const;
 type ServiceFault = keyof typeof SERVICE_FAULTS;
 
@@ -271,7 +271,7 @@ function cards({ fault, report }: Parts): Calls {
     const message = { id: next('authorization'), type: 'card.authorization', ...common, amount };
     report(message, ({ authorization } = {}) => {
       if (authorization === undefined) {
-        if (fault !== 'approves without an answer') return;
+        if (fault !== 'clears unanswered requests') return;
         return report({ ...message, id: next('stood-in'), stoodIn: true });
       }
       const isApproved = authorization.decision === 'APPROVED';
@@ -288,7 +288,9 @@ function cards({ fault, report }: Parts): Calls {
       return card;
     },
     '/cards/state': ({ cardId }) =>
-      issued.has(cardId) || fault === 'knows every card' ? issued.get(cardId) : undefined,
+      issued.has(cardId) || fault === 'returns the state of unknown cards'
+        ? issued.get(cardId)
+        : undefined,
     '/cards/change': ({ reference }) => ({
       reference: fault === 'replaces a frozen card' ? next('CARD') : reference,
     }),

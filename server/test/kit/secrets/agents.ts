@@ -56,8 +56,8 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
     idempotencyHeader(),
   );
   const code = noteCode(lifecycle, 'a device code', ok(secondResponse, 201).code);
-  await lifecycle.look();
-  const unknown = noteCode(lifecycle, 'a device code that is none', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
+  await lifecycle.recordStoredData();
+  const unknown = noteCode(lifecycle, 'an invalid device code', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
   for (const unknownSecret of [
     unknown,
     unknown.toLowerCase(),
@@ -177,7 +177,7 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
     code,
     lifecycle.secrets.note('a misplaced secret', randomPassword()),
   );
-  await lifecycle.look();
+  await lifecycle.recordStoredData();
   ok(await fixture.callAsPlatform('DELETE', `/agents/${id}`), 204);
   expect((await send('GET', '/agents/me')).status).toBe(401);
 }

@@ -11,7 +11,8 @@ import {
 import { databaseText, type Exchange, type SearchedText } from './search.ts';
 import { randomPassword, type StrongLifecycle } from './second-factors.ts';
 
-interface CardLifecycle extends Pick<StrongLifecycle, 'app' | 'as' | 'secrets' | 'look'> {
+interface CardLifecycle
+  extends Pick<StrongLifecycle, 'app' | 'as' | 'secrets' | 'recordStoredData'> {
   searchedTexts: SearchedText[];
 }
 
@@ -70,7 +71,7 @@ async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, car
     expect((await openPage(lifecycle, path, 'GET')).statusCode).toBe(404);
   }
   expect((await openPage(lifecycle, unused, 'POST')).statusCode).toBe(404);
-  await lifecycle.look();
+  await lifecycle.recordStoredData();
   app.effects.set(app.effects.now() + 6 * 60_000);
   expect((await openPage(lifecycle, unused, 'GET')).statusCode).toBe(404);
   return [number, inFours, ...links.map((link) => link.split('/').at(-1) as string)];

@@ -101,13 +101,13 @@ export function secretList() {
 const COLUMNS = `select table_name as "table", column_name as "column" from information_schema.columns
   where table_schema = 'public' order by 1, 2`;
 
-type Asker = (sql: string) => Promise<Record<string, unknown>[]>;
+type RunQuery = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /** The whole database as text: every column of every table, bytes in hexadecimal. */
-export async function databaseText(request: Asker): Promise<SearchedText[]> {
+export async function databaseText(query: RunQuery): Promise<SearchedText[]> {
   const searchedTexts: SearchedText[] = [];
-  for (const { table, column } of await request(COLUMNS)) {
-    const rows = await request(`select "${column}"::text as text from "${table}"`);
+  for (const { table, column } of await query(COLUMNS)) {
+    const rows = await query(`select "${column}"::text as text from "${table}"`);
     const text = rows.map((row) => row.text).join('\n');
     searchedTexts.push({ name: `${table}.${column}`, text });
   }

@@ -19,7 +19,7 @@ export interface StrongLifecycle {
   /** The latest code sent to a customer. */
   sentCode(): Promise<string>;
   /** Records the stored data now, because some of it is deleted later. */
-  look(): Promise<void>;
+  recordStoredData(): Promise<void>;
   /** Called before a rate-limited request. */
   wait(): void;
 }
@@ -218,7 +218,7 @@ async function pay(
   ok(await authorize(signed, proof(challenge)), 200);
 
   const texted = await executeQuote(fixture, from, to, 'SMS_OTP');
-  await lifecycle.look();
+  await lifecycle.recordStoredData();
   await sentCode(lifecycle);
   expectWrong(await authorize(texted, { code: wrongCode(lifecycle) }));
   lifecycle.wait();
@@ -246,7 +246,7 @@ async function loseApp(
   const owner = `?customerId=${id}`;
   const start = ok(await request('POST', `${reset}${owner}`, { factor: 'TOTP' }), 201);
   const { resetId, verificationLink } = start;
-  await lifecycle.look();
+  await lifecycle.recordStoredData();
   if (verificationLink === undefined) return;
   const open = async (method: 'GET' | 'POST', path: string) => {
     const { statusCode: status, body } = await app.server.inject({ method, url: `/reset/${path}` });

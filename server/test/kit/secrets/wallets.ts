@@ -283,7 +283,7 @@ async function exceedRequests({
     const { status } = await fixture.call('POST', path, body);
     expect([path, status >= 400 && status < 500]).toEqual([path, true]);
   }
-  for (const stamp of [secret(), secrets.note('a stamp that is none', key.repeat(2))]) {
+  for (const stamp of [secret(), secrets.note('an invalid stamp', key.repeat(2))]) {
     const headers = { 'service-wallet-signature': stamp, 'request-id': `Request:${secret()}` };
     const path = `/auth/sessions/${session.session.id}`;
     expect((await fixture.call('DELETE', path, undefined, headers)).status).toBe(401);

@@ -8,16 +8,16 @@ import type { Delivered } from './rules.ts';
 
 type Row = Record<string, string | null>;
 
-const BOOKS = `with moved as (
+const BOOKS = `with effects as (
     select debit as id, case when phase in ('posted', 'post') then -amount else 0 end as balance,
       case phase when 'pending' then amount when 'post' then -amount when 'void' then -amount
         else 0 end as held from ledger_transfers
     union all
     select credit, case when phase in ('posted', 'post') then amount else 0 end, 0
       from ledger_transfers),
-  sums as (select id, sum(balance) as balance, sum(held) as held from moved group by id)
-  select a.id, a.balance::text, a.held::text, a.floor::text, coalesce(s.balance, 0)::text as moved,
-    coalesce(s.held, 0)::text as set_aside
+  sums as (select id, sum(balance) as balance, sum(held) as held from effects group by id)
+  select a.id, a.balance::text, a.held::text, a.floor::text, coalesce(s.balance, 0)::text as transferred,
+    coalesce(s.held, 0)::text as transferred_held
   from ledger_accounts a left join sums s on s.id = a.id`;
 
 const TRANSFERS = `select transaction_id, count(*)::text as n from ledger_transfers
@@ -53,9 +53,9 @@ function* differences(name: string, actual: Iterable<string>, expected: Iterable
 }
 
 function* bookProblems(rows: readonly Row[], model: Model) {
-  for (const { id, balance, held, floor, moved, set_aside } of rows) {
-    if (balance !== moved || held !== set_aside) {
-      yield `${id} has ${balance}, ${held}; its transfers say ${moved}, ${set_aside}`;
+  for (const { id, balance, held, floor, transferred, transferred_held } of rows) {
+    if (balance !== transferred || held !== transferred_held) {
+      yield `${id} has ${balance}, ${held}; its transfers sum to ${transferred}, ${transferred_held}`;
     }
     const low = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
     if (low || BigInt(held!) < 0n) yield `${id} is below its floor`;

@@ -1,4 +1,4 @@
-// Settling at the end of a run: receivers respond, no server dies, and time advances until no work
+// Settling at the end of a run: receivers respond, no server crashes, and time advances until no work
 // is left. Then nothing may be stuck, and every payment and account must be as the actors predicted
 // from their orders and the sandbox tables alone.
 

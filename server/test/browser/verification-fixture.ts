@@ -12,7 +12,7 @@ export const TIMEOUT_MS = 120_000;
 export const REDIRECT = 'http://localhost:9/finished?order=7';
 
 /** A server that listens, and a browser. */
-export async function openOffice() {
+export async function openVerification() {
   const app = await startApp();
   await app.app.server.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.app.server.server.address() as { port: number };

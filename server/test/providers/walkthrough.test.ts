@@ -14,13 +14,13 @@ import { BASE_PATH } from '../../src/http/server.ts';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { DAY, startProduction } from '../kit/app/production.ts';
 import { openForFile } from '../kit/app/test-app.ts';
-import { blocksOf, WALK } from '../kit/guides/blocks.ts';
+import { blocksOf, PROVIDERS_WALKTHROUGH } from '../kit/guides/blocks.ts';
 import { programPath } from '../kit/guides/guide.ts';
 
-const markdown = readFileSync(path.join(projectRoot(), WALK), 'utf8');
+const markdown = readFileSync(path.join(projectRoot(), PROVIDERS_WALKTHROUGH), 'utf8');
 const python = programPath('python3') ?? '';
 const service = openForFile(startProduction);
-const folder = mkdtempSync(path.join(os.tmpdir(), 'walk-'));
+const folder = mkdtempSync(path.join(os.tmpdir(), 'walkthrough-'));
 const clockFile = path.join(folder, 'clock');
 const END_OF_BLOCK = '\x1e';
 let control: http.Server;
@@ -39,9 +39,9 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 /** Defined before the commands of the guide. */
 const FUNCTIONS = `set -eu
-railhead-server() { printf '%s\\0' "$@" | curl -sS --fail-with-body --data-binary @- "$WALK/command"; }
+railhead-server() { printf '%s\\0' "$@" | curl -sS --fail-with-body --data-binary @- "$CONTROL/command"; }
 python3() { sh ${folder}/python3 "$@"; }
-walk_advance() { curl -sS --fail-with-body --data "$1" "$WALK/advance"; }
+advance() { curl -sS --fail-with-body --data "$1" "$CONTROL/advance"; }
 `;
 
 function setClock(): void {
@@ -84,7 +84,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const blocks = blocksOf(WALK, markdown).filter(({ language }) => ['sh', 'text'].includes(language));
+const blocks = blocksOf(PROVIDERS_WALKTHROUGH, markdown).filter(({ language }) =>
+  ['sh', 'text'].includes(language),
+);
 
 /** Days to advance before the block. */
 function daysBefore(index: number): number {
@@ -97,11 +99,7 @@ function daysBefore(index: number): number {
 function scriptOf(port: number): string {
   const commands = blocks.flatMap(({ language, text }, index) =>
     language === 'sh'
-      ? [
-          ...(daysBefore(index) ? [`walk_advance ${daysBefore(index)}`] : []),
-          text,
-          "printf '\\036'",
-        ]
+      ? [...(daysBefore(index) ? [`advance ${daysBefore(index)}`] : []), text, "printf '\\036'"]
       : [],
   );
   return [FUNCTIONS, ...commands]
@@ -125,7 +123,7 @@ describe.skipIf(python === '')('the guide', () => {
       env: {
         PATH: process.env.PATH,
         RAILHEAD_URL: `${origin}${BASE_PATH}`,
-        WALK: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
+        CONTROL: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
         WALK_CLOCK: clockFile,
       },
     });

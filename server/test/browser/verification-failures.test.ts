@@ -5,18 +5,24 @@ import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
-import { inspect, openOffice, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
+import {
+  inspect,
+  openVerification,
+  TIMEOUT_MS,
+  title,
+  WITHOUT_DATA,
+} from './verification-fixture.ts';
 
-const office = openForFile(openOffice);
+const fixture = openForFile(openVerification);
 
 describe.runIf(browserPath)('a verification page that is slow or cannot be loaded', () => {
   it(
     'shows the reason, the request ID and a retry button',
     async () => {
-      const { db } = office.app.runtime;
-      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
-      const url = await office.linkFor(person.id);
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      const { db } = fixture.app.runtime;
+      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const url = await fixture.linkFor(person.id);
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await db.query('alter table documents rename to documents_away');
       try {
         const failed = page.waitForResponse((reply) => reply.status() === 500);
@@ -39,10 +45,10 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
   it(
     'shows a skeleton until a slow reply arrives',
     async () => {
-      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
-      const url = await office.linkFor(person.id);
-      const { page, close } = await visit(office.browser, 'phone', office.origin);
-      const client = new pg.Client({ connectionString: office.app.databaseUrl });
+      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const url = await fixture.linkFor(person.id);
+      const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
+      const client = new pg.Client({ connectionString: fixture.app.databaseUrl });
       await client.connect();
       try {
         await client.query('begin; lock table documents in access exclusive mode');
