@@ -15,21 +15,21 @@ const program = await builtMain();
 
 // npm runs this process below a shell, and a signal to npm ends only that shell. The exit of the
 // parent is therefore treated as the signal. Without npm the parent is not observed.
-const PARENT_LOOK_MS = 200;
+const PARENT_CHECK_MS = 200;
 if (process.env.npm_lifecycle_event === 'start' && !cluster.isWorker) {
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(watch);
     process.kill(process.pid, 'SIGTERM');
-  }, PARENT_LOOK_MS);
+  }, PARENT_CHECK_MS);
   watch.unref();
 }
 
 const { main } = await import(pathToFileURL(program).href);
 const settings = await main(process.argv.slice(2));
 
-// The console is built when the server already answers, at a low priority.
+// The console is built when the server already replies, at a low priority.
 if (settings?.console && !cluster.isWorker) {
   const { buildConsole } = await import('../packages/console/scripts/background.mjs');
   buildConsole();

@@ -3,7 +3,7 @@
 // address; reads and payments require a session of the API.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { client, enter, refusal, routesOf } from './relay.mjs';
+import { client, enter, rejection, routesOf } from './relay.mjs';
 
 const LARGEST_BODY = 64 * 1024;
 const VISIT_MS = 60 * 60_000;
@@ -25,14 +25,14 @@ async function bodyOf(request) {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) {
     text += chunk;
-    if (text.length > LARGEST_BODY) throw refusal(413, 'TOO_LARGE', 'The body is too large.');
+    if (text.length > LARGEST_BODY) throw rejection(413, 'TOO_LARGE', 'The body is too large.');
   }
   if (!text) return {};
   try {
     const body = JSON.parse(text);
     if (body && typeof body === 'object' && !Array.isArray(body)) return body;
   } catch {}
-  throw refusal(400, 'INVALID_INPUT', 'The body is not a JSON object.');
+  throw rejection(400, 'INVALID_INPUT', 'The body is not a JSON object.');
 }
 
 /** Visits by cookie, in memory: a restart signs all users out. */
@@ -90,9 +90,9 @@ export async function startBackend({ api, files, port, sandbox }) {
     const on = `${request.method} ${path}`;
     if (on === 'POST /api/visit') return begin(request);
     const route = routes.find(({ pattern }) => pattern.test(on));
-    if (!route) throw refusal(404, 'NOT_FOUND', 'This is not relayed.');
+    if (!route) throw rejection(404, 'NOT_FOUND', 'This is not relayed.');
     const visit = book.find(request);
-    if (!visit || visit.until < Date.now()) throw refusal(401, 'SIGN_IN', 'Please sign in.');
+    if (!visit || visit.until < Date.now()) throw rejection(401, 'SIGN_IN', 'Please sign in.');
     const sessionId = visit.sessionId;
     const forwarded = RELAYED.filter((name) => request.headers[name] !== undefined);
     const response = await route.handle({
@@ -106,12 +106,12 @@ export async function startBackend({ api, files, port, sandbox }) {
 
   async function responseTo(request) {
     // Rejects requests of other sites, including DNS rebinding.
-    if (request.headers.host !== host) throw refusal(421, 'WRONG_HOST', `This is ${host}.`);
+    if (request.headers.host !== host) throw rejection(421, 'WRONG_HOST', `This is ${host}.`);
     const { pathname } = new URL(request.url, `http://${host}`);
     const file = request.method === 'GET' && files[pathname];
     if (file) return { status: 200, file };
     if (request.method !== 'GET' && request.headers.origin !== `http://${host}`) {
-      throw refusal(403, 'WRONG_ORIGIN', 'Only the page of this example may send this request.');
+      throw rejection(403, 'WRONG_ORIGIN', 'Only the page of this example may send this request.');
     }
     return relay(request, pathname);
   }
@@ -120,7 +120,7 @@ export async function startBackend({ api, files, port, sandbox }) {
     const apiResponse = await responseTo(request).catch((error) => {
       if (error.status) return error;
       console.error(error.message);
-      return refusal(502, 'UNREACHABLE', 'The server cannot be reached.');
+      return rejection(502, 'UNREACHABLE', 'The server cannot be reached.');
     });
     write(response, apiResponse);
   });

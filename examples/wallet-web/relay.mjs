@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const PATIENCE_MS = 10_000;
+const READY_TIMEOUT_MS = 10_000;
 const TEST_FUNDS = 100_000_000;
 
-export const refusal = (status, code, reason) => ({ status, body: { code, reason } });
+export const rejection = (status, code, reason) => ({ status, body: { code, reason } });
 
 /** Calls the API as the platform. Throws error replies. */
 export function client({ baseUrl, clientId, clientSecret }) {
@@ -59,11 +59,11 @@ async function customerOf(call, email) {
 /** The wallet of a new customer and its first credential are provisioned asynchronously. */
 async function walletOf(call, customerId) {
   const path = `/customers/internal-accounts?customerId=${customerId}&type=EMBEDDED_WALLET`;
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(200)) {
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; Date.now() < deadline; await sleep(200)) {
     const [account] = (await call('GET', path)).body.data;
     if (account?.status === 'ACTIVE') return account.id;
   }
-  throw refusal(503, 'SERVICE_UNAVAILABLE', 'The wallet is not ready yet. Please try again.');
+  throw rejection(503, 'SERVICE_UNAVAILABLE', 'The wallet is not ready yet. Please try again.');
 }
 
 /** Finds the wallet of an address for the sign-in of a visit. */
@@ -94,7 +94,7 @@ const listOf = (call, visit, collection) =>
 /** Throws if a credential or session does not belong to the wallet of the visit. */
 async function requireOwn(call, visit, collection, id) {
   const { body } = await listOf(call, visit, collection);
-  if (!body.data.some((each) => each.id === id)) throw refusal(404, 'NOT_FOUND', 'No such ID.');
+  if (!body.data.some((each) => each.id === id)) throw rejection(404, 'NOT_FOUND', 'No such ID.');
 }
 
 /** Available before sign-in. */
@@ -148,7 +148,7 @@ const paymentRoutes = (call) => ({
 });
 
 function ownQuote({ quotes }, id) {
-  if (!quotes.has(id)) throw refusal(404, 'NOT_FOUND', 'Quote not found.');
+  if (!quotes.has(id)) throw rejection(404, 'NOT_FOUND', 'Quote not found.');
   return id;
 }
 
@@ -163,7 +163,7 @@ export function routesOf(call, { sandbox }) {
   async function checkSignedIn(visit) {
     const { body } = await listOf(call, visit, 'sessions');
     if (body.data.some(({ id }) => id === visit.sessionId)) return;
-    throw refusal(401, 'SIGN_IN', 'Please sign in again.');
+    throw rejection(401, 'SIGN_IN', 'Please sign in again.');
   }
 
   const routeOf = ([on, handle]) => ({

@@ -10,7 +10,7 @@ import { money, tick } from './print.mjs';
 const show = ({ amount, currency }) => money(amount, currency);
 
 /** Describes an event beyond its type. */
-function wordsOf({ type, data }) {
+function descriptionOf({ type, data }) {
   if (data.balance) return `${show(data.balance)} to spend, ${show(data.totalBalance)} in all`;
   if (type.endsWith('.FAILED')) return data.failureReason;
   if (type.includes('.REFUND_')) return show(data.sentAmount);
@@ -19,13 +19,13 @@ function wordsOf({ type, data }) {
   return data.fullName ?? '';
 }
 
-/** Balance events of one account may arrive out of order; their ids sort by creation. */
+/** Balance events of one account may arrive out of order; their IDs sort by creation. */
 const inOrder = (subject, events) =>
   subject.startsWith('InternalAccount:')
     ? events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     : events;
 
-const fullText = ({ type, words }) => `${type} ${words}`.trimEnd();
+const fullText = ({ type, description }) => `${type} ${description}`.trimEnd();
 /** An expectation is a type, or a type and a description. */
 const matches = (event, expectedText) =>
   expectedText === event.type || expectedText === fullText(event);
@@ -51,7 +51,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     // An event of other clients; it is delivered again after the platform's endpoint is restored.
     if (!isOurs(event)) return 503;
     // An event can be delivered repeatedly; duplicates are ignored.
-    if (!eventIds.has(event.id)) newEvents.push({ ...event, words: wordsOf(event) });
+    if (!eventIds.has(event.id)) newEvents.push({ ...event, description: descriptionOf(event) });
     eventIds.add(event.id);
     return 200;
   }
@@ -68,7 +68,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     for (const event of newEvents.splice(0)) {
       const subject = event.data.id ?? event.type;
       printed[subject] = [...(printed[subject] ?? []), event];
-      tick(event.type, event.words);
+      tick(event.type, event.description);
     }
   }
 

@@ -91,7 +91,7 @@ async function checkBalance({ call }, { account }, expected) {
     const complaint = `The balance is ${dollars(amount)} and should be ${dollars(expected)}.`;
     assertThat(amount === expected, complaint);
   }
-  fact('Balance', `${dollars(expected)}, as the quotes said`);
+  fact('Balance', `${dollars(expected)}, as quoted`);
 }
 
 async function createQuote({ call }, { customer, account }, target, lock) {

@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const START = path.join(root, 'scripts', 'start.mjs');
 const POLL_MS = 50;
 /** Timeout for the reply of a running server. */
-const ANSWER_MS = 5_000;
-const STOP_MS = 15_000;
+const REPLY_TIMEOUT_MS = 5_000;
+const STOP_TIMEOUT_MS = 15_000;
 /** Settings of another server must not apply to this one. */
 const SETTING = /^(RAILHEAD_.*|DATABASE_URL|PORT|HOST|LOG_LEVEL|NODE_ENV)$/;
 
@@ -28,16 +28,16 @@ function credentialsIn(dataDir) {
 
 /** Whether the server at their address accepts these credentials. */
 const works = (credentials) =>
-  connect(credentials, AbortSignal.timeout(ANSWER_MS))('GET', '/config').then(
+  connect(credentials, AbortSignal.timeout(REPLY_TIMEOUT_MS))('GET', '/config').then(
     () => true,
     () => false,
   );
 
-const isOver = (child) => child.exitCode !== null || child.signalCode !== null;
+const hasExited = (child) => child.exitCode !== null || child.signalCode !== null;
 
 async function stop(child, base) {
-  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-  if (!isOver(child)) {
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  if (!hasExited(child)) {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
@@ -63,7 +63,7 @@ async function startOwn(signal) {
   try {
     let credentials;
     while (!credentials) {
-      if (isOver(child)) throw new Error(`The server does not start. ${output.trim()}`);
+      if (hasExited(child)) throw new Error(`The server does not start. ${output.trim()}`);
       await sleep(POLL_MS, undefined, { signal });
       credentials = credentialsIn(dataDir);
     }

@@ -52,21 +52,23 @@ export interface Request {
 /** Values of flags by name, `--flag value` or `--flag=value`; switches have an empty value. */
 function readValues(argv: readonly string[], errors: string[]): Map<string, string> {
   const values = new Map<string, string>();
-  const words = argv.flatMap((word) => (/^--[^=]+=/.test(word) ? splitOnce(word) : [word]));
-  for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    const name = word.replace(/^--/, '');
-    const isKnown = word.startsWith('--') && (name in RULES || name === 'kind');
-    if (values.has(name)) errors.push(`${word} is repeated.`);
-    if (SWITCHES.includes(name) && word.startsWith('--')) values.set(name, '');
-    else if (isKnown) values.set(name, words[0]?.startsWith('--') ? '' : (words.shift() ?? ''));
-    else errors.push(`${word} is unknown.`);
+  const args = argv.flatMap((argument) =>
+    /^--[^=]+=/.test(argument) ? splitOnce(argument) : [argument],
+  );
+  for (let argument = args.shift(); argument !== undefined; argument = args.shift()) {
+    const name = argument.replace(/^--/, '');
+    const isKnown = argument.startsWith('--') && (name in RULES || name === 'kind');
+    if (values.has(name)) errors.push(`${argument} is repeated.`);
+    if (SWITCHES.includes(name) && argument.startsWith('--')) values.set(name, '');
+    else if (isKnown) values.set(name, args[0]?.startsWith('--') ? '' : (args.shift() ?? ''));
+    else errors.push(`${argument} is unknown.`);
   }
   return values;
 }
 
-const splitOnce = (word: string) => [
-  word.slice(0, word.indexOf('=')),
-  word.slice(word.indexOf('=') + 1),
+const splitOnce = (argument: string) => [
+  argument.slice(0, argument.indexOf('=')),
+  argument.slice(argument.indexOf('=') + 1),
 ];
 
 /** What the flags request, or one line for each error. */

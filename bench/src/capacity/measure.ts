@@ -141,9 +141,9 @@ function growthOf(before: Map<string, number>, after: Map<string, number>, count
   const bytes: Bytes = { kept: 0, replies: 0, events: 0, requests: 0, bodies: 0, reused: 0 };
   const tables: string[] = [];
   for (const [name, size] of after) {
-    const each = (size - (before.get(name) ?? 0)) / count;
-    bytes[KEPT_FOR[name] ?? 'kept'] += each;
-    if (each >= 10) tables.push(`${name} ${each.toFixed(0)}`);
+    const perPayment = (size - (before.get(name) ?? 0)) / count;
+    bytes[KEPT_FOR[name] ?? 'kept'] += perPayment;
+    if (perPayment >= 10) tables.push(`${name} ${perPayment.toFixed(0)}`);
   }
   return { bytes, tables: tables.join(', ') };
 }

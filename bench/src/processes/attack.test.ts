@@ -9,7 +9,7 @@ import { type Attack, type AttackReport, bodyOf, startAttack } from './attack.ts
 const KEYS = 75_000;
 const BODY = bodyOf(KEYS);
 
-const answerOf = (status: number, extraHeaders = '') =>
+const responseOf = (status: number, extraHeaders = '') =>
   `HTTP/1.1 ${status} Any\r\nContent-Length: 2\r\n${extraHeaders}\r\n{}`;
 
 const servers: net.Server[] = [];
@@ -93,7 +93,7 @@ describe('startAttack', () => {
         (head) => heads.push(head),
         (body) => {
           if (body !== BODY) wrongCount++;
-          socket.write(answerOf(400));
+          socket.write(responseOf(400));
         },
       ),
     );
@@ -119,7 +119,7 @@ describe('startAttack', () => {
         },
         () => {
           inFlight--;
-          socket.write(answerOf(401));
+          socket.write(responseOf(401));
         },
       ),
     );
@@ -139,7 +139,7 @@ describe('startAttack', () => {
         socket,
         () => {
           heads++;
-          socket.write(answerOf(413));
+          socket.write(responseOf(413));
           socket.pause();
           setTimeout(() => socket.resume(), 30);
         },
@@ -156,7 +156,7 @@ describe('startAttack', () => {
     const port = await listen((socket) =>
       requestsOf(socket, () => {
         heads++;
-        socket.end(answerOf(401, 'Connection: close\r\n'));
+        socket.end(responseOf(401, 'Connection: close\r\n'));
         socket.pause();
       }),
     );
@@ -173,7 +173,7 @@ describe('startAttack', () => {
       requestsOf(socket, () => {
         heads++;
         socket.pause();
-        const closing = answerOf(429, 'Connection: close\r\n');
+        const closing = responseOf(429, 'Connection: close\r\n');
         if (heads % 2) socket.write(closing, () => socket.resetAndDestroy());
         else socket.end('HTTP/1.0 408 Any\r\n\r\n');
       }),

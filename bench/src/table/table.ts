@@ -43,7 +43,7 @@ const isSlowed = (row: Row) =>
 const isSlow = ({ railhead, maxP99Ms }: Row) =>
   maxP99Ms !== undefined && median(railhead.p99) > maxP99Ms;
 
-const isCostly = ({ railhead, maxValue }: Row) =>
+const isAboveMaximum = ({ railhead, maxValue }: Row) =>
   maxValue !== undefined && median(railhead.values) > maxValue;
 
 /** The target of a row, and whether it is met. */
@@ -56,7 +56,7 @@ function verdictOf(row: Row): [string, string] {
     ...(maxValue === undefined ? [] : [`≤ ${integerFormat.format(maxValue)} ${unit}`]),
   ];
   if (!targets.length) return ['', ''];
-  const isMissed = [isBelow, isSlow, isSlowed, isCostly].some((misses) => misses(row));
+  const isMissed = [isBelow, isSlow, isSlowed, isAboveMaximum].some((misses) => misses(row));
   return [targets.join(', '), isMissed ? 'MISSED' : 'met'];
 }
 
@@ -129,13 +129,15 @@ export function shortfalls(rows: readonly Row[]): string[] {
     const measured = `${formatValue(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
     return `${id} ${label}: ${measured}, target at most ${slowdown?.maximum}.`;
   });
-  const costly = rows.filter(isCostly).map(({ id, label, railhead, maxValue, unit }) => {
-    const measured = median(railhead.values);
-    const limit = maxValue as number;
-    const percentOver = ((measured / limit - 1) * 100).toFixed(0);
-    const target = `target at most ${integerFormat.format(limit)}; ${percentOver} % over.`;
-    return `${id} ${label}: ${integerFormat.format(measured)} ${unit}, ${target}`;
-  });
+  const aboveMaximum = rows
+    .filter(isAboveMaximum)
+    .map(({ id, label, railhead, maxValue, unit }) => {
+      const measured = median(railhead.values);
+      const limit = maxValue as number;
+      const percentOver = ((measured / limit - 1) * 100).toFixed(0);
+      const target = `target at most ${integerFormat.format(limit)}; ${percentOver} % over.`;
+      return `${id} ${label}: ${integerFormat.format(measured)} ${unit}, ${target}`;
+    });
   const unanswered = rows
     .filter((row) => row.unanswered)
     .map(
@@ -147,5 +149,5 @@ export function shortfalls(rows: readonly Row[]): string[] {
       ({ id, railhead, peer }) =>
         `${id}: ${railhead.errors} errors of Railhead, ${peer.errors} of the peer.`,
     );
-  return [...missed, ...slowRows, ...slowed, ...costly, ...unanswered, ...broken];
+  return [...missed, ...slowRows, ...slowed, ...aboveMaximum, ...unanswered, ...broken];
 }

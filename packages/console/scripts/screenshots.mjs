@@ -1,7 +1,7 @@
 // `node packages/console/scripts/screenshots.mjs [--all FOLDER]`: the pictures of the guide of the
 // console. It starts a server of its own with the world `business`, signs in with a virtual passkey and
 // writes docs/images/console/*.webp. With --all it writes every screen in light, dark and phone width
-// to a folder, to be looked at. It needs Chromium (CHROME_PATH) and about three minutes.
+// to a folder for review. It needs Chromium (CHROME_PATH) and about three minutes.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -130,7 +130,7 @@ async function operate(page, method, route, body) {
 
 const REASON = 'Agreed with the finance team.';
 
-/** Users, a policy, decisions and an approval, so that the audit log has a story. */
+/** Users, a policy, decisions and an approval, so that the audit log has entries. */
 async function act(page, platformId) {
   for (const [name, email, role] of [
     ['Bao Nguyen', 'bao@example.com', 'support'],

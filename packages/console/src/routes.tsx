@@ -52,8 +52,8 @@ const providerFile = () => import('./screens/providers/provider-file.tsx');
 const reconciliation = () => import('./screens/providers/reconciliation.tsx');
 const developers = () => import('./screens/developers/webhooks.tsx');
 const platform = () => import('./screens/developers/platform.tsx');
-const approvals = () => import('./screens/office/approvals.tsx');
-const office = () => import('./screens/office/office.tsx');
+const approvals = () => import('./screens/administration/approvals.tsx');
+const administration = () => import('./screens/administration/administration.tsx');
 
 const routeTree = root.addChildren([
   page('/', overview, 'Overview'),
@@ -109,14 +109,14 @@ const routeTree = root.addChildren([
   page('/jobs/$id', developers, 'JobScreen'),
   page('/approvals', approvals, 'Approvals'),
   page('/approvals/$id', approvals, 'Approval'),
-  page('/policies', office, 'Policies'),
-  page('/platforms', office, 'Platforms'),
-  page('/platforms/$id', office, 'Platform'),
-  page('/users', office, 'Users'),
-  page('/sessions', office, 'Sessions'),
-  page('/operator-tokens', office, 'OperatorTokens'),
-  page('/audit', office, 'Audit'),
-  page('/audit/$id', office, 'AuditChanges'),
+  page('/policies', administration, 'Policies'),
+  page('/platforms', administration, 'Platforms'),
+  page('/platforms/$id', administration, 'Platform'),
+  page('/users', administration, 'Users'),
+  page('/sessions', administration, 'Sessions'),
+  page('/operator-tokens', administration, 'OperatorTokens'),
+  page('/audit', administration, 'Audit'),
+  page('/audit/$id', administration, 'AuditChanges'),
 ]);
 
 export const router = createRouter({

@@ -135,9 +135,9 @@ function codesOf(document, { responses }) {
   const collect = (value) => {
     if (!isObject(value)) return;
     if (value.$ref) collect(at(document, value.$ref));
-    for (const each of value.allOf ?? []) {
+    for (const part of value.allOf ?? []) {
       // The first part lists all codes of the status, the second those of the operation.
-      if (!each.$ref || value.allOf.length === 1) collect(each);
+      if (!part.$ref || value.allOf.length === 1) collect(part);
     }
     for (const code of value.properties?.code?.enum ?? []) codes.add(code);
   };

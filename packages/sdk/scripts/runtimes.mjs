@@ -98,11 +98,11 @@ function tested({ name, program }, folder, credentials) {
   const run = (more) =>
     spawnSync(file, more, { cwd: folder, env, encoding: 'utf8', timeout: RUN_MS });
   const version = run(['--version']).stdout?.split('\n')[0] ?? '';
-  const results = ['program.mjs', 'program.cjs'].map((each) => {
+  const results = ['program.mjs', 'program.cjs'].map((program) => {
     const work = fs.mkdtempSync(path.join(folder, `${name}-`));
-    const { status, stdout, stderr, error } = run([...args, each, work]);
+    const { status, stdout, stderr, error } = run([...args, program, work]);
     if (status === 0) return 'passes';
-    print(`${name} ${each}:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+    print(`${name} ${program}:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
     return 'fails';
   });
   return { name: `${name} ${version.replace(/^\D*/, '').split(' ')[0]}`, results };

@@ -96,8 +96,8 @@ const standard = (version: string, key: CryptoKey, algorithm: string): Verifier 
     const signatures = all.filter((each) => each.startsWith(`${version},`));
     if (signatures.length === 0) return undefined;
     const signed = concat(utf8(`${id}.${timestamp}.`), body);
-    return someAsync(signatures, async (each) => {
-      const signature = decoded(each.slice(version.length + 1));
+    return someAsync(signatures, async (labeled) => {
+      const signature = decoded(labeled.slice(version.length + 1));
       return signature ? crypto.subtle.verify(algorithm, key, signature, signed) : false;
     });
   },
@@ -107,8 +107,8 @@ const service = (key: CryptoKey): Verifier => ({
   signsTime: false,
   async check({ body, service: all }) {
     if (all.length === 0) return undefined;
-    return someAsync(all, async (each) => {
-      const der = decoded(each);
+    return someAsync(all, async (text) => {
+      const der = decoded(text);
       return der ? verifyDer(key, der, body) : false;
     });
   },

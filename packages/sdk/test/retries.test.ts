@@ -13,29 +13,29 @@ interface Seen {
   body: string;
 }
 
-type Answer = (response: http.ServerResponse, receivedRequests: Seen) => void;
+type Respond = (response: http.ServerResponse, receivedRequests: Seen) => void;
 
-/** A server that gives each request the next answer, and the last one to all further. */
+/** A server with one scripted response per request; further requests get the last response. */
 async function startFailing() {
   const receivedRequests: Seen[] = [];
-  let answers: Answer[] = [];
+  let script: Respond[] = [];
   const server = http.createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const { method = '', url = '', headers } = request;
     const received = { method, url, headers, body };
     receivedRequests.push(received);
-    const answer = answers.length > 1 ? answers.shift() : answers[0];
-    answer?.(response, received);
+    const respond = script.length > 1 ? script.shift() : script[0];
+    respond?.(response, received);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     seen: receivedRequests,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    behave(...next: Answer[]) {
+    behave(...next: Respond[]) {
       receivedRequests.length = 0;
-      answers = next;
+      script = next;
     },
     async close() {
       server.closeAllConnections();
@@ -48,7 +48,7 @@ async function startFailing() {
 const failing = openForFile(startFailing);
 
 const json =
-  (status: number, body: object, headers: http.OutgoingHttpHeaders = {}): Answer =>
+  (status: number, body: object, headers: http.OutgoingHttpHeaders = {}): Respond =>
   (response) =>
     response
       .writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'r-1', ...headers })
@@ -56,8 +56,8 @@ const json =
 
 const error = (status: number, code: string, headers?: http.OutgoingHttpHeaders) =>
   json(status, { status, code, reason: 'No.', message: 'No.' }, headers);
-const closeConnection: Answer = (response) => void response.destroy();
-const neverAnswer: Answer = () => undefined;
+const closeConnection: Respond = (response) => void response.destroy();
+const neverRespond: Respond = () => undefined;
 const tokenReply = json(200, { id: 'Token:1' });
 
 const retries: RetryInfo[] = [];
@@ -83,8 +83,8 @@ describe('a call', () => {
     ['503', error(503, 'SERVICE_UNAVAILABLE')],
     ['a connection that is cut', closeConnection],
     ['409 with x-should-retry: true', error(409, 'CONFLICT', { 'x-should-retry': 'true' })],
-  ])('is repeated after %s', async (_, answer) => {
-    failing.behave(answer, tokenReply);
+  ])('is repeated after %s', async (_, respond) => {
+    failing.behave(respond, tokenReply);
     await expect(get()).resolves.toEqual({ id: 'Token:1' });
     expect(failing.seen).toHaveLength(2);
     expect(retries).toMatchObject([{ operationId: 'getTokenById', attempt: 1 }]);
@@ -98,8 +98,8 @@ describe('a call', () => {
     ['409 without advice', error(409, 'CONFLICT')],
     ['501', error(501, 'NOT_IMPLEMENTED')],
     ['429 with x-should-retry: false', error(429, 'RATE_LIMITED', { 'x-should-retry': 'false' })],
-  ])('is not repeated after %s', async (_, answer) => {
-    failing.behave(answer);
+  ])('is not repeated after %s', async (_, respond) => {
+    failing.behave(respond);
     await expect(get()).rejects.toMatchObject({ retryable: false, requestId: 'r-1' });
     expect(failing.seen).toHaveLength(1);
   });
@@ -158,10 +158,10 @@ describe('a call', () => {
 
 describe('a limit of time', () => {
   it('ends an attempt', async () => {
-    failing.behave(neverAnswer, tokenReply);
+    failing.behave(neverRespond, tokenReply);
     await expect(get({ timeout: 500 })).resolves.toEqual({ id: 'Token:1' });
     expect(retries).toMatchObject([{ code: 'TIMEOUT', status: undefined }]);
-    failing.behave(neverAnswer);
+    failing.behave(neverRespond);
     await expect(get({ timeout: 50, maxRetries: 0 })).rejects.toMatchObject({
       code: 'TIMEOUT',
       message: 'getTokenById: TIMEOUT: No reply within 50 ms.',
@@ -175,13 +175,13 @@ describe('a limit of time', () => {
     failing.behave(error(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '20' }));
     await expect(get({ deadline: 10_000 })).rejects.toMatchObject({ status: 503 });
     expect(failing.seen).toHaveLength(1);
-    failing.behave(neverAnswer);
+    failing.behave(neverRespond);
     await expect(get({ deadline: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
   });
 
   it('rejects with the reason of the signal, including during a pause', async () => {
     const reason = new Error('the user left');
-    failing.behave(neverAnswer);
+    failing.behave(neverRespond);
     const running = new AbortController();
     const call = get({}, { signal: running.signal });
     setTimeout(() => running.abort(reason), 20);

@@ -70,13 +70,13 @@ function fieldRow(entry, row, linked) {
 /** The fields of a schema; with `linked`, variants have headings and are linked. */
 function fieldTables(entry, schema, linked) {
   const maxVariants = linked && !entry.isWebhook ? undefined : MAX_VARIANTS;
-  return tablesOf(schema, maxVariants).map((each) => {
-    const rows = each.rows.map((row) => fieldRow(entry, row, linked));
+  return tablesOf(schema, maxVariants).map((described) => {
+    const rows = described.rows.map((row) => fieldRow(entry, row, linked));
     const shown = rows.length ? table(['Field', 'Description'], rows) : 'No fields.';
-    if (each.value === undefined) return shown;
-    const title = titleOfTable(each);
-    const heading = linked ? `### ${title} {#${anchorOfTable(each)}}` : `**${title}**`;
-    const { title: about } = resolved(each.schema);
+    if (described.value === undefined) return shown;
+    const title = titleOfTable(described);
+    const heading = linked ? `### ${title} {#${anchorOfTable(described)}}` : `**${title}**`;
+    const { title: about } = resolved(described.schema);
     return [heading, ...(about ? [sentence(about)] : []), shown].join('\n\n');
   });
 }

@@ -208,7 +208,7 @@ async function fillTransactions(
       transaction_id: idSql('Transaction', quoted, n),
       customer_id: customer,
       created_at: timeSql(quoted),
-      // A sweep looks at those that have expired.
+      // A sweep reads those that have expired.
       expires_at: `now() + interval '10 years'`,
     },
   });

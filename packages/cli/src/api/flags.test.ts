@@ -5,9 +5,10 @@ import { operationsOf, RESOURCES } from './metadata.ts';
 
 const operation = (resource: string, verb: string) => {
   const knownResource = RESOURCES.find(({ name }) => name === resource);
-  const each = knownResource && operationsOf(knownResource).find((args) => args.verb === verb);
-  if (!each) throw new Error(`${resource} ${verb}`);
-  return each;
+  const knownOperation =
+    knownResource && operationsOf(knownResource).find((args) => args.verb === verb);
+  if (!knownOperation) throw new Error(`${resource} ${verb}`);
+  return knownOperation;
 };
 
 describe('values of flags', () => {

@@ -20,7 +20,7 @@ it.each([
   expect([[...journal.forwarded], [...journal.uncertain]]).toEqual([forwarded, uncertain]);
 });
 
-it('is read again after any end', () => {
+it('the journal is readable after any end of the program', () => {
   const file = path.join(folder, 'journal');
   const first = openJournal(file);
   first.begin('a');

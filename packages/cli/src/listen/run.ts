@@ -99,7 +99,7 @@ export async function run(listener: Listener): Promise<void> {
   const { client, endpointId, signal } = listener;
   // Events that an earlier run forwarded.
   await acknowledge(listener);
-  for (let refusalCount = 0; !signal.aborted; ) {
+  for (let failedAttempts = 0; !signal.aborted; ) {
     const page = await retryUntilDone(
       () =>
         client.webhookEndpoints.pullWebhookDeliveries(
@@ -111,9 +111,10 @@ export async function run(listener: Listener): Promise<void> {
     if (!page) break;
     const isReachable = await forwardAll(listener, page.data);
     await acknowledge(listener);
-    if (isReachable && page.data.length > 0 && refusalCount > 0) listener.onInterruption(undefined);
-    refusalCount = isReachable ? 0 : refusalCount + 1;
+    if (isReachable && page.data.length > 0 && failedAttempts > 0)
+      listener.onInterruption(undefined);
+    failedAttempts = isReachable ? 0 : failedAttempts + 1;
     // Signatures have an age limit, so the page is pulled again afterwards.
-    if (!isReachable) await pause(backoff(refusalCount), signal);
+    if (!isReachable) await pause(backoff(failedAttempts), signal);
   }
 }

@@ -12,8 +12,8 @@ export async function withProgress<T>(text: string | (() => string), work: Promi
   let isShown = false;
   const show = () => {
     isShown = true;
-    const words = typeof text === 'string' ? text : text();
-    process.stderr.write(`${CLEAR_LINE}${FRAMES[frame++ % FRAMES.length]} ${words}`);
+    const shownText = typeof text === 'string' ? text : text();
+    process.stderr.write(`${CLEAR_LINE}${FRAMES[frame++ % FRAMES.length]} ${shownText}`);
   };
   let interval: NodeJS.Timeout | undefined;
   const timer = setTimeout(() => {

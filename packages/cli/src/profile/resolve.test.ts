@@ -22,7 +22,7 @@ const ENV = {
   RAILHEAD_CLIENT_SECRET: 'secret',
 };
 
-it('takes the environment, with the URL of a flag before it', () => {
+it('uses the environment, but the URL of a flag has priority', () => {
   const credentials = { clientId: 'id', clientSecret: 'secret', source: 'environment' };
   expect(targetOf({}, ENV)).toEqual({ url: `http://localhost:1/${API_DATE}`, ...credentials });
   expect(targetOf({ baseUrl: 'localhost:2' }, ENV).url).toBe(`http://localhost:2/${API_DATE}`);

@@ -41,8 +41,8 @@ async function find({ client }: Session, flags: DeliveryFlags): Promise<Delivery
       ...filter,
       ...(status && { status }),
     });
-    for await (const each of list) {
-      if (!flags.failed || isFailed(each)) foundDeliveries.push(each);
+    for await (const delivery of list) {
+      if (!flags.failed || isFailed(delivery)) foundDeliveries.push(delivery);
       if (foundDeliveries.length >= count) break;
     }
   }

@@ -75,8 +75,8 @@ async function latest({ client }: Session, flags: LogFlags): Promise<Recorded[]>
   if (count <= 0) return all;
   for (const filter of filtersOf(flags)) {
     let [matchCount, scanned] = [0, 0];
-    for await (const each of client.requests.listRequests({ ...filter, limit: PAGE })) {
-      if (isShown(each, flags)) matchCount = all.push(each) && matchCount + 1;
+    for await (const request of client.requests.listRequests({ ...filter, limit: PAGE })) {
+      if (isShown(request, flags)) matchCount = all.push(request) && matchCount + 1;
       // The requests of a long `logs tail` are skipped.
       if (matchCount >= count || ++scanned >= MAX_SCANNED) break;
     }
@@ -95,8 +95,8 @@ async function fetchNewer(
   const newRequests: Recorded[] = [];
   for (const filter of filtersOf(flags)) {
     const all = { ...filter, createdAfter, sortOrder: 'asc', limit: PAGE } as const;
-    for await (const each of client.requests.listRequests(all, { signal })) {
-      if (!shownIds.has(each.id)) newRequests.push(each);
+    for await (const request of client.requests.listRequests(all, { signal })) {
+      if (!shownIds.has(request.id)) newRequests.push(request);
     }
   }
   return newRequests.sort(byTime);
@@ -131,10 +131,10 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
       if (signal.aborted) return;
       if (!isRetryable(error)) throw error;
     }
-    for (const each of newRequests) {
-      shownIds.add(each.id);
-      if (each.createdAt > newest) newest = each.createdAt;
-      if (isShown(each, flags)) yield each;
+    for (const request of newRequests) {
+      shownIds.add(request.id);
+      if (request.createdAt > newest) newest = request.createdAt;
+      if (isShown(request, flags)) yield request;
     }
   }
 }
@@ -163,8 +163,8 @@ function tailCommand(): Command {
     const session = await sessionOf(command);
     const { output } = session;
     const signal = interruption();
-    for await (const each of tail(session, flags, signal)) {
-      await output.streamed(each, () => lineOf(each, output));
+    for await (const request of tail(session, flags, signal)) {
+      await output.streamed(request, () => lineOf(request, output));
     }
   });
 }

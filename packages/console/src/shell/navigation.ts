@@ -80,7 +80,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    title: G.office,
+    title: G.administration,
     pages: [
       page('/platforms', P.platforms, 'listPlatforms'),
       page('/users', P.users, 'listOperatorUsers'),

@@ -139,7 +139,7 @@ export const TEXTS = {
     people: 'Customers',
     providers: 'Providers',
     developers: 'Developers',
-    office: 'Administration',
+    administration: 'Administration',
     system: 'Operations',
   },
   pages: {

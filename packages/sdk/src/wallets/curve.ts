@@ -65,10 +65,10 @@ function add(one: Point, other: Point): Point {
  */
 function times(scalar: bigint): { x: bigint; y: bigint } {
   let result: Point | undefined;
-  let each = GENERATOR;
+  let addend = GENERATOR;
   for (let remaining = scalar; remaining > 0n; remaining >>= 1n) {
-    if (remaining & 1n) result = result ? add(result, each) : each;
-    each = double(each);
+    if (remaining & 1n) result = result ? add(result, addend) : addend;
+    addend = double(addend);
   }
   const { x, y, z } = result as Point;
   const inverse = power(z, P - 2n);

@@ -15,7 +15,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const plain = (...names: readonly string[]): Column<Row>[] => names.map((name) => ({ name }));
 
-/** In major units, because a spreadsheet does not know the decimals of a currency. */
+/** In major units, because a spreadsheet has no decimals per currency. */
 const amounts = (...names: readonly string[]): Column<Row>[] =>
   names.map((name) => ({
     name,

@@ -1,6 +1,6 @@
 // Texts of the administration screens.
 
-export const OFFICE_TEXTS = {
+export const ADMINISTRATION_TEXTS = {
   actions: 'Actions',
   approval: 'Approval',
   approvals: 'Changes that wait for a second operator. Operators cannot approve their own changes.',

@@ -18,8 +18,8 @@ import { kindOf, pathOf } from '../../parts/paths.ts';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
+import { ADMINISTRATION_TEXTS as T } from '../../texts/administration.ts';
 import { lowerFirst } from '../../texts/fields.ts';
-import { OFFICE_TEXTS as T } from '../../texts/office.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
 const columns = columnsOf<'listApprovals'>();

@@ -4,7 +4,7 @@ import { call } from '../../api/client.ts';
 import { usePermits } from '../../api/session.tsx';
 import { download } from '../../parts/csv.ts';
 import { Problem } from '../../parts/feedback.tsx';
-import { OFFICE_TEXTS as T } from '../../texts/office.ts';
+import { ADMINISTRATION_TEXTS as T } from '../../texts/administration.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
 /** Requests of one export, with a thousand records each. More are exported by the command. */

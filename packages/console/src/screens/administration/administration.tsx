@@ -10,7 +10,7 @@ import { IntegrityCheck } from '../../parts/integrity-check.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark, Status, statusText } from '../../parts/status.tsx';
-import { OFFICE_TEXTS as T } from '../../texts/office.ts';
+import { ADMINISTRATION_TEXTS as T } from '../../texts/administration.ts';
 import { TEXTS } from '../../texts/texts.ts';
 import { AuditExport } from './audit-export.tsx';
 
