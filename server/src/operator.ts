@@ -262,7 +262,7 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
   return output.failed ? FAILED : SUCCESS;
 }
 
-/** Output that needs no database: help and the version. Undefined for anything else. */
+/** Prints help or the version, which need no database; undefined for every other command. */
 function explain(io: Io, args: readonly string[]): number | undefined {
   const [noun = '', verb] = args;
   const ofNoun = NOUNS.includes(noun) && (VERSION.has(verb ?? '') || args.includes('--version'));

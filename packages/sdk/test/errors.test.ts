@@ -38,7 +38,7 @@ const idsOf = ({ parameters = [] }: Described) =>
 const has = ({ parameters = [] }: Described, parameter: string) =>
   parameters.some(({ name }) => name === parameter);
 
-/** Input that the operation rejects; undefined if it takes none that could be wrong. */
+/** Input that the operation rejects; undefined if every input is valid. */
 function wrongInput(operation: Described): object | undefined {
   const { operationId, requestBody } = operation;
   // Every field of the body is optional.

@@ -104,7 +104,7 @@ describe('a call', () => {
     expect(failing.seen).toHaveLength(1);
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('waits for the time in Retry-After', async () => {
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '1' }), tokenReply);
     const started = performance.now();
     await get();

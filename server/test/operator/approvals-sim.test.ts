@@ -1,7 +1,7 @@
 // A simulator of approvals: operators request, approve and reject changes of money and change the same
 // money by the command, while a requester is disabled, loses its role or its token, in a random order and
 // at the same time. In any order, a change takes effect once, only with the decision of another
-// person where a policy requires one, while its requester may make it, and is what was shown.
+// person where a policy requires one, while its requester has the permission, and equals the shown change.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
 import { verifyAudit } from '../../src/features/staff/audit/index.ts';

@@ -43,7 +43,7 @@ async function endDay(): Promise<string> {
 
 const prefunded = async () => (await read(`/providers/${BANK}`)).balances[0];
 
-it('the prefunded balance is reported by each statement, less the transfers that it does not contain', async () => {
+it('the prefunded balance is the statement balance less the transfers that it does not contain', async () => {
   bank.dayOf(bank.today());
   const booked = await payout();
   bank.pay(booked.id);

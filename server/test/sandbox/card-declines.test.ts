@@ -21,58 +21,58 @@ beforeEach(() => fixture.app.advance(7 * 60_000));
 /**
  * The steps to a state of a payment, the notices that it accepts then, and the error of all others.
  */
-interface Parent {
+interface PaymentState {
   steps: readonly Step[];
   status: string;
-  takes: readonly NoticeKind[];
+  accepts: readonly NoticeKind[];
   /** The invalid field, if it is not the payment. */
   amount?: readonly NoticeKind[];
 }
 
 const auth = requests('authorization', 40);
 const cleared = notice('clearing', 40);
-const PARENTS: Readonly<Record<string, Parent>> = {
+const PAYMENT_STATES: Readonly<Record<string, PaymentState>> = {
   'is authorized': {
     steps: [auth],
     status: 'AUTHORIZED',
-    takes: ['authorization_advice', 'clearing'],
+    accepts: ['authorization_advice', 'clearing'],
   },
   'is cleared in part': {
     steps: [auth, notice('clearing', 30)],
     status: 'PARTIALLY_SETTLED',
-    takes: ['authorization_advice', 'clearing', 'return'],
+    accepts: ['authorization_advice', 'clearing', 'return'],
   },
-  'is settled': { steps: [auth, cleared], status: 'SETTLED', takes: ['return'] },
+  'is settled': { steps: [auth, cleared], status: 'SETTLED', accepts: ['return'] },
   'is settled with nothing cleared': {
     steps: [auth, notice('clearing', 0)],
     status: 'SETTLED',
-    takes: [],
+    accepts: [],
   },
   'is refunded': {
     steps: [auth, cleared, notice('return', 40)],
     status: 'REFUNDED',
-    takes: ['return_reversal'],
+    accepts: ['return_reversal'],
     amount: ['return'],
   },
   'is an exception': {
     steps: [requests('authorization', 40, '006')],
     status: 'EXCEPTION',
-    takes: [],
+    accepts: [],
   },
   'is an exception after a clearing': {
     steps: [requests('financial_authorization', 40, '006')],
     status: 'EXCEPTION',
-    takes: ['return'],
+    accepts: ['return'],
   },
   'is an authorized credit': {
     steps: [requests('credit_authorization', 40)],
     status: 'AUTHORIZED',
-    takes: ['clearing'],
+    accepts: ['clearing'],
   },
   'is a settled credit': {
     steps: [requests('financial_credit_authorization', 40)],
     status: 'SETTLED',
-    takes: [],
+    accepts: [],
   },
 };
 
@@ -82,11 +82,11 @@ const fieldsOf = ({ status, body }: ApiResponse) => [
 ];
 
 describe('a payment that', () => {
-  const cases = Object.keys(PARENTS).flatMap((name) =>
+  const cases = Object.keys(PAYMENT_STATES).flatMap((name) =>
     NOTICES.map((kind) => [name, kind] as const),
   );
-  it.each(cases)('%s: %s', async (name, kind) => {
-    const { steps, status, takes, amount = [] } = expectedOf(PARENTS, name);
+  it.each(cases)('%s accepts or rejects %s as its state requires', async (name, kind) => {
+    const { steps, status, accepts, amount = [] } = expectedOf(PAYMENT_STATES, name);
     const scenario = await fixture.begin();
     for (const step of steps) {
       await step(scenario);
@@ -95,7 +95,7 @@ describe('a payment that', () => {
     const before = await scenario.payment();
     expect(before.status).toBe(status);
     const response = await scenario.send(kind, kind === 'return_reversal' ? undefined : 20);
-    if (takes.includes(kind)) {
+    if (accepts.includes(kind)) {
       ok(response, 202);
       expect((await scenario.next()).length).toBeGreaterThan(0);
       return;
@@ -205,15 +205,19 @@ describe('a simulated message', () => {
     });
   });
 
-  const NOTICE_RESULTS: Readonly<Record<NoticeKind, { steps: readonly Step[]; shows: object }>> = {
-    authorization_advice: { steps: [auth], shows: { authorizedAmount: { amount: 20_00 } } },
-    clearing: { steps: [auth], shows: { settledAmount: { amount: 20_00 } } },
-    return: { steps: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
-    return_reversal: { steps: [auth, cleared, notice('return', 40)], shows: { status: 'SETTLED' } },
-  };
+  const NOTICE_RESULTS: Readonly<Record<NoticeKind, { steps: readonly Step[]; expected: object }>> =
+    {
+      authorization_advice: { steps: [auth], expected: { authorizedAmount: { amount: 20_00 } } },
+      clearing: { steps: [auth], expected: { settledAmount: { amount: 20_00 } } },
+      return: { steps: [auth, cleared], expected: { refundedAmount: { amount: 20_00 } } },
+      return_reversal: {
+        steps: [auth, cleared, notice('return', 40)],
+        expected: { status: 'SETTLED' },
+      },
+    };
   describe.each(NOTICE_OPERATIONS)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
-      const { steps, shows } = NOTICE_RESULTS[operation];
+      const { steps, expected } = NOTICE_RESULTS[operation];
       const scenario = await fixture.begin();
       for (const step of steps) await step(scenario);
       const { id: cardTransactionId } = await scenario.payment();
@@ -224,7 +228,7 @@ describe('a simulated message', () => {
       const key = { 'idempotency-key': `notice ${operation}` };
       const first = ok(await scenario.simulate(operation, input, key), 202);
       expect(ok(await scenario.simulate(operation, input, key), 202)).toEqual(first);
-      expect(await scenario.payment()).toMatchObject(shows);
+      expect(await scenario.payment()).toMatchObject(expected);
       const otherResponse = await scenario.simulate(operation, { ...input, more: 1 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([
         409,

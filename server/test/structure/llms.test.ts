@@ -20,7 +20,7 @@ describe('llms.txt', () => {
     ['# A\n\n**Context.** Why.\n\n**Decision.** What. So.', 'What.'],
     ['# A\n\n**Decision.**\n\n- First. More.\n- Second.', 'First.'],
     ['# A\n\n## B\n\n| a |', ''],
-  ])('takes the first sentence of %j', (markdown, sentence) => {
+  ])('extracts the first sentence of %j', (markdown, sentence) => {
     expect(firstSentence(markdown)).toBe(sentence);
   });
 

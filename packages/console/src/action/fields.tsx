@@ -168,7 +168,7 @@ function Choice({ schema, value, set, isRequired }: InputProps) {
   );
 }
 
-/** The platforms of an operator who does not see all. */
+/** The platforms of an operator without access to all platforms. */
 function Platforms(props: InputProps) {
   const { platforms } = usePlatform();
   // The list may be incomplete, so the ID is entered.

@@ -281,8 +281,7 @@ function ceremonyProblem(
     return 'The assertion answers another challenge. Request a new one.';
   if (!origins.includes(data.origin))
     return 'The assertion comes from an origin that is not allowed.';
-  // On its own page a passkey may always be used; in a frame only in the one where it was
-  // registered.
+  // A passkey may be used on the page itself, and in a frame of the site where it was registered.
   if (data.framedBy !== undefined && data.framedBy !== passkey.framedBy) {
     return 'The assertion was made in a frame of another site.';
   }

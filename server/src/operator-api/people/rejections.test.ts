@@ -1,5 +1,5 @@
 // Rejected sign-ins leave audit records about the user concerned, up to the limit of attempts.
-// Sign-ins of unknown users leave none, and entered values are never stored.
+// Sign-ins of unknown users leave no audit record, and entered values are never stored.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

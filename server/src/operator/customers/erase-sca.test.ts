@@ -47,7 +47,7 @@ const codesOf = (id: string) =>
     [id],
   );
 
-it('authentication data is exported with decrypted addresses and without authentication secrets', async () => {
+it('SCA data is exported with decrypted addresses and without secrets', async () => {
   const { id, secrets, reset } = await lifecycle();
   const { text, all } = await exportOf(app, id);
   expect(all.sca_lockouts).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
@@ -73,7 +73,7 @@ it('authentication data is exported with decrypted addresses and without authent
   for (const secret of [...secrets, reset.livenessAccessToken]) expect(text).not.toContain(secret);
 });
 
-it('authentication data is removed when the customer is erased, except for types and times of events', async () => {
+it('SCA data is removed by an erasure, except for types and times of events', async () => {
   const { id } = await lifecycle();
   const other = await lifecycle();
   expect((await codesOf(id)).length).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ it('authentication data is removed when the customer is erased, except for types
     expect((await db.find(table, { customer_id: other.id })).length).toBeGreaterThan(0);
   }
   expect((await codesOf(other.id)).length).toBeGreaterThan(0);
-  // The job that would have ended the reset finds none.
+  // The job that would have ended the reset finds no reset.
   await app.advance(60 * 60_000);
   expect(await db.find(scaEvents, { customer_id: id })).toEqual(stored);
   const { all } = await exportOf(app, id);

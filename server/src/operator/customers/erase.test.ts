@@ -240,7 +240,7 @@ it('removes the replies about resources of the customer, and no others', async (
   expect(before.filter((key) => !after.includes(key))).toEqual(['erased-execute', 'erased-quote']);
   expect(counts.idempotency).toBeGreaterThanOrEqual(2);
 
-  // A balance event of the account after the erasure refers to none of the emptied ones.
+  // A balance event of the account after the erasure does not refer to an erased event.
   const caller = systemCaller(app.platform.id, 'sandbox');
   await operate(app.runtime, caller, async (ctx) => {
     emitBalances(ctx, await findInternalAccounts(ctx.db, { id: account.id }));

@@ -85,7 +85,7 @@ async function authorizations({ runtime }: System, args: CommandArgs): Promise<O
       each.operation,
       each.subject,
       each.sessionId ?? '-',
-      // A script that signs in the sandbox instead of a key has none.
+      // Signatures of the sandbox script have no public key.
       each.publicKey || '-',
     ]),
   );

@@ -1,7 +1,6 @@
-// Change sets that wait for a lane. A row or client-chosen key that one change set writes is
-// claimed until that one is settled, so two that affect the same row never share a batch and never
-// make one lane wait for another inside the database. Rows that are only required may be shared.
-// The others keep their order.
+// Change sets that wait for a lane. A change set claims the rows and client-chosen keys that it writes
+// until it is settled, so two change sets of the same row never share a batch, and no lane waits for
+// another inside the database. Rows that are only required may be shared. Otherwise the order is kept.
 
 import type { Table } from '../db/table.ts';
 import type { ChangeSet, Outcome, Versioned } from './change-set.ts';

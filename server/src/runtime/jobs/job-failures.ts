@@ -13,7 +13,7 @@ import { dueAt } from './jobs-table.ts';
 export const MAX_ATTEMPTS = 20;
 /**
  * About a week: for jobs that call a provider, so that they continue after an outage of days. A circuit
- * postpones only the jobs that are not its probe, and connectors added by a program have none.
+ * does not postpone its probe, and connectors that a program adds have no circuit.
  */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;

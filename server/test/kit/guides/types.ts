@@ -8,7 +8,7 @@ import type { Block } from './blocks.ts';
 const root = projectRoot();
 const inServer = (file: string) => path.join(root, 'server', 'src', file);
 
-interface Setting {
+interface Placement {
   /** First line of the block. */
   readonly begins: string;
   readonly file: string;
@@ -19,7 +19,7 @@ interface Setting {
   readonly insertBefore?: string;
 }
 
-const SETTINGS: readonly Setting[] = [
+const PLACEMENTS: readonly Placement[] = [
   {
     begins: 'export const listPurposes',
     file: 'features/payees/discovery/recipe-operation.ts',
@@ -60,23 +60,23 @@ declare const readStatus: Call<string>;
   },
 ];
 
-/** The files with the blocks in them; a block without a setting is a problem. */
+/** The files with the blocks in them; a block without a placement is a problem. */
 function filesWith(blocks: readonly Block[]): { files: Map<string, string>; problems: string[] } {
   const files = new Map<string, string>();
   const problems: string[] = [];
   for (const { page, line, text } of blocks) {
-    const setting = SETTINGS.find(({ begins }) => text.startsWith(begins));
-    if (!setting) {
+    const placement = PLACEMENTS.find(({ begins }) => text.startsWith(begins));
+    if (!placement) {
       problems.push(`${page}:${line} has no place in the sources.`);
       continue;
     }
-    const { before = '', after = '', insertBefore } = setting;
-    const file = inServer(setting.file);
+    const { before = '', after = '', insertBefore } = placement;
+    const file = inServer(placement.file);
     const present = files.get(file) ?? (insertBefore ? (ts.sys.readFile(file) ?? '') : '');
     const added = insertBefore
       ? present.replace(insertBefore, `${text}${insertBefore}`)
       : `${present}${before}${text}${after}`;
-    if (added === present) problems.push(`${setting.file} has no ${insertBefore}`);
+    if (added === present) problems.push(`${placement.file} has no ${insertBefore}`);
     files.set(file, added);
   }
   return { files, problems };

@@ -1,4 +1,4 @@
-// A database of an earlier version, for tests of migrations: the migrations before one of them are
+// A database of an earlier version, for tests of migrations: the migrations before the tested one are
 // applied, then the test adds rows, then the rest is applied.
 import fs from 'node:fs';
 import os from 'node:os';

@@ -16,7 +16,7 @@ import type { RecallState } from './recalls.ts';
 import type { IdentityDecision, ReportedRates } from './services.ts';
 import type { StablecoinOrderState } from './stablecoins.ts';
 
-/** What a message changed. CONTRADICTORY: it excludes what is recorded, and was not applied. */
+/** Effect of a message. CONTRADICTORY: it contradicts the recorded state and was not applied. */
 export type ReportResult = 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
 
 export interface ProviderPort {

@@ -99,7 +99,7 @@ const LIST = `select p.relname as table, c.relname as name,
 
 const BOUND = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
 
-/** The time of a bound as PostgreSQL prints it; null if it is none. */
+/** The time of a bound as PostgreSQL prints it; null for any other text. */
 function timeOfBound({ resource }: PartitionedTable, text: string): Time | null {
   const [, value] = /^'(.*)'$/.exec(text) ?? [];
   if (value === undefined) return null;
