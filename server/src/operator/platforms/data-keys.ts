@@ -49,7 +49,7 @@ async function* lines(steps: AsyncIterable<string>): AsyncGenerator<string> {
 const output = (steps: AsyncIterable<string>): Output => ({
   json: null,
   text: '',
-  pieces: lines(steps),
+  chunks: lines(steps),
 });
 
 async function rotate(system: System, args: CommandArgs): Promise<Output> {
