@@ -16,8 +16,8 @@ const BOOKS = `with effects as (
     select credit, case when phase in ('posted', 'post') then amount else 0 end, 0
       from ledger_transfers),
   sums as (select id, sum(balance) as balance, sum(held) as held from effects group by id)
-  select a.id, a.balance::text, a.held::text, a.floor::text, coalesce(s.balance, 0)::text as transferred,
-    coalesce(s.held, 0)::text as transferred_held
+  select a.id, a.balance::text, a.held::text, a.floor::text,
+    coalesce(s.balance, 0)::text as transferred, coalesce(s.held, 0)::text as transferred_held
   from ledger_accounts a left join sums s on s.id = a.id`;
 
 const TRANSFERS = `select transaction_id, count(*)::text as n from ledger_transfers
