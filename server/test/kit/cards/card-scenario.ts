@@ -14,7 +14,7 @@ type CardScenario = Awaited<ReturnType<CardScenarios['begin']>>;
 /** Amounts of scenarios are whole dollars for any funding currency. */
 const UNITS: Readonly<Record<string, number>> = { USD: 100, USDB: 1_000_000 };
 const CENTS = 100;
-/** A cardholder with a funding account. */
+/** Dollars in the funding account of a new cardholder. */
 const INITIAL_BALANCE = 1_000;
 
 /** Requests about a card, by the last part of the path. */
