@@ -80,6 +80,9 @@ it('approves, rejects and requests corrections, with one audit record each', asy
 
   expect(await post(third.id, 'hold')).toMatchObject({ status: 400 });
   const invalidFindings = [{ type: 'MISSING_FIELD' }, { type: 'INVALID_DOCUMENT' }];
+  for (const findings of [[{}], [null], ['x'], 'x', [{ type: 'toString' }]]) {
+    expect((await post(third.id, 'hold', { findings })).status).toBe(400);
+  }
   const { status, body } = await post(third.id, 'hold', { findings: invalidFindings });
   expect(status).toBe(400);
   expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([

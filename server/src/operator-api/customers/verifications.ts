@@ -169,10 +169,17 @@ const PROBLEMS = {
   'document-missing': { name: 'resourceId', message: 'must be a document for this type' },
 } as const;
 
+/** Other findings are rejected by the schema, whose errors are returned together with these. */
+const isOfKnownType = (finding: unknown): finding is Static<typeof Finding> => {
+  const type = (finding as { type?: unknown } | null)?.type;
+  return FINDING_TYPES.some((known) => known === type);
+};
+
 function findingErrors(body: unknown): FieldError[] {
-  const { findings = [] } = body as { findings?: Static<typeof Finding>[] };
-  return findings.flatMap((finding, index) => {
-    const problem = findingProblem(finding);
+  const findings = (body as { findings?: unknown } | null | undefined)?.findings;
+  if (!Array.isArray(findings)) return [];
+  return findings.flatMap((finding: unknown, index) => {
+    const problem = isOfKnownType(finding) && findingProblem(finding);
     if (!problem) return [];
     const { name, message } = PROBLEMS[problem];
     return [{ field: `findings.${index}.${name}`, message }];

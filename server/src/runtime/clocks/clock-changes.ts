@@ -2,6 +2,7 @@
 // at the instant whose work is in progress, and moves on with the work, so a crash loses neither
 // time nor work. After a crash the clock remains at its last instant until the next change.
 import type { Time } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
 import type { Database } from '../db/database.ts';
 import { type ClockRow, sandboxClocks } from './clock-table.ts';
 
@@ -55,7 +56,9 @@ export async function beginClock(
 const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until = $5, updated_at = $6
   where id = $1 and holder = $2 returning ${COLUMNS}`;
 
-const leaseLost = () => new Error('another process has taken over the clock');
+/** Another process has taken over the clock, or a reset has removed it. */
+const leaseLost = () =>
+  new Fault('CONFLICT', 'Another request has moved or reset the clock. Read it and try again.');
 
 /** Moves a held clock to `at` on its way to `target`, and renews the lease. */
 export async function stepClock(

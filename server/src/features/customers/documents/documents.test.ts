@@ -1,4 +1,5 @@
 // Documents over the API: accepted input, every rejection, access by platform, and concurrent requests.
+import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -13,7 +14,7 @@ import {
   statusAndCode,
 } from '../../../../test/kit/customers/documents.ts';
 import { jpegFile, pdfFile } from '../../../../test/kit/http/documents.ts';
-import { documentsOf } from './index.ts';
+import { documentsOf, openDocument } from './index.ts';
 import { documents } from './store.ts';
 
 const harness = openForFile(openDocumentHarness);
@@ -320,6 +321,14 @@ describe('deleteDocument', () => {
       expect(statusAndCode(await app.call(method, `/documents/${id}`))).toEqual([404, 'NOT_FOUND']);
     }
     expect((await harness.readFileStates()).has(file_id)).toBe(false);
+  });
+
+  it('is NOT_FOUND for a reviewer who has begun to open the file', async () => {
+    const { id } = await harness.uploadDocument(billFields(await harness.createPerson()));
+    const { content } = await openDocument(app, id);
+    expect((await app.call('DELETE', `/documents/${id}`)).status).toBe(204);
+    await app.settle();
+    await expect(buffer(content)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('rejects the deletion of a submitted document, even after a replacement', async () => {

@@ -87,6 +87,21 @@ export const documentLists = {
   summaries: summariesOfDocuments,
 };
 
+/** The content, or NOT_FOUND if the file was replaced or removed while it was opened. */
+async function* currentContent(
+  { db }: Pick<Runtime, 'db'>,
+  row: DocumentRow,
+  content: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* content;
+  } catch (error) {
+    const current = await db.read(documents, row.id);
+    if (current?.file_id === row.file_id) throw error;
+    throw new Fault('NOT_FOUND', 'The file was replaced or removed. Read the document again.');
+  }
+}
+
 /** Document with its decrypted file as a stream. Throws NOT_FOUND. */
 export async function openDocument({ runtime, files }: Storage, documentId: string) {
   const isDocumentId = isId(documentId, 'Document');
@@ -94,7 +109,7 @@ export async function openDocument({ runtime, files }: Storage, documentId: stri
   if (!row) throw new Fault('NOT_FOUND', 'Document not found.');
   const customer = await ownerOf(runtime, row);
   const { platform_id: platformId } = row;
-  const content = files.read(fileOf(runtime.vault, customer, row));
+  const content = currentContent(runtime, row, files.read(fileOf(runtime.vault, customer, row)));
   return { document: reviewOf(runtime, customer, row), platformId, content };
 }
 

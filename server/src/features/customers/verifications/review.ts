@@ -164,7 +164,7 @@ export function findingProblem({
   const { subject } = findingKind(type);
   if (subject === 'field' && field === undefined) return 'field-missing';
   if (subject !== 'field' && field !== undefined) return 'field-unexpected';
-  const isAboutDocument = resourceId?.startsWith('Document:') === true;
+  const isAboutDocument = typeof resourceId === 'string' && resourceId.startsWith('Document:');
   return subject === 'document' && !isAboutDocument ? 'document-missing' : undefined;
 }
 

@@ -153,6 +153,7 @@ export const lookupExternalAccount = operation({
     'LOOKUP_REQUEST_FAILED',
     'QUOTE_RATE_UNAVAILABLE',
     'USER_NOT_FOUND',
+    'CUSTOMER_NOT_FOUND',
     'CUSTOMER_DELETED',
     'NOT_IMPLEMENTED',
   ],

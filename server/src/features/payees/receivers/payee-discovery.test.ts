@@ -350,6 +350,8 @@ describe('lookupExternalAccount', () => {
       senderUmaAddress: '$absent@example.com',
     });
     expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
+    const unknownCustomer = await discoverAccount(payeeAccount.id, { customerId: '4294967296' });
+    expect(codeOf(unknownCustomer)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     const lateResponse = await discoverAccount(payeeAccount.id, { customerId: deletedCustomer.id });

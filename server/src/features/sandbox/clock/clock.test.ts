@@ -11,6 +11,7 @@ import {
 import type { CallOptions, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
 import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import { stepClock } from '../../../runtime/clocks/clock-changes.ts';
 
 const app = testApp();
 const receiver = openForFile(startReceiver);
@@ -71,6 +72,13 @@ describe('getSandboxClock', () => {
 });
 
 describe('updateSandboxClock', () => {
+  it('is rejected if the clock was reset meanwhile', async () => {
+    const now = app.effects.now();
+    const lost = { id: 'PlatformConfig:none', holder: 'none' };
+    const step = stepClock(app.runtime.db, lost, { at: now, target: now, realTime: now });
+    await expect(step).rejects.toMatchObject({ code: 'CONFLICT', status: 409 });
+  });
+
   it('returns a payment after two days without waiting', async () => {
     const payingPlatform = await createPayingPlatform('Returned');
     const id = await pay(payingPlatform, '008');
