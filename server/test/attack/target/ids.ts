@@ -1,0 +1,63 @@
+// IDs of resources by kind, collected from replies, so that generated requests refer to existing resources.
+import type { Chance } from '../../sim/harness/chance.ts';
+
+/** IDs of all kinds in a text. */
+export const ID =
+  /\b([A-Z][A-Za-z]+):(?:\d+-)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+/** Older IDs are replaced. */
+const MAX_PER_KIND = 40;
+
+export interface Ids {
+  /** Adds all IDs in a text. */
+  collect(text: string): void;
+  /** An ID of the kind of this one. */
+  like(id: string, chance: Chance): string | undefined;
+  /** An ID for a path parameter, such as `customerId`. */
+  forParameter(name: string, chance: Chance): string | undefined;
+  any(chance: Chance): string | undefined;
+  all(): string[];
+}
+
+/** Kinds of parameters that are not named after them. */
+const KINDS: Record<string, string> = {
+  accountId: 'InternalAccount',
+  eventId: 'Webhook',
+  policyId: 'ApprovalPolicy',
+  importId: 'BulkCustomerImportJob',
+  keyId: 'SigningKey',
+  resetId: 'ScaReset',
+  subjectId: 'Customer',
+};
+
+export function createIds(): Ids {
+  const byKind = new Map<string, string[]>();
+  let next = 0;
+
+  function add(kind: string, id: string): void {
+    const known = byKind.get(kind) ?? [];
+    byKind.set(kind, known);
+    if (known.includes(id)) return;
+    if (known.length < MAX_PER_KIND) known.push(id);
+    else known[next++ % MAX_PER_KIND] = id;
+  }
+
+  const pick = (kind: string, chance: Chance) => {
+    const known = byKind.get(kind);
+    return known && chance.pick(known);
+  };
+  const any = (chance: Chance) => pick(chance.pick([...byKind.keys(), 'Customer']), chance);
+
+  return {
+    collect(text) {
+      for (const match of text.matchAll(ID)) add(match[1] as string, match[0]);
+    },
+    like: (id, chance) => pick(id.slice(0, Math.max(0, id.indexOf(':'))), chance),
+    forParameter(name, chance) {
+      const base = name.replace(/Id$/, '');
+      const kind = KINDS[name] ?? base.slice(0, 1).toUpperCase() + base.slice(1);
+      return pick(kind, chance) ?? any(chance);
+    },
+    any,
+    all: () => [...byKind.values()].flat(),
+  };
+}

@@ -1,0 +1,170 @@
+// HTTP/1.1 written byte by byte to sockets and its replies, without a client library that would correct or
+// reject invalid requests.
+import net from 'node:net';
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  ms: number;
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+interface Parsed {
+  reply: Omit<Reply, 'ms'>;
+  rest: Buffer;
+}
+
+/** The content of a chunked body and the bytes after it; undefined if it is incomplete. */
+function readChunks(bytes: Buffer): { body: Buffer; rest: Buffer } | undefined {
+  const parts: Buffer[] = [];
+  let offset = 0;
+  for (;;) {
+    const end = bytes.indexOf('\r\n', offset);
+    if (end < 0) return undefined;
+    const size = Number.parseInt(bytes.toString('latin1', offset, end), 16);
+    const next = end + 2 + size + 2;
+    if (bytes.length < next) return undefined;
+    if (size === 0) return { body: Buffer.concat(parts), rest: bytes.subarray(next) };
+    parts.push(bytes.subarray(end + 2, end + 2 + size));
+    offset = next;
+  }
+}
+
+/** The first reply in the bytes; undefined if it is incomplete. Interim replies are skipped. */
+function readReply(bytes: Buffer): Parsed | undefined {
+  const end = bytes.indexOf(HEAD_END);
+  if (end < 0) return undefined;
+  const [line = '', ...fields] = bytes.toString('latin1', 0, end).split('\r\n');
+  const status = Number(line.split(' ')[1]);
+  const after = bytes.subarray(end + HEAD_END.length);
+  if (status === 100) return readReply(after);
+  const headers = Object.fromEntries(
+    fields.map((field) => {
+      const colon = field.indexOf(':');
+      return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
+    }),
+  );
+  if (status === 204 || status === 304)
+    return { reply: { status, headers, body: '' }, rest: after };
+  if (headers['transfer-encoding'] === 'chunked') {
+    // A stream has no end.
+    if (headers['content-type']?.startsWith('text/event-stream')) {
+      return { reply: { status, headers, body: '' }, rest: Buffer.alloc(0) };
+    }
+    const chunks = readChunks(after);
+    return (
+      chunks && { reply: { status, headers, body: chunks.body.toString() }, rest: chunks.rest }
+    );
+  }
+  const length = Number(headers['content-length'] ?? 0);
+  if (after.length < length) return undefined;
+  const body = after.toString('utf8', 0, length);
+  return { reply: { status, headers, body }, rest: after.subarray(length) };
+}
+
+/** All complete replies in the bytes. */
+export function readReplies(bytes: Buffer): Omit<Reply, 'ms'>[] {
+  const replies = [];
+  for (let parsed = readReply(bytes); parsed; parsed = readReply(parsed.rest)) {
+    replies.push(parsed.reply);
+    if (parsed.rest.length === 0) break;
+  }
+  return replies;
+}
+
+export interface Exchange {
+  /** Everything that the server sent. */
+  bytes: Buffer;
+  /** Whether the server closed the connection. */
+  closed: boolean;
+}
+
+/** Sends bytes on a new connection; resolves when it is closed, or `waitMs` after the last byte. */
+export function sendBytes(port: number, bytes: Buffer, waitMs: number): Promise<Exchange> {
+  return new Promise((resolve) => {
+    const received: Buffer[] = [];
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes));
+    const finish = (closed: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ bytes: Buffer.concat(received), closed });
+    };
+    let timer = setTimeout(() => finish(false), waitMs);
+    socket.on('data', (chunk) => {
+      received.push(chunk);
+      clearTimeout(timer);
+      timer = setTimeout(() => finish(false), waitMs);
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => finish(true));
+  });
+}
+
+export interface Connection {
+  /** The reply, or why there is none. */
+  send(bytes: Buffer): Promise<Reply | 'closed' | 'no reply'>;
+  close(): void;
+}
+
+const REPLY_TIMEOUT_MS = 120_000;
+
+/** A connection that is kept for further requests and opened again when the server has closed it. */
+export function openConnection(port: number): Connection {
+  let socket: net.Socket | undefined;
+
+  const exchange = (bytes: Buffer, on: net.Socket) =>
+    new Promise<Reply | 'closed' | 'no reply'>((resolve) => {
+      const startedAt = performance.now();
+      let received: Buffer = Buffer.alloc(0);
+      const finish = (result: Reply | 'closed' | 'no reply') => {
+        clearTimeout(timer);
+        on.removeListener('data', read);
+        on.removeListener('close', closed);
+        resolve(result);
+      };
+      const read = (chunk: Buffer) => {
+        received = received.length ? Buffer.concat([received, chunk]) : chunk;
+        const parsed = readReply(received);
+        if (!parsed) return;
+        const { headers } = parsed.reply;
+        const ends = headers.connection === 'close';
+        if (ends || headers['content-type']?.startsWith('text/event-stream')) on.destroy();
+        finish({ ...parsed.reply, ms: performance.now() - startedAt });
+      };
+      const closed = () => finish('closed');
+      const timer = setTimeout(() => finish('no reply'), REPLY_TIMEOUT_MS);
+      on.on('data', read);
+      on.once('close', closed);
+      on.write(bytes);
+    });
+
+  function connected(): { socket: net.Socket; isNew: boolean } {
+    if (socket && !socket.destroyed && socket.writable) return { socket, isNew: false };
+    socket = net.connect(port, '127.0.0.1');
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    return { socket, isNew: true };
+  }
+
+  async function sendNow(bytes: Buffer): Promise<Reply | 'closed' | 'no reply'> {
+    const first = connected();
+    const result = await exchange(bytes, first.socket);
+    if (result !== 'closed' || first.isNew) return result;
+    // The server had closed an idle connection.
+    return exchange(bytes, connected().socket);
+  }
+
+  /** The end of the latest request: requests of one connection are not sent at the same time. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  return {
+    send(bytes) {
+      const result = last.then(() => sendNow(bytes));
+      last = result;
+      return result;
+    },
+    close: () => void socket?.destroy(),
+  };
+}
