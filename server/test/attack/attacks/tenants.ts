@@ -1,0 +1,98 @@
+// Every operation with an ID is called with IDs of another platform: in its path, its query and its body. The
+// reply is the same as for an unknown ID.
+import type { Operation } from '../requests/document.ts';
+import { bodyFor, pathFor, queryFor } from '../requests/values.ts';
+import { type Attack, authorizationFor, type Session } from '../session.ts';
+import { requestBytes } from '../target/tenants.ts';
+
+/** Public resources and bearer secrets: a UMA address, the code of an invitation or of a device. */
+const OPEN_TO_ALL = new Set([
+  ...['lookupUma', 'getInvitation', 'claimInvitation', 'cancelInvitation', 'redeemAgentDeviceCode'],
+]);
+
+const hasIdInPath = ({ path, operationId, isPublic, api }: Operation) =>
+  path.includes('{') && !OPEN_TO_ALL.has(operationId) && !isPublic && api === 'platform';
+
+/** Operator operations of a platform's resources, with a token for another platform. */
+const isOfPlatform = ({ api, path }: Operation) =>
+  api === 'operator' &&
+  /\{(platformId|customerId|transactionId|accountId|cardId|agentId)\}/.test(path);
+
+async function crossByPath(session: Session): Promise<void> {
+  const { chance, callers, connection, documents } = session;
+  const operation = chance.pick(
+    documents.operations.filter((one) => hasIdInPath(one) || isOfPlatform(one)),
+  );
+  const { attacker, victim, scopedOperator } = callers;
+  const source = { chance, ids: attacker.ids, documents };
+  let isForeign = true;
+  const path = pathFor(operation, source, (name, example) => {
+    const id =
+      name === 'platformId' && operation.api === 'operator'
+        ? victim.id
+        : (victim.ids.like(example ?? '', chance) ?? victim.ids.forParameter(name, chance));
+    isForeign &&= id !== undefined;
+    return id;
+  });
+  if (!isForeign) return;
+  const authorization =
+    operation.api === 'operator' ? scopedOperator : authorizationFor(operation, session);
+  const query = new URLSearchParams(queryFor(operation, source)).toString();
+  const body = bodyFor(operation, source);
+  const isJson = operation.body?.type === 'application/json';
+  const bytes = requestBytes({
+    ...{ method: operation.method, path: query ? `${path}?${query}` : path },
+    headers: [
+      ['authorization', authorization ?? ''],
+      ...(isJson ? [['content-type', 'application/json'] as const] : []),
+      ['idempotency-key', `cross-${chance.integerBelow(2 ** 31)}`],
+    ],
+    body: isJson ? JSON.stringify(body) : undefined,
+  });
+  const reply = await connection.send(bytes);
+  const sent = {
+    attack: 'tenants',
+    method: operation.method,
+    path,
+    text: bytes.toString(),
+    operation,
+  };
+  const problems =
+    typeof reply !== 'string' && reply.status < 300
+      ? ['a resource of another platform was accepted']
+      : [];
+  session.record(sent, reply, problems);
+  if (typeof reply !== 'string' && reply.status === 401) await callers.renew();
+}
+
+/** Replaces every ID of the attacker in a valid body by one of the victim. */
+async function crossByBody(session: Session): Promise<void> {
+  const { chance, callers, connection, documents } = session;
+  const operation = chance.pick(
+    documents.operations.filter(
+      ({ body, api, isPublic }) => body && api === 'platform' && !isPublic,
+    ),
+  );
+  if (operation.body?.type !== 'application/json') return;
+  const own = { chance, ids: callers.attacker.ids, documents };
+  const foreign = { chance, ids: callers.victim.ids, documents };
+  const query = new URLSearchParams(queryFor(operation, foreign)).toString();
+  const path = pathFor(operation, own) + (query ? `?${query}` : '');
+  const bytes = requestBytes({
+    ...{ method: operation.method, path, body: JSON.stringify(bodyFor(operation, foreign)) },
+    headers: [
+      ['authorization', authorizationFor(operation, session) ?? ''],
+      ['content-type', 'application/json'],
+      ['idempotency-key', `cross-${chance.integerBelow(2 ** 31)}`],
+    ],
+  });
+  const reply = await connection.send(bytes);
+  const text = bytes.toString();
+  session.record({ attack: 'tenants', method: operation.method, path, text, operation }, reply);
+  if (typeof reply !== 'string' && reply.status === 401) await callers.renew();
+}
+
+export const tenants: Attack = {
+  ...{ name: 'tenants', weight: 12 },
+  run: (session) => (session.chance.percent(65) ? crossByPath(session) : crossByBody(session)),
+};

@@ -1,0 +1,121 @@
+// What holds for every reply: a documented status, never an internal error, the documented body, and
+// nothing about another tenant or the inside of the server.
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import type { Json, Operation } from './requests/document.ts';
+import { ID } from './target/ids.ts';
+import type { Reply } from './target/wire.ts';
+
+/** Statuses of requests that reach no operation. */
+const WITHOUT_OPERATION = new Set([400, 401, 403, 404, 405, 408, 413, 415, 417, 429, 431]);
+/** Statuses that any operation can return for its head or the form of its body. */
+const FORM = new Set([400, 408, 413, 417, 431]);
+const SLOW_MS = 10_000;
+/** They do the work of many requests, or of days, before they reply. */
+const LONG_OPERATIONS = /Clock$|Fixtures$|^reset/;
+
+const INSIDE: readonly RegExp[] = [
+  /\bat [\w.<>]+ \(?(file:|\/|node:)/,
+  /node_modules/,
+  /\b(select|insert into|update) \w+ (from|set|\()/i,
+  /ECONNREFUSED|ENOENT|EACCES/,
+  /\bTypeError\b|\bRangeError\b|\bSyntaxError\b/,
+  new RegExp(projectRoot().replaceAll(/[^\w/-]/g, '.')),
+];
+
+export interface Sent {
+  /** Its name in the report. */
+  attack: string;
+  method: string;
+  path: string;
+  /** Everything that was sent, of which parts may be repeated in a reply. */
+  text: string;
+  operation?: Operation | undefined;
+  /** Whether the caller may see all tenants. */
+  seesAll?: boolean;
+}
+
+export interface Rules {
+  /** Problems of a reply; `hidden` are texts that it must not contain. */
+  problemsOf(sent: Sent, reply: Reply | 'closed' | 'no reply'): string[];
+  /** Marks and IDs of another tenant. */
+  hide(texts: Iterable<string>): void;
+}
+
+function parsed(body: string): Json {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** With the colons of IDs in a path or a query. */
+const decoded = (text: string) => text.replaceAll(/%3a/gi, ':');
+
+function statusProblem({ operation }: Sent, status: number): string | undefined {
+  if (status >= 500 && !(status === 501 && operation?.statuses.has(501))) return `status ${status}`;
+  const isDocumented = operation
+    ? operation.statuses.has(status) || FORM.has(status)
+    : status < 300 || WITHOUT_OPERATION.has(status);
+  return isDocumented ? undefined : `status ${status} is not documented`;
+}
+
+function errorProblem(status: number, body: Json): string | undefined {
+  if (status < 400) return undefined;
+  if (!body || typeof body !== 'object') return 'the error is not JSON';
+  const { code, reason, message } = body;
+  const isComplete = [code, reason, message].every((text) => typeof text === 'string' && text);
+  return isComplete && body.status === status ? undefined : `incomplete error`;
+}
+
+/** Whether the request was rejected before it was read completely: it has no ID. */
+const isUnread = (status: number, body: Json) =>
+  status === 431 || status === 408 || /not a valid HTTP request/.test(body?.reason ?? '');
+
+export function createRules(): Rules {
+  const hidden = new Set<string>();
+  /** Hidden texts that are not IDs. */
+  const marks: string[] = [];
+
+  /** IDs that an attack has sent can be repeated later, for example in recorded requests. */
+  function forget(text: string): void {
+    for (const [id] of decoded(text).matchAll(ID)) hidden.delete(id);
+  }
+
+  const leakOf = (body: string): string | undefined =>
+    [...body.matchAll(ID)].map(([id]) => id).find((id) => hidden.has(id)) ??
+    marks.find((mark) => body.includes(mark));
+
+  return {
+    hide(texts) {
+      for (const text of texts) {
+        hidden.add(text);
+        if (!text.includes(':')) marks.push(text);
+      }
+    },
+    problemsOf(sent, reply) {
+      forget(sent.text);
+      if (typeof reply === 'string') return [reply];
+      const { status, headers, body, ms } = reply;
+      const problems = [statusProblem(sent, status)];
+      const isJson = headers['content-type']?.includes('json') ?? false;
+      const json = isJson ? parsed(body) : undefined;
+      if (isJson && json === undefined) problems.push('the body is not JSON');
+      problems.push(errorProblem(status, json));
+      if (sent.operation?.statuses.has(status) && json !== undefined) {
+        const deviation = sent.operation.deviationOf(status, json);
+        if (deviation) problems.push(`the body of ${status} is not documented: ${deviation}`);
+      }
+      if (sent.operation && !isUnread(status, json) && !headers['x-request-id'])
+        problems.push('no X-Request-Id');
+      if (headers['x-injected']) problems.push('a header was injected');
+      const inside = INSIDE.find((pattern) => pattern.test(body) && !pattern.test(sent.text));
+      if (inside) problems.push(`the body shows the inside of the server: ${inside}`);
+      const leak = sent.seesAll ? undefined : leakOf(body);
+      if (leak) problems.push(`the body contains ${leak} of another tenant`);
+      const isLong = LONG_OPERATIONS.test(sent.operation?.operationId ?? '');
+      if (ms > SLOW_MS && !isLong) problems.push(`took ${Math.round(ms)} ms`);
+      return problems.flatMap((problem) => problem ?? []);
+    },
+  };
+}
