@@ -12,7 +12,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 
 /** Tests of whole processes: in browsers and shells, under signals and kills, and the simulator. */
-const SYSTEM = ['browser', 'console', 'guides', 'processes', 'sim'].map(
+const SYSTEM = ['attack', 'browser', 'console', 'guides', 'processes', 'sim'].map(
   (name) => `server/test/${name}/**`,
 );
 /** Tests of a database cluster, which need Debian's packages: `npm run test:cluster`. */
@@ -26,7 +26,7 @@ const LONG = new Set(
   [
     ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
     ...['reference', 'event-followers.property', 'replay-kill', 'hosted-pages', 'flat'],
-    ...['screens', 'stories', 'changes', 'upgrade'],
+    ...['screens', 'stories', 'changes', 'upgrade', 'attack'],
   ].map((name) => `${name}.test.ts`),
 );
 

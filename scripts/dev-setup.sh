@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Prepares a Debian or Ubuntu machine for development: the programs that tests start, the packages, and the
+# hooks of git. It can be repeated. Other systems need the same programs (CONTRIBUTING.md).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Browser tests, guides in zsh, a rolling restart behind HAProxy, an adapter in Python.
+programs=(git curl chromium zsh haproxy python3)
+missing=()
+for program in "${programs[@]}"; do
+  command -v "$program" >/dev/null || missing+=("$program")
+done
+if [ "${#missing[@]}" -gt 0 ]; then
+  command -v apt-get >/dev/null || { echo "Install: ${missing[*]}" >&2; exit 1; }
+  root=()
+  if [ "$(id -u)" != 0 ]; then root=(sudo); fi
+  "${root[@]}" apt-get update -qq
+  "${root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
+fi
+
+npm ci
+npm run --silent hooks
+echo 'Ready: `npm start` starts the server, `npm test` runs the main suite.'

@@ -1,0 +1,124 @@
+// Floods of a server with its default limits: idle and slow connections, slow and large bodies, wrong
+// credentials, and one tenant at its limit. The payments of another tenant must succeed meanwhile.
+import { setMaxListeners } from 'node:events';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BASE } from '../target/tenants.ts';
+
+interface Flood {
+  port: number;
+  /** A valid credential, for the floods of a tenant. */
+  authorization: string;
+  stop: AbortSignal;
+  /** Called for each request or connection. */
+  count(): void;
+}
+
+interface Client {
+  socket: net.Socket;
+  closed: Promise<unknown>;
+}
+
+function connect({ port, count }: Flood): Client {
+  count();
+  const socket = net.connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.resume();
+  return { socket, closed: new Promise((resolve) => socket.on('close', resolve)) };
+}
+
+/** Keeps this many connections, each of which runs `use` until it is closed. */
+async function hold(flood: Flood, connections: number, use: (client: Client) => Promise<void>) {
+  const one = async () => {
+    while (!flood.stop.aborted) {
+      const client = connect(flood);
+      const ended = new Promise((resolve) => flood.stop.addEventListener('abort', resolve));
+      await Promise.race([use(client), client.closed, ended]);
+      client.socket.destroy();
+      await sleep(10);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+}
+
+/** Writes a byte at a time. */
+async function trickle({ socket }: Client, { stop }: Flood, text: string): Promise<void> {
+  for (const letter of text) {
+    if (stop.aborted || socket.destroyed) return;
+    socket.write(letter);
+    await sleep(100);
+  }
+}
+
+const head = (authorization: string, length: number) =>
+  `POST ${BASE}/customers HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n` +
+  `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+
+const pause = ({ stop }: Flood) =>
+  new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+
+/** The floods by name; each resolves after the signal. */
+const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
+  'idle connections': (flood) => hold(flood, 150, () => pause(flood)),
+  'slow heads': (flood) =>
+    hold(flood, 50, (client) =>
+      trickle(
+        client,
+        flood,
+        `GET ${BASE}/config HTTP/1.1\r\nhost: localhost\r\na: ${'x'.repeat(9_999)}`,
+      ),
+    ),
+  'slow bodies': (flood) =>
+    hold(flood, 50, async (client) => {
+      client.socket.write(head(flood.authorization, 10_000));
+      await trickle(client, flood, 'x'.repeat(10_000));
+    }),
+  'large bodies without a credential': (flood) =>
+    hold(flood, 16, async ({ socket, closed }) => {
+      socket.write(head('Basic eDp5', 800_000));
+      socket.write(Buffer.alloc(800_000, 'x'));
+      await closed;
+    }),
+  'large bodies with a credential': (flood) =>
+    hold(flood, 4, async ({ socket, closed }) => {
+      const body = JSON.stringify({ a: Array.from({ length: 20_000 }, () => 1) });
+      socket.write(head(flood.authorization, body.length) + body);
+      await Promise.race([closed, sleep(50)]);
+    }),
+  'wrong credentials': (flood) =>
+    hold(flood, 16, async ({ socket, closed }) => {
+      const request = `GET ${BASE}/config HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n\r\n`;
+      for (let count = 0; count < 20 && !socket.destroyed; count++) {
+        flood.count();
+        socket.write(request);
+        await Promise.race([closed, sleep(5)]);
+      }
+    }),
+  'a tenant at its limit': (flood) =>
+    hold(flood, 8, async ({ socket, closed }) => {
+      const request =
+        `GET ${BASE}/transactions?limit=100 HTTP/1.1\r\nhost: x\r\n` +
+        `authorization: ${flood.authorization}\r\n\r\n`;
+      for (let count = 0; count < 200 && !socket.destroyed; count++) {
+        flood.count();
+        socket.write(request);
+        await Promise.race([closed, sleep(4)]);
+      }
+    }),
+  'broken requests': (flood) =>
+    hold(flood, 8, async ({ socket, closed }) => {
+      socket.write('\u0000 /\r\n\r\n'.repeat(20));
+      await Promise.race([closed, sleep(50)]);
+    }),
+};
+
+/** Runs all floods at once for this time; returns the number of their requests and connections. */
+export async function flood(port: number, authorization: string, ms: number): Promise<number> {
+  const stop = AbortSignal.timeout(ms);
+  setMaxListeners(0, stop);
+  let total = 0;
+  const count = () => void total++;
+  const all = Object.values(FLOODS).map((start) => start({ port, authorization, stop, count }));
+  await Promise.all(all);
+  return total;
+}

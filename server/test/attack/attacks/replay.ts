@@ -1,0 +1,171 @@
+// Requests that are sent again: with an idempotency key, executions, and messages of a provider. Each
+// has one effect, and the same key or signature is not valid for another content.
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { signRequest } from '../../../src/kernel/crypto/http-signatures.ts';
+import { keyIdOf, pemOf } from '../../../src/runtime/security/keys.ts';
+import type { Json } from '../requests/document.ts';
+import { bodyFor, pathFor } from '../requests/values.ts';
+import { type Attack, addProblem, type Session } from '../session.ts';
+import {
+  BASE,
+  type Call,
+  must,
+  OPERATOR_BASE,
+  platformToken,
+  requestBytes,
+} from '../target/tenants.ts';
+
+/** A provider that the attacker controls, with the account that its deposits are for. */
+export interface ProviderTarget {
+  providerId: string;
+  keyId: string;
+  privateKey: KeyObject;
+  accountId: string;
+  authorization: string;
+  /** Sum of the deposits that the server has accepted. */
+  deposited: number;
+}
+
+/** Adds a production provider and a funded customer's account for its messages. */
+export async function createProviderTarget(call: Call, root: string): Promise<ProviderTarget> {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const publicKeyPem = pemOf(privateKey);
+  const post = (path: string, body: Json) =>
+    must(call('POST', `${OPERATOR_BASE}${path}`, root, body));
+  const providerId = 'attacked-bank';
+  await post('/providers', {
+    ...{ providerId, environment: 'production', url: 'http://127.0.0.1:9', publicKeyPem },
+    privateAddressAllowed: true,
+  });
+  const platform = await post('/platforms', {
+    ...{ name: 'Attacked production', environment: 'production', currencies: ['USD'] },
+    regulated: true,
+  });
+  const authorization = await platformToken(call, root, platform.platformId ?? platform.id);
+  const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+  const { id } = await must(call('POST', `${BASE}/customers`, authorization, customer));
+  const path = `${BASE}/customers/internal-accounts?customerId=${encodeURIComponent(id)}`;
+  const { data } = await must(call('GET', `${path}&currency=USD`, authorization));
+  const accountId = data[0].id as string;
+  const keyId = keyIdOf(publicKeyPem);
+  return { providerId, privateKey, keyId, accountId, authorization, deposited: 0 };
+}
+
+async function sendMessage(
+  session: Session,
+  provider: ProviderTarget,
+  body: string,
+  { signedBody = body, at = Date.now(), change = (headers: Json): Json => headers } = {},
+) {
+  const path = `/connectors/${provider.providerId}`;
+  const request = {
+    ...{ method: 'POST', url: `http://localhost${path}`, body: signedBody },
+    headers: { 'content-type': 'application/json', host: 'localhost' },
+  };
+  const { host: _, ...headers } = change(await signRequest(provider, request, at));
+  const bytes = requestBytes({ method: 'POST', path, headers: Object.entries(headers), body });
+  const reply = await session.connection.send(bytes);
+  const sent = { attack: 'replay', method: 'POST', path, text: bytes.toString() };
+  // The replies of this path are those of the guide, not of the document.
+  const isConflict = typeof reply !== 'string' && reply.status === 409;
+  if (!isConflict) session.record(sent, reply);
+  return { sent, reply };
+}
+
+const statusOf = (reply: Json): number => (typeof reply === 'string' ? 0 : reply.status);
+
+/** A deposit of a provider, sent twice at once, again, with another content, and with a wrong signature. */
+async function replayMessage(session: Session, provider: ProviderTarget): Promise<void> {
+  const { chance, report } = session;
+  const amount = chance.integerBetween(1, 1_000);
+  const id = randomUUID();
+  const deposit = {
+    ...{ id, occurredAt: new Date().toISOString(), type: 'deposit.received', amount },
+    ...{ currency: 'USD', accountId: provider.accountId, bankReference: `R-${id}`, rail: 'WIRE' },
+  };
+  const body = JSON.stringify(deposit);
+  const expect = ({ sent, reply }: Json, allowed: number[], what: string) => {
+    if (!allowed.includes(statusOf(reply))) addProblem(report, sent, `${what}: ${statusOf(reply)}`);
+  };
+  const other = JSON.stringify({ ...deposit, amount: amount + 1 });
+  expect(await sendMessage(session, provider, other, { signedBody: body }), [401], 'changed body');
+  const old = { at: Date.now() - chance.integerBetween(301_000, 86_400_000) };
+  expect(await sendMessage(session, provider, body, old), [401], 'old signature');
+  const later = { at: Date.now() + 400_000 };
+  expect(await sendMessage(session, provider, body, later), [401], 'signature of the future');
+  const first = await sendMessage(session, provider, body);
+  expect(first, [200], 'deposit');
+  if (statusOf(first.reply) === 200) provider.deposited += amount;
+  expect(await sendMessage(session, provider, body), [200], 'repeated deposit');
+  expect(await sendMessage(session, provider, other), [409], 'same ID, other amount');
+}
+
+/** A creation with an idempotency key, sent again, with another body, and by another platform. */
+async function replayKey(session: Session): Promise<void> {
+  const { callers, report, call, documents } = session;
+  const { attacker, victim } = callers;
+  const key = randomUUID();
+  const operation = documents.operations.find(
+    ({ operationId }) => operationId === 'createCustomer',
+  )!;
+  const body = {
+    ...{ customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+    platformCustomerId: `replay-${key}`,
+  };
+  const path = `${BASE}/customers`;
+  const sent = { attack: 'replay', method: 'POST', path, text: JSON.stringify(body), operation };
+  const send = async (as: string, content: Json) => {
+    const result = await call('POST', path, as, content, { 'idempotency-key': key });
+    session.record(sent, result.reply);
+    return result;
+  };
+  const as = attacker.authorization;
+  const one = await send(as, body);
+  const again = await send(as, body);
+  if (one.status === 401) return callers.renew();
+  if (one.status !== 201 || again.body.id !== one.body.id) {
+    addProblem(report, sent, `the replay returned ${again.status} ${JSON.stringify(again.body)}`);
+  }
+  const changed = await send(as, { ...body, fullName: 'Another' });
+  if (changed.status !== 409) addProblem(report, sent, `another body returned ${changed.status}`);
+  // The key of one platform is unknown to another; the name of the victim is not in its reply.
+  const foreign = await call('POST', path, victim.authorization, body, { 'idempotency-key': key });
+  if (foreign.status !== 201 || foreign.body.id === one.body.id) {
+    addProblem(report, sent, `the key was valid for another platform: ${foreign.status}`);
+  }
+  victim.ids.collect(JSON.stringify(foreign.body));
+  session.rules.hide([foreign.body.id]);
+}
+
+/** A payment whose quote is executed many times at once. */
+async function replayExecution(session: Session): Promise<void> {
+  const { chance, callers, report, call, documents } = session;
+  const as = callers.attacker.authorization;
+  const source = { chance, ids: callers.attacker.ids, documents };
+  const create = documents.operations.find(({ operationId }) => operationId === 'createQuote')!;
+  const quote = await call('POST', create.path, as, bodyFor(create, source));
+  const sent = { attack: 'replay', method: 'POST', path: create.path, text: '', operation: create };
+  session.record(sent, quote.reply);
+  if (quote.status === 401) return callers.renew();
+  if (quote.status >= 300 || !quote.body.id) return;
+  const execute = documents.operations.find(({ operationId }) => operationId === 'executeQuote')!;
+  const path = pathFor(execute, source, () => quote.body.id);
+  const results = [];
+  for (let count = 0; count < 4; count++) {
+    const headers = { 'idempotency-key': randomUUID() };
+    const result = await call('POST', path, as, undefined, headers);
+    session.record({ ...sent, operation: execute, path, text: path }, result.reply);
+    results.push(result.status);
+  }
+  const executions = results.filter((status) => status === 200);
+  if (executions.length > 1)
+    addProblem(report, { ...sent, path }, `executed: ${results.join(', ')}`);
+}
+
+export const replayAttack = (provider: ProviderTarget): Attack => ({
+  ...{ name: 'replay', weight: 1 },
+  run(session) {
+    const kinds = [() => replayMessage(session, provider), () => replayKey(session)];
+    return session.chance.pick([...kinds, () => replayExecution(session)])();
+  },
+});

@@ -1,0 +1,44 @@
+// `npm run attack`: runs the attacks with one seed, prints what was sent and received, and every problem.
+import { randomInt } from 'node:crypto';
+import { type AttackOptions, attack, type Result } from './run.ts';
+import { quantile } from './victim.ts';
+
+interface AttackFlags {
+  /** Random when absent. */
+  seed: string | undefined;
+  requests: number;
+}
+
+const megabytes = (bytes: number) => Math.round(bytes / 1_048_576);
+
+/** Figures of a run, one line each. */
+export function linesOf(result: Result, { seed }: AttackOptions, ms: number): string[] {
+  const { payments, floodedPayments, memory, reached, flooded } = result;
+  const list = (counts: Map<string | number, number>) =>
+    [...counts].sort(([one], [other]) => (one < other ? -1 : 1)).map((pair) => pair.join(' '));
+  const paid = (name: string, { paid, failures }: typeof payments) =>
+    `${name}: ${paid} payments of the other tenant, ${failures.length} failed`;
+  const latency = (of: typeof payments) =>
+    `p50 ${quantile(of, 0.5)} ms, p99 ${quantile(of, 0.99)} ms`;
+  return [
+    `seed ${seed}: ${list(result.sent).join(', ')}; ${Math.round(ms / 1_000)} s`,
+    `statuses: ${list(result.statuses).join(', ')}`,
+    `${reached.size} operations succeeded; slowest: ${result.slowest} ${Math.round(result.slowestMs)} ms`,
+    `${paid('attacks', payments)}, ${latency(payments)}`,
+    `${paid(`${flooded} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
+    `memory: ${megabytes(memory.start)} MiB before, at most ${megabytes(memory.highest)} MiB`,
+  ];
+}
+
+/** Returns whether the server withstood all attacks. */
+export async function main({ seed, requests }: AttackFlags): Promise<boolean> {
+  const options = { seed: seed ?? String(randomInt(1_000_000_000)), requests, floodMs: 15_000 };
+  const startedAt = performance.now();
+  const result = await attack(options);
+  for (const line of linesOf(result, options, performance.now() - startedAt)) console.log(line);
+  for (const problem of result.problems) console.error(problem);
+  if (result.problems.length > 0) {
+    console.error(`npm run attack -- --seed ${options.seed} --requests ${requests}`);
+  }
+  return result.problems.length === 0;
+}

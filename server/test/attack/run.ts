@@ -1,0 +1,245 @@
+// One run of the attacks: starts a server and its callers, sends the requests of all attacks at random from
+// several connections while another tenant pays, floods the server, and verifies what is left.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { seededChance } from '../sim/harness/chance.ts';
+import { cryptographyAttack } from './attacks/cryptography.ts';
+import { flood } from './attacks/floods.ts';
+import { fuzz } from './attacks/fuzz.ts';
+import { createProviderTarget, type ProviderTarget, replayAttack } from './attacks/replay.ts';
+import { SMUGGLED, smuggling } from './attacks/smuggling.ts';
+import { tenants } from './attacks/tenants.ts';
+import { type Documents, readDocuments } from './requests/document.ts';
+import { createRules, type Rules } from './rules.ts';
+import { type Callers, createRecord, newReport, type Report, type Session } from './session.ts';
+import { startTarget, type Target } from './target/server.ts';
+import * as caller from './target/tenants.ts';
+import { openConnection } from './target/wire.ts';
+import { createPayer, newPayments, type Payments, payUntil, quantile } from './victim.ts';
+
+export interface AttackOptions {
+  seed: string;
+  requests: number;
+  floodMs: number;
+}
+
+export interface Result extends Report {
+  payments: Payments;
+  floodedPayments: Payments;
+  flooded: number;
+  memory: { start: number; highest: number };
+}
+
+/** Connections that send at the same time. */
+const WORKERS = 8;
+const MAX_MEMORY = 900 * 1_048_576;
+const MAX_VICTIM_MS = 5_000;
+const VICTIM_PAUSE_MS = 100;
+
+const total = ({ sent }: Report) => [...sent.values()].reduce((sum, count) => sum + count, 0);
+
+/** Lists without parameters, from which IDs are collected. */
+const listsOf = ({ operations }: Documents): string[] =>
+  operations
+    .filter(({ api, method, path, isAgent, isPublic, parameters }) => {
+      const isList = api === 'platform' && method === 'GET' && !path.includes('{');
+      return isList && !isAgent && !isPublic && !parameters.some(({ required }) => required);
+    })
+    .map(({ path }) => path);
+
+interface Prepared {
+  callers: Callers;
+  provider: ProviderTarget;
+}
+
+async function prepare(target: Target, documents: Documents, rules: Rules): Promise<Prepared> {
+  const call = caller.createCall(target.port());
+  const command = ['operator-token', 'create', '--name', 'Attack', '--role', 'administrator'];
+  // Never used by an attack. Requests could revoke it only with its ID, which they do not collect.
+  const own = `Bearer ${JSON.parse(await target.command(...command)).secret}`;
+  const lists = listsOf(documents);
+  const mark = `Hidden${randomBytes(6).toString('hex')}`;
+  const tenant = (name: string, mark: string) =>
+    caller.createTenant(call, { root: own, name, mark, lists });
+  const victim = await tenant('Victim', mark);
+  const attacker = await tenant('Attacker', 'Attacker');
+  rules.hide([mark, victim.id, ...victim.ids.all()]);
+  let renewing: Promise<void> | undefined;
+  const callers: Callers = {
+    ...{ attacker, victim },
+    operator: await caller.operatorToken(call, own),
+    scopedOperator: await caller.operatorToken(call, own, [attacker.id]),
+    renew() {
+      renewing ??= replaceTokens().finally(() => {
+        renewing = undefined;
+      });
+      return renewing;
+    },
+  };
+  async function replaceTokens(): Promise<void> {
+    attacker.authorization = await caller.platformToken(call, own, attacker.id);
+    callers.operator = await caller.operatorToken(call, own);
+    callers.scopedOperator = await caller.operatorToken(call, own, [attacker.id]);
+  }
+  return { callers, provider: await createProviderTarget(call, own) };
+}
+
+/** Sends the requests of one connection until all connections together have sent enough. */
+async function work(session: Session, provider: ProviderTarget, requests: number): Promise<void> {
+  const attacks = [
+    ...[fuzz, tenants, smuggling],
+    ...[replayAttack(provider), cryptographyAttack(provider)],
+  ];
+  while (total(session.report) < requests) {
+    const attack = session.chance.pickWeighted(attacks);
+    try {
+      await attack.run(session);
+    } catch (error) {
+      session.report.problems.push(`${attack.name}: ${(error as Error).stack}`);
+      if (session.report.problems.length > 20) return;
+    }
+  }
+  session.connection.close();
+}
+
+async function attackOperations(
+  target: Target,
+  prepared: Prepared,
+  { seed, requests }: AttackOptions,
+  result: Result,
+  rules: Rules,
+  documents: Documents,
+): Promise<void> {
+  const { callers, provider } = prepared;
+  const port = target.port();
+  const call = caller.createCall(port);
+  const payer = await createPayer(call, callers.victim);
+  const stop = new AbortController();
+  const paying = payUntil(
+    ...([stop.signal, port, callers.victim, payer, result.payments, VICTIM_PAUSE_MS] as const),
+  );
+  const watch = setInterval(() => {
+    result.memory.highest = Math.max(result.memory.highest, target.memory() ?? 0);
+  }, 250);
+  const record = createRecord(rules, result);
+  await Promise.all(
+    Array.from({ length: WORKERS }, (_, index) => {
+      const session: Session = {
+        ...{
+          port,
+          call: caller.createCall(port),
+          documents,
+          callers,
+          rules,
+          report: result,
+          record,
+        },
+        ...{ chance: seededChance(`${seed} ${index}`), connection: openConnection(port) },
+      };
+      return work(session, provider, requests);
+    }),
+  );
+  stop.abort();
+  await paying;
+  clearInterval(watch);
+}
+
+async function attackWithFloods(target: Target, { callers }: Prepared, ms: number, result: Result) {
+  await target.restartWithLimits();
+  const port = target.port();
+  const call = caller.createCall(port);
+  const payer = await createPayer(call, callers.victim);
+  const stop = new AbortController();
+  const { victim, attacker } = callers;
+  const paying = payUntil(stop.signal, port, victim, payer, result.floodedPayments, 20);
+  result.flooded = await flood(port, attacker.authorization, ms);
+  stop.abort();
+  await paying;
+  result.memory.highest = Math.max(result.memory.highest, target.memory() ?? 0);
+  const { status } = await call('GET', '/readyz', undefined);
+  if (status !== 200) result.problems.push(`after the floods /readyz is ${status}`);
+  call.close();
+}
+
+/** Lines of the log about errors of the server itself. */
+function logProblems(output: string): string[] {
+  return output.split('\n').flatMap((line) => {
+    if (!/"level":"(error|fatal)"/.test(line) && !/Uncaught|Unhandled|FATAL/.test(line)) return [];
+    return [`the log has ${line.slice(0, 600)}`];
+  });
+}
+
+async function databaseProblems(target: Target, provider: ProviderTarget): Promise<string[]> {
+  const client = new pg.Client({ connectionString: await target.database() });
+  await client.connect();
+  try {
+    const read = async (sql: string, values: string[]) =>
+      Number((await client.query(sql, values)).rows[0].value);
+    const smuggled = await read(
+      'select count(*) as value from customers where platform_customer_id like $1',
+      [`${SMUGGLED}%`],
+    );
+    const balance = await read('select balance as value from ledger_accounts where id = $1', [
+      provider.accountId,
+    ]);
+    const expected = provider.deposited;
+    return [
+      ...(smuggled ? [`${smuggled} smuggled requests were executed`] : []),
+      ...(balance === expected ? [] : [`deposits of ${expected} have the balance ${balance}`]),
+    ];
+  } finally {
+    await client.end();
+  }
+}
+
+function paymentProblems(name: string, payments: Payments): string[] {
+  const { paid, failures } = payments;
+  const slow = quantile(payments, 0.99);
+  return [
+    ...failures.slice(0, 3).map((failure) => `a payment of the other tenant ${name}: ${failure}`),
+    ...(paid > 0 ? [] : [`no payment of the other tenant ${name}`]),
+    ...(slow > MAX_VICTIM_MS ? [`requests of the other tenant ${name} took ${slow} ms`] : []),
+  ];
+}
+
+async function finalProblems(target: Target, { provider }: Prepared, result: Result) {
+  const problems = [
+    ...paymentProblems('during the attacks', result.payments),
+    ...paymentProblems('during the floods', result.floodedPayments),
+    ...(await databaseProblems(target, provider)),
+  ];
+  if (!target.isRunning()) problems.push('the server ended');
+  if (result.memory.highest > MAX_MEMORY) problems.push(`memory of ${result.memory.highest} bytes`);
+  const books = JSON.parse(await target.command('ledger', 'verify'));
+  if (!books.balanced) problems.push(`the books: ${JSON.stringify(books).slice(0, 500)}`);
+  const code = await target.stop();
+  if (code !== 0) problems.push(`the server ended with ${code}`);
+  return [...problems, ...logProblems(target.output())];
+}
+
+export async function attack(options: AttackOptions): Promise<Result> {
+  const documents = readDocuments();
+  const rules = createRules();
+  const target = await startTarget();
+  try {
+    const prepared = await prepare(target, documents, rules);
+    const start = target.memory() ?? 0;
+    const result: Result = {
+      ...{ ...newReport(), payments: newPayments(), floodedPayments: newPayments() },
+      ...{ flooded: 0, memory: { start, highest: start } },
+    };
+    await attackOperations(target, prepared, options, result, rules, documents);
+    if (!target.isRunning())
+      result.problems.push(`the server ended: ${target.output().slice(-2_000)}`);
+    else {
+      // Work of the attacks that is still in progress.
+      await sleep(200);
+      await attackWithFloods(target, prepared, options.floodMs, result);
+      result.problems.push(...(await finalProblems(target, prepared, result)));
+    }
+    return result;
+  } finally {
+    await target.remove();
+  }
+}

@@ -1,0 +1,87 @@
+// The other tenant during the attacks: it pays continuously, and each of its requests must succeed.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BASE, type Call, createCall, must, type Tenant } from './target/tenants.ts';
+
+interface Payer {
+  usd: string;
+  externalAccount: string;
+}
+
+export interface Payments {
+  paid: number;
+  failures: string[];
+  /** Milliseconds of each request. */
+  latencies: number[];
+}
+
+export const newPayments = (): Payments => ({ paid: 0, failures: [], latencies: [] });
+
+const id = encodeURIComponent;
+
+/** A funded customer of the victim and an account to pay to. */
+export async function createPayer(call: Call, { authorization }: Tenant): Promise<Payer> {
+  const post = (path: string, body: object) => must(call('POST', BASE + path, authorization, body));
+  const person = await post('/customers', {
+    ...{ customerType: 'INDIVIDUAL', fullName: 'Amara Okafor', birthDate: '1990-01-15' },
+    nationality: 'US',
+    address: {
+      ...{ line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
+    },
+  });
+  const path = `${BASE}/customers/internal-accounts?customerId=${id(person.id)}&currency=USD`;
+  const { data } = await must(call('GET', path, authorization));
+  const usd = data.find(({ type }: { type: string }) => type !== 'EMBEDDED_WALLET').id as string;
+  await post(`/sandbox/internal-accounts/${id(usd)}/fund`, { amount: 100_000_00 });
+  const externalAccount = await post('/customers/external-accounts', {
+    ...{ customerId: person.id, currency: 'EUR' },
+    accountInfo: {
+      ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },
+      beneficiary: {
+        ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', countryOfResidence: 'DE' },
+      },
+    },
+  });
+  return { usd, externalAccount: externalAccount.id };
+}
+
+/** Pays until the signal; `pauseMs` between two payments. */
+export async function payUntil(
+  stop: AbortSignal,
+  port: number,
+  victim: Tenant,
+  { usd, externalAccount }: Payer,
+  payments: Payments,
+  pauseMs: number,
+): Promise<void> {
+  const call = createCall(port);
+  const timed = async (method: string, path: string, body?: object) => {
+    const headers: Record<string, string> = body ? { 'idempotency-key': randomUUID() } : {};
+    const { reply, ...result } = await call(method, path, victim.authorization, body, headers);
+    payments.latencies.push(reply.ms);
+    return must(Promise.resolve(result));
+  };
+  while (!stop.aborted) {
+    try {
+      const quote = await timed('POST', `${BASE}/quotes`, {
+        source: { sourceType: 'ACCOUNT', accountId: usd },
+        destination: { destinationType: 'ACCOUNT', accountId: externalAccount },
+        ...{ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_00 },
+      });
+      await timed('POST', `${BASE}/quotes/${id(quote.id)}/execute`, {});
+      await timed('GET', `${BASE}/transactions/${id(quote.transactionId)}`);
+      victim.ids.collect(JSON.stringify(quote));
+      payments.paid++;
+    } catch (error) {
+      payments.failures.push((error as Error).message);
+    }
+    await sleep(pauseMs);
+  }
+  call.close();
+}
+
+/** The latency below which this share of the requests is. */
+export function quantile({ latencies }: Payments, share: number): number {
+  const sorted = [...latencies].sort((a, b) => a - b);
+  return Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
+}
