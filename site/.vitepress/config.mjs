@@ -93,6 +93,8 @@ const SIDEBAR = [
     OPERATOR_REFERENCE,
     page('settings.md'),
     page('command.md'),
+    page('production-checklist.md'),
+    page('security.md'),
     page('availability.md'),
     page('performance.md'),
     page('scaling.md'),

@@ -1,0 +1,36 @@
+// CHANGELOG.md has the form of Keep a Changelog, and the page of the documentation site is the same text:
+// `npm test -- server/test/structure/changelog.test.ts -u` copies it.
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { read, root } from './sources.ts';
+
+const changelog = read('CHANGELOG.md');
+const { version } = JSON.parse(read('package.json')) as { version: string };
+const SECTIONS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+/** What the operator does before the upgrade. */
+const UPGRADE = 'Before an upgrade from an earlier commit';
+
+const headings = (level: string) =>
+  [...changelog.matchAll(new RegExp(`^${level} (.*)$`, 'gm'))].map((match) => match[1] as string);
+
+describe('the changelog', () => {
+  it('lists unreleased changes, then the versions from the newest to the oldest', () => {
+    const [first, ...versions] = headings('##');
+    expect(first).toBe('Unreleased');
+    expect(versions).toContain(version);
+    const byNumber = [...versions].sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+    expect(versions).toEqual(byNumber);
+  });
+
+  it('has the sections of Keep a Changelog', () => {
+    expect(headings('###').filter((name) => ![...SECTIONS, UPGRADE].includes(name))).toEqual([]);
+  });
+
+  it('has short lines', () => {
+    expect(changelog.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it('is the page of the documentation site', async () => {
+    await expect(changelog).toMatchFileSnapshot(path.join(root, 'docs', 'changelog.md'));
+  });
+});
