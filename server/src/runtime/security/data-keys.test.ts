@@ -1,10 +1,13 @@
 // Keys of the installation: a new key seals after the notice, texts of earlier keys remain readable, and
-// a rotation seals everything again, also for another master key.
+// a rotation seals everything again, also for another master key. Every source that seals under a key of
+// the installation has declared its columns.
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { CUSTODY_COLUMNS } from '../../connectors/registry.ts';
 import { SEALED_COLUMNS } from '../../features.ts';
+import { projectRoot } from '../config/root.ts';
 import { systemEffects } from '../config/system-effects.ts';
 import { keyStates, retireDataKeys, rotateDataKeys, staleTexts } from './data-key-rotation.ts';
 import { createDataKeys, masterKeyId } from './data-keys.ts';
@@ -68,4 +71,48 @@ describe('a rotation', () => {
     // A text of before the rotation that was stored late.
     expect((await opened(NEW)).runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
   }, 60_000);
+});
+
+/** Sources that seal under a key of the installation, with the table of what they seal. */
+const SEALING: Readonly<Record<string, string>> = {
+  'connectors/sandbox/cards/card-numbers.ts': 'cards',
+  'connectors/signer/custody.ts': 'wallets otp_targets delegated_keys',
+  'features/customers/imports/operations.ts': 'imports',
+  'features/customers/records/changes.ts': 'customers',
+  'features/customers/records/upgrade.ts': 'customers',
+  'features/notifications/endpoints/keys.ts': 'webhook_endpoints',
+  'features/notifications/messages/store.ts': 'messages',
+  'features/payments/provider-messages/receive.ts': 'provider_messages',
+  'features/providers/keys.ts': 'provider_keys',
+  'features/retention/archive.ts': 'archives',
+  'features/stablecoins/coins/provider-accounts.ts': 'stablecoin_provider_accounts',
+  'features/staff/audit/sealed.ts': 'operator_data_keys operator_approvals',
+  // Its texts are kept by clients, for minutes.
+  'features/staff/users/sign-in/challenges.ts': '',
+  'features/staff/users/methods.ts': 'operator_users',
+  'features/staff/users/users.ts': 'operator_users',
+  'http/bind.ts': 'idempotency',
+  'runtime/security/keys.ts': 'signing_keys',
+};
+
+describe('sealed columns', () => {
+  it('are declared for every source that seals under a key of the installation', () => {
+    const call = String.raw`\b(vault\.(sealOwn|newKey)|keys\.seal)\(`;
+    const text = execFileSync('git', ['grep', '-lP', call, '--', 'server/src'], {
+      cwd: projectRoot(),
+      encoding: 'utf8',
+    });
+    const sealing = text
+      .split('\n')
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .map((file) => file.replace(/^server\/src\//, ''));
+    // They seal again what others have sealed.
+    const others = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
+    expect(sealing.filter((file) => !others.includes(file)).sort()).toEqual(
+      Object.keys(SEALING).sort(),
+    );
+    const declared = new Set([...SEALED_COLUMNS, ...CUSTODY_COLUMNS].map(({ table }) => table));
+    const sealed = Object.values(SEALING).flatMap((tables) => tables.split(' ').filter(Boolean));
+    expect([...declared].sort()).toEqual([...new Set(sealed)].sort());
+  });
 });

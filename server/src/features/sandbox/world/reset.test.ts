@@ -169,10 +169,12 @@ describe('resetSandbox', () => {
     expect(unowned.sort()).toEqual([
       'archives',
       'bootstrap_steps',
+      'data_keys',
       'event_epochs',
       'ledger_accounts',
       'ledger_transfers',
       'operator_audit_head',
+      'operator_data_keys',
       'operator_links',
       'operator_passkeys',
       'operator_sessions',
