@@ -20,7 +20,10 @@ const wings = [...new Set(features.map((feature) => feature.split('/')[0]))];
 const PARTS = [
   { name: 'conformance', path: /^conformance\// },
   { name: 'operator', path: /^operator(\.ts$|\/)/ },
-  { name: 'composition', path: /^([^/]+\.ts|processes\/[^/]+\.ts|connectors\/registry\.ts)$/ },
+  {
+    name: 'composition',
+    path: /^([^/]+\.ts|(?:observability|processes)\/[^/]+\.ts|connectors\/registry\.ts)$/,
+  },
   { name: 'operator-api', path: /^operator-api\// },
   { name: 'http', path: /^http\// },
   ...wings.toReversed().map((wing) => ({

@@ -19,14 +19,8 @@ import {
   linkAuthenticator,
   verificationPage,
 } from './features/customers/hosted-verification/index.ts';
-import {
-  createDeliverer,
-  type Deliverer,
-  ENQUEUE,
-  watchPending,
-} from './features/notifications/webhooks/index.ts';
+import { createDeliverer, type Deliverer } from './features/notifications/webhooks/index.ts';
 import type { ProviderDirectory } from './features/providers/index.ts';
-import { watchDifferences } from './features/reconciliation/index.ts';
 import type { RetentionOptions } from './features/retention/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
 import { operatorAuthenticator } from './features/staff/users/index.ts';
@@ -60,14 +54,21 @@ import type { Fault } from './kernel/fault.ts';
 import { uuid7 } from './kernel/id.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
+import {
+  committerOf,
+  ledgerCheckOf,
+  metricsFor,
+  metricsOf,
+  type ProcessSettings,
+  watchInstallation,
+} from './observability/metrics.ts';
 import type { OperatorApiSetting } from './operator-api/mount.ts';
 import { createClocks } from './runtime/clocks/clocks.ts';
-import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
 import { platformReset } from './runtime/committer/reset.ts';
 import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
 import { ROLES, type Role } from './runtime/config/roles.ts';
-import { type ConnectionLimits, laneLimits } from './runtime/db/connections/limits.ts';
+import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
 import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
@@ -75,7 +76,7 @@ import { reportedCircuits } from './runtime/jobs/circuit-report.ts';
 import { measuredWorker } from './runtime/jobs/job-metrics.ts';
 import type { Worker } from './runtime/jobs/jobs.ts';
 import type { Log } from './runtime/observability/log.ts';
-import { createMetrics, type Metrics } from './runtime/observability/metrics.ts';
+import type { Metrics } from './runtime/observability/metrics.ts';
 import { createReadiness, type Readiness } from './runtime/observability/readiness.ts';
 import { UNKNOWN_PATH, UNSUPPORTED_METHOD } from './runtime/observability/request-record.ts';
 import { attemptsSweep } from './runtime/operation/attempt-limiter.ts';
@@ -95,7 +96,7 @@ import {
   serversOf,
 } from './servers.ts';
 import { stopParts } from './shutdown.ts';
-import { connectCommitter, filePartsOf } from './startup.ts';
+import { filePartsOf } from './startup.ts';
 
 export interface Settings extends RetentionOptions {
   databaseUrl: string;
@@ -125,6 +126,8 @@ export interface Settings extends RetentionOptions {
   loopbackWebhooks?: boolean | undefined;
   /** Waiting period of an account recovery; absent: disabled. */
   walletRecoveryMs?: number | undefined;
+  /** Time between two verifications of the ledger; default 0: none. */
+  ledgerCheckMs?: number | undefined;
   /** How long messages of providers are kept; default 400 days. */
   providerMessageRetentionMs?: number | undefined;
   /** Where the operator API is served; default `on`, on the same port. */
@@ -138,15 +141,6 @@ export interface Settings extends RetentionOptions {
 }
 
 const DAY_MS = 86_400_000;
-
-interface ProcessSettings {
-  number: number;
-  /**
-   * Publishes the metrics of this process, `ofProcess`, and returns a function that reads those of all
-   * processes.
-   */
-  shareMetrics(ofProcess: () => Promise<string>): () => Promise<string>;
-}
 
 export interface App {
   server: FastifyInstance;
@@ -234,25 +228,6 @@ function connectIssuers(runtime: Runtime, parts: CardParts): void {
   }
 }
 
-/** Publishes the work that waits: deliveries, and differences to statements of providers. */
-function watchQueues(metrics: Metrics, runtime: Runtime): void {
-  watchPending(metrics, runtime);
-  watchDifferences(metrics, runtime);
-}
-
-function committerOf(settings: Settings, metrics: Metrics): Committer {
-  const committer = createCommitter({
-    connect: () => connectCommitter(settings),
-    ...laneLimits(settings.connectionLimits),
-    enqueue: ENQUEUE,
-    elapsed: () => performance.now(),
-    onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
-  });
-  const waitingCount = () => committer.stats().waiting;
-  metrics.watch('railhead_waiting_change_sets', 'Change sets waiting for a lane.', waitingCount);
-  return committer;
-}
-
 interface RecorderParts extends Pick<Settings, 'databaseUrl' | 'connectionLimits'> {
   effects: Effects;
   log: Log;
@@ -291,22 +266,16 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
   return { ...recorder, ports: { flushRequests: flush, isOperation } };
 }
 
-/** The metrics of the process, with its roles: 1 for each of them, 0 for the others. */
-function metricsFor({ process }: Settings, roles: readonly Role[]): Metrics {
-  const metrics = createMetrics({ process: process?.number });
-  const values = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
-  metrics.watchEach('railhead_role', 'Whether this process has the role.', 'role', () => values);
-  return metrics;
+/** Readiness of the process, which is a metric too, with those of the installation. */
+function readinessOf(
+  { databaseUrl: url }: Settings,
+  watched: Omit<Parameters<typeof watchInstallation>[0], 'readiness'>,
+): Readiness {
+  const hasLane = () => watched.committer.stats().lanes > 0;
+  const readiness = createReadiness({ url, hasLane });
+  watchInstallation({ ...watched, readiness });
+  return readiness;
 }
-
-/** Text of /metrics, of all processes, because a scrape of a shared port reaches only one. */
-const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
-  contentType: metrics.contentType,
-  text: shared ? shared.shareMetrics(metrics.text) : metrics.text,
-});
-
-const readinessOf = ({ databaseUrl: url }: Settings, committer: Pick<Committer, 'stats'>) =>
-  createReadiness({ url, hasLane: () => committer.stats().lanes > 0 });
 
 interface Wakeable {
   wake(): void;
@@ -331,10 +300,11 @@ function drainAll(server: FastifyInstance, open: OpenRequests, draining: Drainin
   return drainConnections(server, draining);
 }
 
-const eventPartsOf = (
-  { eventRetentionMs = 30 * DAY_MS, providerMessageRetentionMs = 400 * DAY_MS }: Settings,
-  { followers }: OpenRequests,
-) => ({ followers, eventRetentionMs, providerMessageRetentionMs });
+const partsOfSettings = (settings: Settings, { followers }: OpenRequests) => {
+  const { eventRetentionMs = 30 * DAY_MS, providerMessageRetentionMs = 400 * DAY_MS } = settings;
+  const ledgerCheck = ledgerCheckOf(settings);
+  return { followers, eventRetentionMs, providerMessageRetentionMs, ledgerCheck };
+};
 
 interface PublicPages {
   /** The public keys that verify webhooks. */
@@ -415,7 +385,6 @@ export async function compose(
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   const open = openRequests(runtime, log, metrics);
-  watchQueues(metrics, runtime);
   const keyRing = await prepareDatabase(runtime, dataKeys, log);
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
@@ -430,7 +399,7 @@ export async function compose(
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
-  const extra = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, open) };
+  const extra = { ...world, ...pressure, ...recorder.ports, ...partsOfSettings(settings, open) };
   const parts = partsOf({ ...shared, ...extra, directory, walletRecoveryMs, retention });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
@@ -447,7 +416,7 @@ export async function compose(
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);
-  const readiness = readinessOf(settings, committer);
+  const readiness = readinessOf(settings, { metrics, runtime, committer });
   addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);
   const web = { ...keyRing, ...admission, log, openApi, siteFolder: settings.siteFolder };

@@ -77,6 +77,7 @@ describe('readConfig', () => {
       eventRetentionMs: 30 * 86_400_000,
       requestRetentionMs: 30 * 86_400_000,
       archiveRetentionMs: 2_555 * 86_400_000,
+      ledgerCheckMs: 24 * 3_600_000,
       providerMessageRetentionMs: 400 * 86_400_000,
     });
   });

@@ -76,6 +76,8 @@ export interface Config {
   requestRetentionMs: number;
   /** Retention of archives of events and requests; 0: none are written. */
   archiveRetentionMs: number;
+  /** Time between two verifications of the ledger; 0: none. */
+  ledgerCheckMs: number;
   /** Retention of messages of providers. */
   providerMessageRetentionMs: number;
   /** Address at which operators sign in; undefined: the public URL. */
@@ -212,6 +214,7 @@ function build(values: Map<string, string>, base: string): Config {
     eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,
     requestRetentionMs: Number(text('RAILHEAD_REQUEST_RETENTION')) * 86_400_000,
     archiveRetentionMs: Number(text('RAILHEAD_ARCHIVE_RETENTION')) * 86_400_000,
+    ledgerCheckMs: Number(text('RAILHEAD_LEDGER_CHECK')) * 3_600_000,
     providerMessageRetentionMs: Number(text('RAILHEAD_PROVIDER_RETENTION')) * 86_400_000,
   };
 }

@@ -2,6 +2,7 @@
 // feature is a folder and one line of this list.
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
+import { accountingFeature, type LedgerCheckOptions } from './features/accounting/index.ts';
 import { agentFeature, decidePendingAction, pendingActionOf } from './features/agents/index.ts';
 import {
   internalAccountFeature,
@@ -106,6 +107,7 @@ export interface Resources
   retention: RetentionParts;
   /** How long messages of providers are kept. */
   providerMessageRetentionMs: number;
+  ledgerCheck: LedgerCheckOptions;
   /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
   clockWork: ClockParts['clockWork'];
 }
@@ -207,6 +209,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   requestFeature,
   providerFeature,
   providerMessageFeature,
+  accountingFeature,
   reconciliationFeature,
   retentionFeature,
   operatorTokenFeature,

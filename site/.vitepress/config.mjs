@@ -96,6 +96,7 @@ const SIDEBAR = [
     page('production-checklist.md'),
     page('security.md'),
     page('availability.md'),
+    page('metrics.md'),
     page('performance.md'),
     page('scaling.md'),
     page('backups.md'),

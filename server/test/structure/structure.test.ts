@@ -259,6 +259,7 @@ describe('SQL', () => {
   owners.set('provider_calls', 'providers');
   owners.set('archives', 'retention');
   owners.set('operator_data_keys', 'staff');
+  owners.set('ledger_checks', 'accounting');
 
   it('has an owner for every table', () => {
     const migrations = files.filter((file) => /^server\/migrations\/.*\.sql$/.test(file));

@@ -9,9 +9,11 @@ import { iso } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { TOKEN_UNIT, VELOCITY_UNIT } from '../../ledger/chart.ts';
 import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
+import type { Database } from '../../runtime/db/database.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { readTransaction } from '../payments/transactions/index.ts';
 import { supplyProblems } from '../stablecoins/index.ts';
+import { recordCheck } from './ledger-check-store.ts';
 
 // A resolving transfer (post, void) is stored under the step of its pending transfer with the suffix `!`.
 const VERIFY = `with legs as (
@@ -174,15 +176,24 @@ const inNumbers = (total: CurrencyTotal) => ({
 
 /** Recomputes every balance from the transfers. Returns totals by currency, problems as sentences, and
  * both as JSON. */
-export async function verifyLedger({ db }: Runtime) {
-  const [counted] = await db.query<Recount>(VERIFY);
+export async function recountLedger({ query }: Pick<Database, 'query'>) {
+  const [counted] = await query<Recount>(VERIFY);
   const recount = counted as Recount;
-  const supply = await supplyProblems((text) => db.query(text));
+  const supply = await supplyProblems((text) => query(text));
   const problems = [...problemsOf(recount), ...supply];
   const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));
   const totals = money.map(totalOf);
   const result = { balanced: problems.length === 0, problems };
   return { ...result, totals, json: { ...result, currencies: totals.map(inNumbers) } };
+}
+
+/** Verifies the ledger, and records the result for the metrics of all processes. */
+export async function verifyLedger({ db, effects }: Pick<Runtime, 'db' | 'effects'>) {
+  const started = effects.now();
+  const result = await recountLedger(db);
+  const checkedAt = effects.now();
+  await recordCheck(db, { checkedAt, balanced: result.balanced, ms: checkedAt - started });
+  return result;
 }
 
 /** The transfers of a transaction, in order. Throws TRANSACTION_NOT_FOUND. */

@@ -19,6 +19,7 @@ import { listHealth } from './health/list.ts';
 import { watchProviders } from './health/metrics.ts';
 import { recordOutcome } from './health/outcomes.ts';
 import { usageSweep } from './health/retention.ts';
+import { transferCounter } from './health/transfer-counter.ts';
 import { routedIssuer } from './issuer.ts';
 import { keyContext } from './keys.ts';
 import {
@@ -96,7 +97,11 @@ export const prefunding = { available: availableBalances, stageClosing: stageClo
 export const transferOutcomes = { record: recordOutcome };
 
 /** Registers the metrics of providers, and finds those that payments cannot use. */
-export const providerMetrics = { watch: watchProviders, unusable: unusableProviders };
+export const providerMetrics = {
+  watch: watchProviders,
+  unusable: unusableProviders,
+  counter: transferCounter,
+};
 
 /** The sweeps and tables of this feature. */
 export const providerFeature = {

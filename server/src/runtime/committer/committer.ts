@@ -59,6 +59,9 @@ interface CommitterStats {
   writing: number;
   /** Lanes that are connected. */
   lanes: number;
+  busyLanes: number;
+  /** Lanes if all are connected. */
+  maxLanes: number;
 }
 
 export interface Committer {
@@ -272,6 +275,8 @@ export function createCommitter(options: CommitterOptions): Committer {
       waiting: queue.waiting,
       writing,
       lanes: lanes.filter((lane) => lane.up).length,
+      busyLanes: busy.size,
+      maxLanes: laneCount,
     }),
     async close() {
       await new Promise<void>((resolve) => {

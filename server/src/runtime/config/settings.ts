@@ -282,6 +282,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
   },
   {
+    env: 'RAILHEAD_LEDGER_CHECK',
+    flag: 'ledger-check',
+    fallback: '24',
+    value: 'HOURS',
+    help: 'hours between two verifications of the whole ledger, 1 to 720; 0: none',
+    validate: numberFrom(0, 720, ' of hours'),
+  },
+  {
     env: 'RAILHEAD_PUBLIC_URL',
     flag: 'public-url',
     value: 'URL',

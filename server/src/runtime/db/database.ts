@@ -21,7 +21,7 @@ import {
   quoteName,
   type Sql,
 } from './paging.ts';
-import { createPool } from './pool.ts';
+import { createPool, type PoolStats } from './pool.ts';
 import { createReader } from './reader.ts';
 import type { RowOf, Table } from './table.ts';
 
@@ -58,6 +58,8 @@ export interface Database {
   confirm(): Promise<void>;
   /** Resolves if the database responds. */
   ping(): Promise<void>;
+  /** The connections for reading. */
+  pool(): PoolStats;
   close(): Promise<void>;
 }
 
@@ -144,6 +146,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     async ping() {
       await run({ text: 'select 1', values: [] });
     },
+    pool: pool.stats,
     async close() {
       await reader.close();
       await pool.close();

@@ -35,8 +35,17 @@ interface Pool {
   run(statement: Statement): Promise<ResultRow[]>;
   /** Runs statements on one connection and writes them to it together. Each has its own result. */
   runSeparately(statements: readonly Statement[]): Promise<ResultRow[]>[];
+  stats(): PoolStats;
   /** Waits for queries in flight and closes. */
   close(): Promise<void>;
+}
+
+export interface PoolStats {
+  /** Connections that are open or being opened. */
+  open: number;
+  maximum: number;
+  /** Statements without a result. */
+  queries: number;
 }
 
 interface Slot {
@@ -230,6 +239,11 @@ export function createPool(options: PoolOptions): Pool {
         stream?.uncork();
       }
     },
+    stats: () => ({
+      open: slots.filter(({ client }) => client !== undefined).length,
+      maximum: size,
+      queries: inFlight,
+    }),
     async close() {
       closed = true;
       clearInterval(timer);

@@ -3,9 +3,16 @@
 // or platforms.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { within } from './within.ts';
 
 /** Numbers by label value. */
 type ReadEach = () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
+
+/** A number; undefined if there is none now. */
+type Read = () => number | undefined | Promise<number | undefined>;
+
+/** Adds one to the counter with these values of its labels, in their order. */
+type Count = (...labels: string[]) => void;
 
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
@@ -14,8 +21,10 @@ export interface Metrics {
   batch(units: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
   delivery(result: 'delivered' | 'retry' | 'dropped'): void;
+  /** A counter with labels, whose values must be bounded. */
+  counter(name: string, help: string, labels: readonly string[]): Count;
   /** A number read at each scrape. */
-  watch(name: string, help: string, read: () => number | Promise<number>): void;
+  watch(name: string, help: string, read: Read): void;
   /** A number for each value of a label, read at each scrape. */
   watchEach(name: string, help: string, label: string, read: ReadEach): void;
   text(): Promise<string>;
@@ -73,30 +82,68 @@ function watchEventLoop(registers: Registry[]): void {
   });
 }
 
-/** Gauges that are read at each scrape. */
-const gaugesIn = (registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> => ({
-  watch(name, help, read) {
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        this.set(await read());
-      },
+/** Shorter than the time in which the processes of a machine report to the one that is scraped. */
+const READ_MS = 700;
+
+/** Reads a value; undefined if it cannot be read in time. */
+async function readInTime<R>(read: () => R | Promise<R>, failed: () => void) {
+  const reading: { value?: R } = {};
+  let isRead = false;
+  const work = Promise.resolve()
+    .then(read)
+    .then((value) => {
+      reading.value = value;
+      isRead = true;
     });
-  },
-  watchEach(name, help, label, read) {
-    new Gauge({
-      name,
-      help,
-      registers,
-      labelNames: [label],
-      async collect() {
-        const values = await read();
-        this.reset();
-        for (const [each, value] of values) this.set({ [label]: each }, value);
-      },
-    });
+  await within(READ_MS, work).catch(() => undefined);
+  if (!isRead) failed();
+  return reading.value;
+}
+
+/**
+ * Gauges that are read at each scrape. A value that cannot be read, for example while the database is
+ * unavailable, is absent; the other metrics are shown.
+ */
+function gaugesIn(registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> {
+  const failures = new Counter({
+    name: 'railhead_metric_reads_failed_total',
+    help: 'Metrics that could not be read for a scrape and were absent from it.',
+    registers,
+  });
+  const failed = () => failures.inc();
+  return {
+    watch(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const value = await readInTime(read, failed);
+          if (value === undefined) this.remove();
+          else this.set(value);
+        },
+      });
+    },
+    watchEach(name, help, label, read) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        labelNames: [label],
+        async collect() {
+          const values = await readInTime(read, failed);
+          this.reset();
+          for (const [each, value] of values ?? []) this.set({ [label]: each }, value);
+        },
+      });
+    },
+  };
+}
+
+const countersIn = (registers: Registry[]): Pick<Metrics, 'counter'> => ({
+  counter(name, help, labels) {
+    const counter = new Counter({ name, help, labelNames: [...labels], registers });
+    return (...values) => counter.labels(...values).inc();
   },
 });
 
@@ -168,6 +215,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     limited: (limit) => limited.inc({ limit }),
     job: (kind, result) => jobs.inc({ kind, result }),
     delivery: (result) => deliveries.inc({ result }),
+    ...countersIn(registers),
     ...gaugesIn(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,

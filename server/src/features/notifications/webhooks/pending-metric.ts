@@ -1,6 +1,7 @@
-// Number of pending deliveries, as a gauge. A read is bounded and shared by scrapes that follow
-// each other.
+// Number and age of pending deliveries, as gauges. A read is bounded and shared by scrapes that
+// follow each other.
 import type { Time } from '../../../kernel/effects.ts';
+import { timeOfUuid7 } from '../../../kernel/id.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 
@@ -9,6 +10,8 @@ const MAX_COUNTED = 10_000;
 /** Maximum rows read, including rows of pulled deliveries. */
 const MAX_READ = 100_000;
 const KEPT_MS = 5_000;
+/** Maximum endpoints whose oldest event is read. */
+const MAX_ENDPOINTS = 1_000;
 
 const COUNT = `select count(*)::int4 as pending from (
   select from (select position from webhook_queue limit ${MAX_READ}) queued
@@ -16,6 +19,31 @@ const COUNT = `select count(*)::int4 as pending from (
 
 const OLDEST = `select min(due_at) as due_at from (
   select position, due_at from webhook_queue limit ${MAX_READ}) queued where position is null`;
+
+// The first event of each endpoint, by steps along indexes. The time of an event is a part of its ID.
+const FIRST = `with recursive endpoints as (
+    (select platform_id, endpoint, 1 as place from webhook_queue
+      order by platform_id, endpoint limit 1)
+    union all
+    select next.platform_id, next.endpoint, endpoints.place + 1
+    from endpoints cross join lateral (
+      select platform_id, endpoint from webhook_queue
+      where (platform_id, endpoint) > (endpoints.platform_id, endpoints.endpoint)
+      order by platform_id, endpoint limit 1) next
+    where endpoints.place < ${MAX_ENDPOINTS})
+  select min(right(first.event_id, 36) collate "C") as uuid
+  from endpoints cross join lateral (
+    select event_id from webhook_queue q
+    where q.platform_id = endpoints.platform_id and q.endpoint = endpoints.endpoint
+      and q.position is null
+    order by event_id limit 1) first`;
+
+/** Age of the oldest event that is not delivered to one of its endpoints; pulled ones are excluded. */
+async function oldestSeconds({ db, effects }: Pick<Runtime, 'db' | 'effects'>): Promise<number> {
+  const [row] = await db.query<{ uuid: string | null }>(FIRST);
+  const now = effects.now();
+  return row?.uuid == null ? 0 : Math.max(0, now - timeOfUuid7(row.uuid)) / 1_000;
+}
 
 /** For how long the delivery has been due that has been due longest, of those that are read. */
 export async function longestOverdueSeconds({
@@ -27,17 +55,14 @@ export async function longestOverdueSeconds({
   return Math.max(0, effects.now() - dueAt) / 1_000;
 }
 
-/** Watches the queue of deliveries of all processes, test events included. */
-export function watchPending(
-  metrics: Pick<Metrics, 'watch'>,
-  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
-): void {
+/** A reading that is repeated at most once per `KEPT_MS`. */
+function sharedReading(
+  { effects }: Pick<Runtime, 'effects'>,
+  read: () => Promise<number>,
+): () => Promise<number> {
   let reading: Promise<number> | undefined;
   let readAt: Time = 0;
-
-  const read = async () => (await db.query<{ pending: number }>(COUNT))[0]?.pending ?? 0;
-
-  function readShared(): Promise<number> {
+  return () => {
     const now = effects.now();
     if (reading && now >= readAt && now < readAt + KEPT_MS) return reading;
     const next = read();
@@ -46,8 +71,29 @@ export function watchPending(
       if (reading === next) reading = undefined;
     });
     return next;
-  }
+  };
+}
 
-  const help = `Webhook deliveries that are pending and not pulled; counted up to ${MAX_COUNTED}.`;
-  metrics.watch('railhead_deliveries_pending', help, readShared);
+/** Watches the queue of deliveries of all processes, test events included. */
+export function watchPending(
+  metrics: Pick<Metrics, 'watch'>,
+  runtime: Pick<Runtime, 'db' | 'effects'>,
+): void {
+  const { db } = runtime;
+  const count = async () => (await db.query<{ pending: number }>(COUNT))[0]?.pending ?? 0;
+  metrics.watch(
+    'railhead_deliveries_pending',
+    `Webhook deliveries that are pending and not pulled; counted up to ${MAX_COUNTED}.`,
+    sharedReading(runtime, count),
+  );
+  metrics.watch(
+    'railhead_deliveries_overdue_seconds',
+    'Time since the earliest due time of a pending webhook delivery.',
+    sharedReading(runtime, () => longestOverdueSeconds(runtime)),
+  );
+  metrics.watch(
+    'railhead_deliveries_oldest_seconds',
+    'Age of the oldest event that is not delivered yet, including events that are retried.',
+    sharedReading(runtime, () => oldestSeconds(runtime)),
+  );
 }

@@ -4,6 +4,7 @@ import { metricsSweep } from './metrics-sweep.ts';
 
 export { BUCKETS, GROUPS, MAX_BUCKETS, paymentMetrics, paymentsOfAmount } from './metrics.ts';
 export { recountPayments } from './metrics-sweep.ts';
+export { paymentCounter } from './payment-counter.ts';
 export { pageOfPayments, paymentById } from './payments.ts';
 export { pageOfQuotes } from './quotes.ts';
 

@@ -1,0 +1,56 @@
+// The row of the latest verification of the ledger, which is also the claim of the next one.
+import type { Time } from '../../kernel/effects.ts';
+import type { Database } from '../../runtime/db/database.ts';
+
+/** The first one is delayed, so that it does not slow down the start. */
+const FIRST_DELAY_MS = 600_000;
+/** Longer than a verification may take: one whose process ended is repeated after it. */
+const LEASE_MS = 3_600_000;
+
+const OPEN = `insert into ledger_checks (id, due_at) values ('ledger', $1) on conflict do nothing`;
+
+const CLAIM = `update ledger_checks set due_at = $2 where id = 'ledger' and due_at <= $1
+  returning 1`;
+
+/** Whether a verification is due and this process is to run it. */
+export async function claimCheck({ query }: Pick<Database, 'query'>, now: Time): Promise<boolean> {
+  await query(OPEN, [new Date(now + FIRST_DELAY_MS)]);
+  return (await query(CLAIM, [new Date(now), new Date(now + LEASE_MS)])).length > 0;
+}
+
+const RECORD = `insert into ledger_checks (id, due_at, checked_at, balanced, ms)
+  values ('ledger', $1, $2, $3, $4)
+  on conflict (id) do update set due_at = case when $5 then $1 else ledger_checks.due_at end,
+    checked_at = $2, balanced = $3, ms = $4`;
+
+interface CheckResult {
+  checkedAt: Time;
+  balanced: boolean;
+  ms: number;
+  /** When the next one is due; absent: as before. */
+  dueAt?: Time;
+}
+
+/** Stores the result of a verification. */
+export async function recordCheck(
+  { query }: Pick<Database, 'query'>,
+  { checkedAt, balanced, ms, dueAt }: CheckResult,
+): Promise<void> {
+  const due = new Date(dueAt ?? checkedAt + FIRST_DELAY_MS);
+  const isScheduled = dueAt !== undefined;
+  await query(RECORD, [due, new Date(checkedAt), balanced, Math.round(ms), isScheduled]);
+}
+
+const LATEST = 'select checked_at, balanced, ms from ledger_checks where checked_at is not null';
+
+export interface LatestCheck {
+  checked_at: Time;
+  balanced: boolean;
+  ms: number;
+}
+
+/** The latest verification; undefined before the first one. */
+export const latestCheck = async ({
+  query,
+}: Pick<Database, 'query'>): Promise<LatestCheck | undefined> =>
+  (await query<LatestCheck>(LATEST))[0];

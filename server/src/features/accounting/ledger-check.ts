@@ -1,0 +1,69 @@
+// The regular verification of the ledger, and the metrics of the latest one. One process of all runs it,
+// on a connection of its own: it reads every posting, which takes longer than the statements of the
+// server may take.
+import type { Time } from '../../kernel/effects.ts';
+import type { Database } from '../../runtime/db/database.ts';
+import type { Sweep } from '../../runtime/jobs/jobs.ts';
+import type { Metrics } from '../../runtime/observability/metrics.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { recountLedger } from './ledger.ts';
+import { claimCheck, type LatestCheck, latestCheck, recordCheck } from './ledger-check-store.ts';
+
+export interface LedgerCheckOptions {
+  /** Time between two verifications; 0: none. */
+  everyMs: number;
+  /** Runs `work` with queries on a connection that has `timeoutMs` for each statement. */
+  withConnection<R>(
+    timeoutMs: number,
+    work: (connection: Pick<Database, 'query'>) => Promise<R>,
+  ): Promise<R>;
+}
+
+const LOOK_EVERY_MS = 60_000;
+const TIMEOUT_MS = 1_800_000;
+
+/** Verifies the ledger at an interval. */
+export function ledgerCheckSweep({ everyMs, withConnection }: LedgerCheckOptions): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'ledger.check',
+    async run({ effects, db }) {
+      const now = effects.now();
+      if (everyMs === 0 || now < next) return 0;
+      next = now + LOOK_EVERY_MS;
+      if (!(await claimCheck(db, now))) return 0;
+      const { balanced } = await withConnection(TIMEOUT_MS, recountLedger);
+      const checkedAt = effects.now();
+      const result = { checkedAt, balanced, ms: checkedAt - now, dueAt: checkedAt + everyMs };
+      await recordCheck(db, result);
+      return 0;
+    },
+  };
+}
+
+/** Publishes the result and the age of the latest verification; absent before the first one. */
+export function watchLedgerCheck(
+  metrics: Pick<Metrics, 'watch'>,
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+): void {
+  const watch = (name: string, help: string, numberOf: (latest: LatestCheck) => number) =>
+    metrics.watch(name, `${help} Absent before the first one.`, async () => {
+      const latest = await latestCheck(db);
+      return latest && numberOf(latest);
+    });
+  watch(
+    'railhead_ledger_balanced',
+    '1 if the latest verification of the ledger found no difference, otherwise 0.',
+    ({ balanced }) => Number(balanced),
+  );
+  watch(
+    'railhead_ledger_check_age_seconds',
+    'Time since the latest verification of the ledger ended.',
+    ({ checked_at }) => Math.max(0, effects.now() - checked_at) / 1_000,
+  );
+  watch(
+    'railhead_ledger_check_seconds',
+    'Duration of the latest verification of the ledger.',
+    ({ ms }) => ms / 1_000,
+  );
+}

@@ -1,0 +1,186 @@
+// The metrics of a server: docs/metrics.md lists exactly those of /metrics, payments are counted by
+// state, the verification of the ledger has a result and an age, and a database that does not respond
+// hides only what is read from it.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  createExternalAccount,
+  createFundedCustomer,
+  ok,
+  quoteBody,
+} from '../../test/kit/app/fixtures.ts';
+import { testApp, testAppForEach } from '../../test/kit/app/test-app.ts';
+import { verifyLedger } from '../features/accounting/index.ts';
+import { ledgerCheckSweep } from '../features/accounting/ledger-check.ts';
+import { projectRoot } from '../runtime/config/root.ts';
+import { createMetrics } from '../runtime/observability/metrics.ts';
+import { ledgerCheckOf } from './metrics.ts';
+
+const app = testApp();
+
+const scrape = async (server = app.app.server) => (await server.inject('/metrics')).payload;
+
+/** The value of a sample; undefined if there is none. `series` has its labels. */
+async function sampleOf(series: string): Promise<number | undefined> {
+  const line = (await scrape()).split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+interface Family {
+  name: string;
+  type: string;
+  labels: string;
+  meaning: string;
+}
+
+/** Labels that Prometheus or prom-client adds to the samples of a type. */
+const ADDED_LABELS = new Set(['le']);
+
+function labelsIn(text: string, name: string): Set<string> {
+  const samples = text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?\\{(.*)\\} `, 'gm'));
+  const names = [...samples].flatMap(([, labels = '']) =>
+    [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
+  );
+  return new Set(names.filter((each) => !ADDED_LABELS.has(each)));
+}
+
+const shownFamilies = (text: string) =>
+  [...text.matchAll(/^# HELP (railhead_\w+) (.*)\n# TYPE \w+ (\w+)$/gm)].map(
+    ([, name = '', meaning = '', type = '']) => ({ name, type, meaning }),
+  );
+
+function documentedFamilies(): Family[] {
+  const page = readFileSync(path.join(projectRoot(), 'docs', 'metrics.md'), 'utf8');
+  return [...page.matchAll(/^\| `(railhead_\w+)` *\| (\w+) *\| (.*?) *\| (.*?) *\|$/gm)].map(
+    ([, name = '', type = '', labels = '', meaning = '']) => ({ name, type, labels, meaning }),
+  );
+}
+
+async function payOut(): Promise<void> {
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'EUR');
+  const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true });
+  ok(await app.call('POST', '/quotes', body), 201);
+  await app.settle();
+}
+
+describe('docs/metrics.md', () => {
+  it('lists the metrics of /metrics, with their types, meanings and labels', async () => {
+    await payOut();
+    const text = await scrape();
+    const documented = documentedFamilies();
+    const byName = (one: { name: string }, other: { name: string }) =>
+      one.name < other.name ? -1 : 1;
+    const listed = documented.map(({ name, type, meaning }) => ({ name, type, meaning }));
+    expect(listed.sort(byName)).toEqual(shownFamilies(text).sort(byName));
+    const undocumented = documented.flatMap(({ name, labels }) =>
+      [...labelsIn(text, name)]
+        .filter((label) => !labels.includes(`\`${label}\``))
+        .map((label) => `${name}: ${label}`),
+    );
+    expect(undocumented).toEqual([]);
+  });
+});
+
+describe('railhead_payments_total', () => {
+  it('counts each state that a payment reaches once', async () => {
+    const count = async (type: string, state: string) =>
+      (await sampleOf(`railhead_payments_total{type="${type}",state="${state}"}`)) ?? 0;
+    const before = await count('OUTGOING', 'COMPLETED');
+    const started = await count('OUTGOING', 'PROCESSING');
+    await payOut();
+    expect(await count('OUTGOING', 'PROCESSING')).toBe(started + 1);
+    expect(await count('OUTGOING', 'COMPLETED')).toBe(before + 1);
+  });
+});
+
+describe('connections', () => {
+  it('are those of the pool and of the lanes', async () => {
+    expect(await sampleOf('railhead_pool_connections{state="maximum"}')).toBe(2);
+    expect(await sampleOf('railhead_lanes{state="connected"}')).toBe(2);
+    expect(await sampleOf('railhead_replicas{state="synchronous"}')).toBe(0);
+    expect(await sampleOf('railhead_replication_required')).toBe(0);
+    expect(await sampleOf('railhead_replication_lag_seconds')).toBeUndefined();
+    expect(await sampleOf('railhead_ready')).toBe(1);
+  });
+});
+
+describe('verification of the ledger', () => {
+  const server = testAppForEach();
+  const hour = 3_600_000;
+
+  async function ledgerMetrics() {
+    const text = await scrape(server.app.server);
+    const [, balanced] = /^railhead_ledger_balanced (\d)$/m.exec(text) ?? [];
+    const [, age] = /^railhead_ledger_check_age_seconds (\S+)$/m.exec(text) ?? [];
+    return { balanced, age };
+  }
+
+  it('has no metric before the first one', async () => {
+    expect(await ledgerMetrics()).toEqual({ balanced: undefined, age: undefined });
+  });
+
+  it('is recorded if an operator runs it', async () => {
+    await verifyLedger(server.runtime);
+    server.effects.set(server.effects.now() + hour);
+    expect(await ledgerMetrics()).toEqual({ balanced: '1', age: '3600' });
+  });
+
+  it('runs in one of several processes at its interval, and shows a difference', async () => {
+    const { runtime, databaseUrl } = server;
+    const options = ledgerCheckOf({ databaseUrl, ledgerCheckMs: 24 * hour });
+    let runs = 0;
+    const counted: typeof options = {
+      ...options,
+      withConnection(timeoutMs, work) {
+        runs++;
+        return options.withConnection(timeoutMs, work);
+      },
+    };
+    const sweeps = [ledgerCheckSweep(counted), ledgerCheckSweep(counted)];
+    const runAfter = async (ms: number) => {
+      server.effects.set(server.effects.now() + ms);
+      await Promise.all(sweeps.map((each) => each.run(runtime)));
+      return runs;
+    };
+    expect(await runAfter(0)).toBe(0);
+    expect(await runAfter(hour)).toBe(1);
+    expect(await ledgerMetrics()).toEqual({ balanced: '1', age: '0' });
+    expect(await runAfter(hour)).toBe(1);
+    const { query } = runtime.db;
+    const [row] = await query<{ id: string; currency: string }>(
+      'select id, currency from ledger_accounts where floor is null limit 1',
+    );
+    const where = [row?.id, row?.currency];
+    const add = 'update ledger_accounts set balance = balance + $3 where id = $1 and currency = $2';
+    await query(add, [...where, 1n]);
+    expect(await runAfter(24 * hour)).toBe(2);
+    expect((await ledgerMetrics()).balanced).toBe('0');
+    await query(add, [...where, -1n]);
+  });
+
+  it('does not run if the interval is 0', async () => {
+    const { runtime, databaseUrl } = server;
+    const sweep = ledgerCheckSweep(ledgerCheckOf({ databaseUrl }));
+    server.effects.set(server.effects.now() + 1_000 * hour);
+    await sweep.run(runtime);
+    expect((await ledgerMetrics()).age).toBeUndefined();
+  });
+});
+
+describe('a value that cannot be read', () => {
+  it('is absent, and is counted', async () => {
+    const metrics = createMetrics();
+    metrics.watch('failing', 'Fails.', () => Promise.reject(new Error('no database')));
+    metrics.watch('waiting', 'Waits.', () => new Promise<number>(() => undefined));
+    metrics.watchEach('failing_each', 'Fails.', 'kind', () => {
+      throw new Error('no database');
+    });
+    metrics.watch('working', 'Works.', () => 1);
+    const samples = (await metrics.text()).split('\n').filter((line) => !line.startsWith('#'));
+    const own = samples.filter((line) => /^(failing|waiting|working|railhead_metric)/.test(line));
+    expect(own.filter((line) => !line.startsWith('railhead'))).toEqual(['working 1']);
+    expect(await metrics.text()).toMatch(/^railhead_metric_reads_failed_total [1-9]/m);
+  });
+});

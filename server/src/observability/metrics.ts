@@ -1,0 +1,113 @@
+// The metrics of a server: those of its process, of the database, and of the features. The page
+// docs/metrics.md lists all of them.
+import { type LedgerCheckOptions, watchLedgerCheck } from '../features/accounting/index.ts';
+import { ENQUEUE, watchPending } from '../features/notifications/webhooks/index.ts';
+import { paymentCounter } from '../features/payments/monitoring/index.ts';
+import { providerMetrics } from '../features/providers/index.ts';
+import { watchDifferences } from '../features/reconciliation/index.ts';
+import { type Committer, createCommitter } from '../runtime/committer/committer.ts';
+import { ROLES, type Role } from '../runtime/config/roles.ts';
+import { connectDatabase } from '../runtime/db/connections/connect.ts';
+import { type ConnectionLimits, laneLimits } from '../runtime/db/connections/limits.ts';
+import { isolatedTypes } from '../runtime/db/pool.ts';
+import { watchConnections } from '../runtime/observability/database-metrics.ts';
+import { createMetrics, type Metrics } from '../runtime/observability/metrics.ts';
+import type { Readiness } from '../runtime/observability/readiness.ts';
+import type { Runtime } from '../runtime/operation/operate.ts';
+import { connectCommitter } from '../startup.ts';
+
+export interface ProcessSettings {
+  number: number;
+  /**
+   * Publishes the metrics of this process, `ofProcess`, and returns a function that reads those of all
+   * processes.
+   */
+  shareMetrics(ofProcess: () => Promise<string>): () => Promise<string>;
+}
+
+interface CommitterSettings {
+  databaseUrl: string;
+  connectionLimits?: ConnectionLimits | undefined;
+}
+
+/** The committer, whose batches and changes of payments are counted. */
+export function committerOf(settings: CommitterSettings, metrics: Metrics): Committer {
+  const committer = createCommitter({
+    connect: () => connectCommitter(settings),
+    ...laneLimits(settings.connectionLimits),
+    enqueue: ENQUEUE,
+    elapsed: () => performance.now(),
+    onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
+  });
+  const observers = [paymentCounter(metrics), providerMetrics.counter(metrics)];
+  return {
+    ...committer,
+    async commit(set) {
+      const outcome = await committer.commit(set);
+      if (outcome.ok) for (const observe of observers) observe(set);
+      return outcome;
+    },
+  };
+}
+
+/** The metrics of the process, with its roles: 1 for each of them, 0 for the others. */
+export function metricsFor(
+  { process }: { process?: ProcessSettings | undefined },
+  roles: readonly Role[],
+): Metrics {
+  const metrics = createMetrics({ process: process?.number });
+  const values = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
+  metrics.watchEach('railhead_role', 'Whether this process has the role.', 'role', () => values);
+  return metrics;
+}
+
+/** Text of /metrics, of all processes, because a scrape of a shared port reaches only one. */
+export const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
+  contentType: metrics.contentType,
+  text: shared ? shared.shareMetrics(metrics.text) : metrics.text,
+});
+
+interface Watched {
+  metrics: Metrics;
+  runtime: Runtime;
+  committer: Committer;
+  readiness: Pick<Readiness, 'check'>;
+}
+
+/** Publishes whether the process is ready, its connections, waiting work, and the state of the books. */
+export function watchInstallation({ metrics, runtime, committer, readiness }: Watched): void {
+  metrics.watch('railhead_ready', '1 if this process can commit, otherwise 0.', async () =>
+    Number((await readiness.check()) === 'ready'),
+  );
+  const { db } = runtime;
+  const elapsed = () => performance.now();
+  watchConnections({ metrics, db, stats: committer.stats, elapsed });
+  watchPending(metrics, runtime);
+  watchDifferences(metrics, runtime);
+  watchLedgerCheck(metrics, runtime);
+}
+
+interface LedgerCheckSettings {
+  databaseUrl: string;
+  ledgerCheckMs?: number | undefined;
+}
+
+/** The regular verification of the ledger, each on a connection of its own. */
+export const ledgerCheckOf = (settings: LedgerCheckSettings): LedgerCheckOptions => ({
+  everyMs: settings.ledgerCheckMs ?? 0,
+  async withConnection(timeoutMs, work) {
+    const client = await connectDatabase(settings.databaseUrl, {
+      name: 'railhead ledger check',
+      settings: [`statement_timeout = ${timeoutMs}`, 'default_transaction_read_only = on'],
+      types: isolatedTypes,
+    });
+    try {
+      return await work({
+        // The caller states the row type, which follows from its text.
+        query: async (text, values = []) => (await client.query(text, [...values])).rows as never,
+      });
+    } finally {
+      await client.end();
+    }
+  },
+});
