@@ -103,6 +103,7 @@ const SIDEBAR = [
     page('retention.md'),
     page('jobs.md'),
   ]),
+  part('Alerts', pagesIn('alerts'), true),
   part(
     'Architecture',
     [

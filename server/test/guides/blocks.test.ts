@@ -54,6 +54,10 @@ const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
   go: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
   ini: { page: 'docs/availability.md', check: 'its flags are parsed below' },
   yaml: { page: 'docs/guides/high-availability.md', check: 'compared with the tests below' },
+  yml: {
+    page: 'docs/alerts/index.md',
+    check: 'processes/monitoring.test.ts starts Prometheus with it',
+  },
   haproxy: { page: 'docs/availability.md', check: 'its health check is compared below' },
 };
 

@@ -1,0 +1,72 @@
+// Alert rules and dashboards name metrics that exist, each rule has a page with the same parts and tests
+// that it fires and that it does not, and pages name verbs of the operator's command.
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VERBS } from '../../src/operator.ts';
+import { read, root } from './sources.ts';
+
+const RULES = read('deploy/prometheus/alerts.yaml');
+const TESTS = read('deploy/prometheus/alerts.test.yaml');
+const filesIn = (folder: string) =>
+  readdirSync(path.join(root, folder)).map((name) => `${folder}/${name}`);
+const pages = filesIn('docs/alerts').filter((file) => !file.endsWith('/index.md'));
+const dashboards = filesIn('deploy/grafana');
+
+const rules = RULES.split(/^ {6}- alert: /m)
+  .slice(1)
+  .map((text) => ({
+    name: /^\w+/.exec(text)?.[0] ?? '',
+    severity: /severity: (\w+)/.exec(text)?.[1] ?? '',
+    page: /\/alerts\/([a-z-]+)["']/.exec(text)?.[1] ?? '',
+  }));
+
+describe('alert rules', () => {
+  it('have a page each, with their name and severity', () => {
+    expect(rules.length).toBeGreaterThan(20);
+    const pagesOfRules = rules.map(({ page }) => `docs/alerts/${page}.md`);
+    expect(pagesOfRules.toSorted()).toEqual(pages.toSorted());
+    const incomplete = rules.filter(({ name, severity, page }) => {
+      const text = read(`docs/alerts/${page}.md`);
+      const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+      const isNamed = text.includes(`Alert \`${name}\`, ${severity}.`);
+      return !isNamed || headings.join() !== 'Meaning,Check,Remedy';
+    });
+    expect(incomplete).toEqual([]);
+    const list = read('docs/alerts/index.md');
+    expect(rules.filter(({ page }) => !list.includes(`(${page}.md)`))).toEqual([]);
+  });
+
+  it('have tests that they fire, and that they do not', () => {
+    const names = [...TESTS.matchAll(/^ {2}- name: (.*)$/gm)].map(([, name]) => name);
+    const expected = rules.flatMap(({ name }) => [name, `${name} does not fire`]);
+    expect(names.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('name verbs of the command on their pages', () => {
+    const verbs = new Set(VERBS.map(({ noun, verb }) => `${noun} ${verb}`));
+    const unknown = pages.flatMap((file) =>
+      [...read(file).matchAll(/railhead-server\s+([a-z-]+)(?:\s+([a-z-]+))?/g)]
+        .map(([, noun, verb]) => `${noun} ${verb}`)
+        .filter((name) => !verbs.has(name) && !name.startsWith('doctor'))
+        .map((name) => `${file}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('rules and dashboards', () => {
+  it('name only metrics of docs/metrics.md', () => {
+    const page = read('docs/metrics.md');
+    const documented = new Set(
+      [...page.matchAll(/^\| `(railhead_\w+)`/gm)].map(([, name]) => name),
+    );
+    const named = [RULES, ...dashboards.map(read)].flatMap((text) =>
+      [...text.matchAll(/\brailhead_\w+/g)].map(([name]) =>
+        name.replace(/(?<=_seconds)_(bucket|sum|count)$/, ''),
+      ),
+    );
+    const unknown = named.filter((name) => !documented.has(name) && name !== 'railhead_docs');
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+});
