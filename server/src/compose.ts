@@ -62,6 +62,7 @@ import {
   type ProcessSettings,
   watchInstallation,
 } from './observability/metrics.ts';
+import { openTracing, tracedEffects } from './observability/tracing.ts';
 import type { OperatorApiSetting } from './operator-api/mount.ts';
 import { createClocks } from './runtime/clocks/clocks.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
@@ -79,6 +80,7 @@ import type { Log } from './runtime/observability/log.ts';
 import type { Metrics } from './runtime/observability/metrics.ts';
 import { createReadiness, type Readiness } from './runtime/observability/readiness.ts';
 import { UNKNOWN_PATH, UNSUPPORTED_METHOD } from './runtime/observability/request-record.ts';
+import type { TracingSettings } from './runtime/observability/tracing/settings.ts';
 import { attemptsSweep } from './runtime/operation/attempt-limiter.ts';
 import { idempotencyReset, idempotencyRetention } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
@@ -136,6 +138,8 @@ export interface Settings extends RetentionOptions {
   console?: boolean | undefined;
   /** Address at which operators sign in; default: the public URL. */
   operatorUrl?: string | undefined;
+  /** Collector of traces; absent: none. */
+  tracing?: TracingSettings | undefined;
   /** Identity provider of operators; absent: none. */
   operatorOidc?: IdentityProviderSettings | undefined;
 }
@@ -213,7 +217,7 @@ const connectorsOf = (
   { effects, vault }: Runtime,
   log: Log,
 ) =>
-  connectorRegistry(effects, {
+  connectorRegistry(tracedEffects(effects), {
     ...connectors,
     circuits,
     custodyKeys: custodyKeysOf(vault),
@@ -383,7 +387,8 @@ export async function compose(
   const dataKeys = createDataKeys({ db, effects, masterKey: () => settings.masterKey });
   const vault = createVault(effects, dataKeys);
   const clocks = createClocks(db, effects);
-  const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
+  const { tracer, ...tracing } = openTracing(settings, effects, log);
+  const runtime: Runtime = { effects, db, vault, clocks, committer, wake, tracer };
   const open = openRequests(runtime, log, metrics);
   const keyRing = await prepareDatabase(runtime, dataKeys, log);
   const circuits = reportedCircuits(effects, log, metrics);
@@ -442,6 +447,6 @@ export async function compose(
       if (roles.includes('deliver')) deliverer.start();
     },
     compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
-    stop: () => stopParts({ ...loops, readiness, server }),
+    stop: () => stopParts({ ...loops, readiness, server, tracing }),
   };
 }

@@ -70,6 +70,7 @@ describe('readConfig', () => {
       sampleCustomer: true,
       loopbackWebhooks: true,
       operatorUrl: undefined,
+      tracing: undefined,
       operatorOidc: undefined,
       operatorApi: 'on',
       console: true,

@@ -21,6 +21,11 @@ import { projectRoot } from './runtime/config/root.ts';
 import { keyFrom, SERVER_SETTINGS } from './runtime/config/settings.ts';
 import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
 import type { Level } from './runtime/observability/log.ts';
+import {
+  TRACING_SETTINGS,
+  type TracingSettings,
+  tracingOf,
+} from './runtime/observability/tracing/settings.ts';
 
 export interface Config {
   /** 0 means any free port. */
@@ -82,6 +87,8 @@ export interface Config {
   providerMessageRetentionMs: number;
   /** Address at which operators sign in; undefined: the public URL. */
   operatorUrl: string | undefined;
+  /** Collector of traces; undefined: none. */
+  tracing: TracingSettings | undefined;
   /** Identity provider of operators; undefined: none. */
   operatorOidc: IdentityProviderSettings | undefined;
   /** On the port of the server, on a separate port, or nowhere. */
@@ -90,7 +97,11 @@ export interface Config {
   console: boolean;
 }
 
-const SETTINGS: readonly Setting[] = [...SERVER_SETTINGS, ...connectorSettings()];
+const SETTINGS: readonly Setting[] = [
+  ...SERVER_SETTINGS,
+  ...TRACING_SETTINGS,
+  ...connectorSettings(),
+];
 
 type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
 
@@ -207,6 +218,7 @@ function build(values: Map<string, string>, base: string): Config {
     loopbackWebhooks:
       (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
     operatorUrl: text('RAILHEAD_OPERATOR_URL')?.replace(/\/+$/, ''),
+    tracing: tracingOf(values),
     operatorOidc: identityProviderOf(values),
     operatorApi: operatorApiOf(text('RAILHEAD_OPERATOR_API')!),
     console: text('RAILHEAD_CONSOLE') === 'on' && text('RAILHEAD_OPERATOR_API') !== 'off',

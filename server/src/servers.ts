@@ -33,6 +33,7 @@ import { listenOn } from './http/connection/listen.ts';
 import { addProviderMessages } from './http/pages/provider-messages.ts';
 import { createServer } from './http/server.ts';
 import { MODES, type Mode } from './kernel/mode.ts';
+import { tracedConnectors, tracedEffects } from './observability/tracing.ts';
 import {
   addOperatorDocument,
   type OperatorApiSetting,
@@ -190,7 +191,7 @@ export async function providersOf(
   const { db, effects, vault } = runtime;
   const directory = await openProviderDirectory({
     db,
-    effects,
+    effects: tracedEffects(effects),
     vault,
     circuits,
     protocol: gateway,
@@ -213,7 +214,7 @@ export async function providersOf(
   });
   const byMode = Object.fromEntries(entries) as Record<Mode, Connectors>;
   const connectors: ConnectorsOf = (environment) =>
-    withServices(directory, environment, byMode[environment]);
+    tracedConnectors(withServices(directory, environment, byMode[environment]));
   return { directory, connectors };
 }
 

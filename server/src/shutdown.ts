@@ -26,6 +26,7 @@ interface Stoppable {
   recorder: { close(): Promise<void> };
   committer: { close(): Promise<void> };
   db: { close(): Promise<void> };
+  tracing: { stop(): Promise<void> };
 }
 
 /**
@@ -44,6 +45,7 @@ export async function stopParts(parts: Stoppable): Promise<void> {
   ]);
   await Promise.all([
     within(DATABASE_MS, parts.recorder.close()),
+    within(DATABASE_MS, parts.tracing.stop()),
     within(DATABASE_MS, parts.directory.stop()),
     within(DATABASE_MS, parts.committer.close()),
   ]);

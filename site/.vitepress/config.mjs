@@ -97,6 +97,7 @@ const SIDEBAR = [
     page('security.md'),
     page('availability.md'),
     page('metrics.md'),
+    page('traces.md'),
     page('performance.md'),
     page('scaling.md'),
     page('backups.md'),

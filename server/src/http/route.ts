@@ -10,7 +10,8 @@ import { type Contract, maxBodyOf, type ReplyHeaders } from '../kernel/contract/
 import type { Fault } from '../kernel/fault.ts';
 import type { Log } from '../runtime/observability/log.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
-import type { RecordRequest } from '../runtime/observability/request-record.ts';
+import type { RecordRequest, RequestRecord } from '../runtime/observability/request-record.ts';
+import { inSpan, type Span } from '../runtime/observability/tracing/tracer.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
 import { type Admission, anonymousAt, bytesKeyOf } from './admission/admission.ts';
 import type { Limiter } from './admission/rate-limit.ts';
@@ -59,6 +60,8 @@ interface Exchange {
   caller: Caller;
   /** The JSON body, once it was read. */
   body?: unknown;
+  /** If the request is sampled. */
+  span?: Span | undefined;
 }
 
 interface RouteResponse {
@@ -69,6 +72,16 @@ interface RouteResponse {
   headers?: ReplyHeaders;
   stream?: Readable | undefined;
 }
+
+/** Template of the path, names and IDs: values of a request may be personal data. */
+const spanAttributesOf = (record: RequestRecord) => ({
+  'http.request.method': record.method,
+  'http.route': record.path,
+  'http.response.status_code': record.status,
+  'railhead.request_id': record.requestId,
+  ...(record.resourceId === undefined ? {} : { 'railhead.resource_id': record.resourceId }),
+  ...(record.errorCode === undefined ? {} : { 'railhead.error_code': record.errorCode }),
+});
 
 /** Sends the responses of one contract and records its requests. */
 function exchangesOf(contract: Contract, options: RouteOptions) {
@@ -93,14 +106,19 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
 
   return {
     begin(request: FastifyRequest): Exchange {
-      const exchange = { started: performance.now(), caller: anonymousAt(request.ip) };
+      const { traceparent: parent } = request.headers as { traceparent?: string };
+      // A request that waits for events would be measured by its waiting time.
+      const span = contract.waits
+        ? undefined
+        : runtime.tracer?.start(contract.operationId, 'server', { parent });
+      const exchange = { started: performance.now(), caller: anonymousAt(request.ip), span };
       open.set(request, exchange);
       return exchange;
     },
     of: (request: FastifyRequest) => open.get(request) as Exchange,
     failed: failureResponse,
     respond(request: FastifyRequest, reply: FastifyReply, response: RouteResponse): void {
-      const { started, caller, body } = open.get(request) as Exchange;
+      const { started, caller, body, span } = open.get(request) as Exchange;
       const ms = performance.now() - started;
       // The intended waiting time of a long poll does not count as latency.
       const busyMs = Math.max(0, ms - (response.idleMs ?? 0));
@@ -111,6 +129,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
       else send(reply, response.status, naming.toWire(response.body));
       const requestRecord = recordOf(request, caller, response, ms);
       log.request(requestRecord);
+      span?.end(spanAttributesOf(requestRecord), response.status >= 500);
       if (!record || requestRecord.platformId === '') return;
       const params = request.params as Record<string, unknown>;
       const query = request.query as Record<string, unknown>;
@@ -205,7 +224,9 @@ export function bindRoute(
     async handler(request, reply) {
       let response: RouteResponse;
       try {
-        const result = await run(request, reply, exchanges.of(request));
+        const exchange = exchanges.of(request);
+        const work = () => run(request, reply, exchange);
+        const result = await inSpan(exchange.span, work);
         if (result.replayed) reply.header('Idempotency-Replayed', 'true');
         if (result.headers) reply.headers(result.headers);
         response = result;

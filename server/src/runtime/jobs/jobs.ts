@@ -8,8 +8,10 @@ import type { TObject } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
 import type { JobDefinition, JobInput } from '../../kernel/contract/job.ts';
 import type { Time } from '../../kernel/effects.ts';
+import { isAnyId } from '../../kernel/id.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { type Attributes, inSpan } from '../observability/tracing/tracer.ts';
 import type { Ctx } from '../operation/context.ts';
 import { operate, type Runtime } from '../operation/operate.ts';
 import { createClaim, type Job } from './job-claims.ts';
@@ -117,6 +119,19 @@ async function finish(runtime: Runtime, job: Job, result: Result): Promise<void>
   });
 }
 
+/** IDs and numbers only: the input of a job may contain personal data. */
+function spanAttributesOf({ id, kind, attempts, input }: Job): Attributes {
+  const transactionId = (input as { transactionId?: unknown }).transactionId;
+  return {
+    'railhead.job_id': id,
+    'railhead.job_kind': kind,
+    'railhead.attempts': attempts,
+    ...(typeof transactionId === 'string' && isAnyId(transactionId)
+      ? { 'railhead.transaction_id': transactionId }
+      : {}),
+  };
+}
+
 export function createWorker(options: WorkerOptions): Worker {
   const { runtime, log, metrics } = options;
   const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
@@ -149,12 +164,17 @@ export function createWorker(options: WorkerOptions): Worker {
   async function runOne(job: Job): Promise<void> {
     const handler = handlers.get(job.kind) as JobHandler;
     const { id, kind, attempts } = job;
+    const span = runtime.tracer?.start(`job ${kind}`, 'consumer', { cause: id });
+    const end = (result: string) =>
+      span?.end({ ...spanAttributesOf(job), 'railhead.result': result }, result !== 'done');
     try {
-      await attempt(job, handler);
+      await inSpan(span, () => attempt(job, handler));
       metrics.job(kind, 'done');
+      end('done');
     } catch (error) {
       const outcome = await failJob(runtime, job, error, handler.maxAttempts);
       metrics.job(kind, outcome);
+      end(outcome);
       if (outcome === 'postponed') return;
       const message = outcome === 'dead' ? 'job is dead' : 'job failed';
       log.error({ err: error, job: id, kind, attempts }, message);

@@ -11,6 +11,12 @@ import type { Clocks } from '../clocks/clocks.ts';
 import type { ChangeSet, Outcome, Rejection } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import type { Table } from '../db/table.ts';
+import {
+  currentSpan,
+  inChild,
+  rememberCause,
+  type Tracer,
+} from '../observability/tracing/tracer.ts';
 import type { Vault } from '../security/vault.ts';
 import { type Ctx, createContext } from './context.ts';
 import { rememberEvents } from './event-staging.ts';
@@ -38,6 +44,8 @@ export interface Runtime {
    * poll.
    */
   wake: { events(): void; jobs(): void };
+  /** Absent: no traces. */
+  tracer?: Tracer | undefined;
   /** Source of the ids of resources for one attempt; absent: `effects`. */
   ids?(): Effects;
 }
@@ -127,8 +135,34 @@ async function decide<R>(
   }
 }
 
+/** Commits a change set in a span, and remembers which jobs and events the current span caused. */
+async function commitTraced({ committer }: Runtime, set: ChangeSet): Promise<Outcome> {
+  const counts = {
+    'railhead.transfers': set.transfers.length,
+    'railhead.events': set.events.length,
+  };
+  const outcome = await inChild('commit', 'client', counts, () => committer.commit(set));
+  const span = currentSpan();
+  if (!outcome.ok || !span) return outcome;
+  const jobs = set.inserts.filter(({ table }) => table.name === 'jobs');
+  rememberCause(span, [
+    ...jobs.map(({ row }) => String(row.id)),
+    ...set.events.map(({ id }) => id),
+  ]);
+  return outcome;
+}
+
 /** Runs `work` as `caller` and commits what it staged. Returns the result of the last attempt. */
-export async function operate<R>(
+export function operate<R>(
+  runtime: Runtime,
+  caller: Caller,
+  work: (ctx: Ctx) => Promise<R>,
+): Promise<R> {
+  if (!currentSpan()) return attempts(runtime, caller, work);
+  return inChild('operation', 'internal', {}, () => attempts(runtime, caller, work));
+}
+
+async function attempts<R>(
   runtime: Runtime,
   caller: Caller,
   work: (ctx: Ctx) => Promise<R>,
@@ -136,7 +170,9 @@ export async function operate<R>(
   for (let attempt = 1; ; attempt++) {
     const { ctx, result } = await decide(runtime, caller, work);
     if (isEmpty(ctx.set)) return result;
-    const outcome = await runtime.committer.commit(ctx.set);
+    const outcome = await (currentSpan()
+      ? commitTraced(runtime, ctx.set)
+      : runtime.committer.commit(ctx.set));
     if (outcome.ok) {
       if (ctx.set.events.length) {
         rememberEvents(runtime.db, ctx.set);

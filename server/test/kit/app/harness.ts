@@ -27,6 +27,7 @@ import type { Mode } from '../../../src/kernel/mode.ts';
 import type { IdentityProviderSettings } from '../../../src/runtime/config/identity-provider.ts';
 import { CONNECTION_LIMITS } from '../../../src/runtime/db/connections/limits.ts';
 import { createLog } from '../../../src/runtime/observability/log.ts';
+import type { TracingSettings } from '../../../src/runtime/observability/tracing/settings.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
 import { checkVerbs, postingsChecker } from '../operator/postings.ts';
@@ -142,6 +143,7 @@ export interface AppOptions {
   stalledMs?: number;
   operatorApi?: 'on' | 'off' | number;
   operatorOidc?: IdentityProviderSettings;
+  tracing?: TracingSettings;
   console?: boolean;
 }
 

@@ -12,6 +12,7 @@ import type { Clocks, PlatformTime } from '../../../runtime/clocks/clocks.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
+import type { Tracer } from '../../../runtime/observability/tracing/tracer.ts';
 import type { SigningKeys } from '../../../runtime/security/key-ring.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { createEndpointSigner } from '../endpoints/index.ts';
@@ -42,6 +43,8 @@ interface DelivererOptions {
   loopbackWebhooks: boolean;
   log: Log;
   metrics: Metrics;
+  /** Absent: no traces. */
+  tracer?: Tracer | undefined;
   limits?: Partial<Limits>;
   /** Whether the server is under load; deliveries, which can take half of the CPU, are throttled. */
   isUnderLoad?: () => boolean;
@@ -96,6 +99,13 @@ function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: Platfo
     next,
   };
 }
+
+const spanAttributesOf = ({ event_id, attempt, result, status }: Outcome) => ({
+  'railhead.event_id': event_id,
+  'railhead.attempts': attempt,
+  'railhead.result': result,
+  ...(status === null ? {} : { 'http.response.status_code': status }),
+});
 
 interface Scope {
   holder: string;
@@ -154,8 +164,10 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       const owner = { platformId: event.platform_id, environment: event.environment };
       const { now, ownClock } = await timeOf(owner);
       if (ownClock) clocked.add(event.platform_id);
-      const sent = await send(sending, event, event);
+      const span = options.tracer?.start('delivery', 'producer', { cause: event.id });
+      const sent = await send(sending, event, event, span?.traceparent);
       const outcome = outcomeOf(effects, event, { ...sent, at: now, end: await timeOf(owner) });
+      span?.end(spanAttributesOf(outcome), outcome.result !== 'delivered');
       attempts++;
       logOutcome(event, outcome);
       recorder.add(event, outcome);

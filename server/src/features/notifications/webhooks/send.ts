@@ -162,26 +162,34 @@ const failedAttempt = (startedAt: Time, ms: number, error: string): Sent => ({
   responseText: null,
 });
 
-/** Sends an event. Takes up to `ANSWER_TIMEOUT_MS`. */
-export async function send(deps: SendDeps, event: StoredEvent, target: Target): Promise<Sent> {
+/** Sends an event. Takes up to `ANSWER_TIMEOUT_MS`. `traceparent` is the header of a sampled trace. */
+export async function send(
+  deps: SendDeps,
+  event: StoredEvent,
+  target: Target,
+  traceparent?: string,
+): Promise<Sent> {
   const { effects } = deps;
   const { url, environment } = target;
   const started = effects.now();
   const problem = endpointProblem(url, { environment, loopback: deps.loopbackWebhooks });
   if (problem) return failedAttempt(started, 0, `EADDRREFUSED: the URL ${problem}`);
   try {
+    const { body, headers } = signDelivery(deps, event, target, started);
     const reply = await effects.http({
-      url,
-      method: 'POST',
-      ...signDelivery(deps, event, target, started),
+      ...{ url, method: 'POST', body },
+      headers: traceparent === undefined ? headers : { ...headers, traceparent },
       timeoutMs: deps.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       maxBytes: MAX_ANSWER,
       publicOnly: mustBePublic(url),
       repeatable: true,
     });
     const ms = effects.now() - started;
-    const { status, headers, body } = reply;
-    return { at: started, status, error: null, ms, headers, responseText: body };
+    const { status } = reply;
+    return {
+      ...{ at: started, status, error: null, ms },
+      ...{ headers: reply.headers, responseText: reply.body },
+    };
   } catch (error) {
     return failedAttempt(started, effects.now() - started, errorText(error));
   }
