@@ -222,7 +222,13 @@ async function applyPending(client: pg.Client, files: Migration[], now: () => Ti
     ({ contractsAfter }) => isNew || contractsAfter === undefined,
   );
   await assertOnline(client, pendingFiles);
-  for (const file of pendingFiles) await apply(client, file, now);
+  // Of a new database only the last commit is flushed, and with it those before it. After a crash the
+  // next start continues from the last migration that was flushed.
+  if (isNew) await client.query('set synchronous_commit = off');
+  for (const file of pendingFiles) {
+    if (file === pendingFiles.at(-1)) await client.query('reset synchronous_commit');
+    await apply(client, file, now);
+  }
   return pendingFiles.map(({ name }) => name);
 }
 
