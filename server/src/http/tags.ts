@@ -39,8 +39,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   Discoveries:
     'Banks, mobile operators and other payment providers that can be paid in a currency.',
   'Cross-Currency Transfers':
-    'Quotes with a locked exchange rate, and their execution. Includes the lookup of payees by ' +
-    'UMA address or external account.',
+    'Quotes with a locked exchange rate, and their execution. Includes payee discovery by UMA ' +
+    'address or external account.',
   'Available UMA Providers': 'UMA providers that payments can be sent to or received from.',
   VASPs:
     'Virtual asset service providers, for the travel rule information of digital asset payments.',
@@ -89,7 +89,9 @@ const NOTES: Readonly<Record<string, string>> = {
   AgentAccountRule: 'Permissions and limits of an agent for one account.',
   AgentActionListResponse: 'A page of actions of agents.',
   AgentActionRejectRequest: 'The rejection of an action.',
-  AgentActionStatus: 'Status of an action: pending, approved, rejected, expired or executed.',
+  AgentActionStatus:
+    'PENDING_APPROVAL: waits for a decision. APPROVED: executed. REJECTED: not executed. FAILED: ' +
+    'approved, but could not be executed.',
   AgentActionType: 'The operation that an agent requested.',
   AgentCreateResponse: 'The created agent, with the device code that connects it.',
   AgentDeviceCodeStatusResponse: 'Whether a device code was redeemed.',

@@ -91,7 +91,9 @@ export const Changes = Type.Object(
       { description: 'Rows with the values that change.' },
     ),
     transfers: Type.Array(RowValues, { description: 'Postings in the ledger.' }),
-    omitted: Type.Integer({ description: 'Rows and postings beyond the first hundred.' }),
+    omitted: Type.Integer({
+      description: 'Number of rows and postings that are omitted, beyond the first hundred.',
+    }),
   },
   { description: 'Absent if nothing changes, and after an erasure of the customer.' },
 );

@@ -41,7 +41,8 @@ async function connectAgent(recorder: ExampleRecorder) {
   await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 1_000_00 });
   const bank = await createUsAccount(recorder, customer.id);
   const { agent, deviceCode } = await recorder.record('createAgent', 'with-approval', {
-    summary: 'An agent that pays up to 100.00 USD alone and up to 500.00 USD with approval',
+    summary:
+      'An agent that pays up to 100.00 USD without approval and up to 500.00 USD with approval',
     body: { name: 'Invoice assistant', customerId: customer.id, policy: POLICY },
   });
   const params = { code: deviceCode.code };
@@ -94,7 +95,7 @@ async function recordPayAsAgent(
     ...own,
   });
   await record('agentCreateTransferIn', 'pull', {
-    summary: 'Pull 25.00 USD from the bank account',
+    summary: 'Debit the bank account by 25.00 USD',
     body: { source: { accountId: bank.id }, destination: { accountId: account.id }, amount: 25_00 },
     ...own,
   });

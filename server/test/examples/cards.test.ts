@@ -55,7 +55,7 @@ async function recordPurchase(recorder: ExampleRecorder) {
   const { id, customerId } = await recordActiveCard(recorder, 'card-3020');
   const params = { id };
   await recorder.record('sandboxSimulateCardBalanceInquiry', 'cash-machine', {
-    summary: 'A cash machine asks for the balance',
+    summary: 'A balance inquiry of a cash machine',
     params,
     body: { merchant: { descriptor: 'City Bank ATM' } },
   });

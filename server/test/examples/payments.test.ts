@@ -93,7 +93,7 @@ async function recordTransfers(recorder: ExampleRecorder) {
     body: { source: { accountId: account.id }, destination: { accountId: bank.id }, amount: 75_00 },
   });
   await recorder.record('createTransferIn', 'bank-to-balance', {
-    summary: 'Pull from a bank account by ACH debit',
+    summary: 'Debit a bank account over ACH',
     body: {
       source: { accountId: bank.id },
       destination: { accountId: account.id },

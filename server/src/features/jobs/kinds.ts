@@ -54,9 +54,9 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'wallets.settle': 'The signed request remains PROCESSING until its client sends it again.',
   'wallets.recover': 'The account recovery remains WAITING.',
   'statements.fetch':
-    'The statement of the day is not requested; providers reconcile requests it again.',
+    'The statement of the day is not requested; `providers reconcile` requests it again.',
   'statements.reconcile':
-    'The received statement is not compared; providers reconcile compares it.',
+    'The received statement is not compared; `providers reconcile` compares it.',
   'webhooks.replay': 'The replay remains PROCESSING and sends no more events.',
   'files.remove': 'The object remains in storage, encrypted and without a reference.',
   'fixtures.build': 'The world is incomplete; it can be built again after a reset of the platform.',

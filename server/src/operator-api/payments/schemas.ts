@@ -53,7 +53,7 @@ export const Readable = text('Amount in major units.');
 /** Fields of a request for the return of a payout. */
 export const RecallFields = {
   providerId: text('Provider that sent the payout.'),
-  cause: oneOf(RECALL_CAUSES, { description: 'Why the return is requested.' }),
+  cause: oneOf(RECALL_CAUSES, { description: 'Reason for the request.' }),
   state: oneOf(RECALL_STATES, {
     description: 'ACCEPTED: the funds will be returned. REJECTED: they stay with the beneficiary.',
   }),

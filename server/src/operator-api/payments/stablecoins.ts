@@ -120,7 +120,7 @@ const SupplyLine = Type.Object({
       'operations in progress.',
   }),
   ledger: text('Amount in the ledger, in minor units.'),
-  expected: text('The same from the initial supply, the mints and the burns.'),
+  expected: text('Expected amount: the initial supply plus mints less burns.'),
 });
 
 const getCoin = operation({

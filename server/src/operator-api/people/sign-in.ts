@@ -21,7 +21,7 @@ const passkeyOptions = operation({
   operationId: 'getOperatorPasskeyOptions',
   path: '/sign-in/passkey-options',
   summary: 'Begin a sign-in with a passkey',
-  description: `Returns a challenge that the passkey of any user can answer.${SITE}`,
+  description: `Returns a challenge that the passkey of any user can sign.${SITE}`,
   replies: { 200: PasskeyOptions },
   errors: ['FORBIDDEN'],
 });

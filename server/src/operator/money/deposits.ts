@@ -54,7 +54,7 @@ const ID: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'ID of the deposit' },
 };
 const REASON: Flags = {
-  reason: { value: 'REASON', choices: REASONS, help: `Why (${REASONS[0]})` },
+  reason: { value: 'REASON', choices: REASONS, help: `Failure reason (${REASONS[0]})` },
 };
 
 /** Rejects flags that exclude or require each other. */

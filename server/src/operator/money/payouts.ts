@@ -158,7 +158,7 @@ export const payoutVerbs: readonly Verb[] = [
         value: 'CAUSE',
         required: true,
         choices: RECALL_CAUSES,
-        help: 'Why the return is requested',
+        help: 'Reason for the request',
       },
     },
     recall,

@@ -31,7 +31,7 @@ function networksProblem(text: string): string | undefined {
   return problemUnless(listOf(text).every(isValid), problem);
 }
 
-/** More processes than cores are not faster; each uses 12 connections to the database. */
+/** More processes than cores are not faster; each uses up to 13 connections to the database. */
 const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;
@@ -129,7 +129,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'database-statement-timeout',
     fallback: '15',
     value: 'SECONDS',
-    help: 'seconds after which a statement is canceled, 1 to 600; not of migrations and reports',
+    help: 'seconds until a statement is canceled, 1 to 600; except migrations and reports',
     validate: numberFrom(1, 600, ' of seconds'),
   },
   {

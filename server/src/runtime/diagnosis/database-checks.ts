@@ -176,7 +176,7 @@ export async function checkTransactions(
   return warning(
     'transactions',
     `A transaction has been open for ${Math.round(seconds / 60)} minutes.`,
-    'End it (pg_stat_activity): it delays the list of events and the removal of old rows.',
+    'End the transaction (pg_stat_activity): it delays the list of events and the removal of old rows.',
   );
 }
 
@@ -195,7 +195,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
     `select count(*)::int4 as dead from jobs where state = 'dead'`,
   );
   return dead === 0
-    ? passed('jobs', 'No job has failed for good.')
+    ? passed('jobs', 'No job is dead.')
     : warning(
         'jobs',
         `Jobs that have failed for good: ${dead}.`,

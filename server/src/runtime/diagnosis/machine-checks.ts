@@ -84,7 +84,7 @@ export function checkMasterKeyFile({
     return failure(
       'master-key',
       'RAILHEAD_MASTER_KEY is not set.',
-      'Set it: in production the key is not stored beside the data.',
+      'Set it: in production the key must not be stored with the data.',
     );
   }
   const file = masterKeyFile(dataDir);
@@ -109,7 +109,7 @@ function checkKeyFile(file: string): Finding {
 export function checkProductionSettings({ production, publicUrl, databaseUrl }: Settings): Finding {
   if (!production) return passed('settings', 'All settings are valid.');
   const problems = [
-    ...(publicUrl?.startsWith('https:') ? [] : ['RAILHEAD_PUBLIC_URL is no https address.']),
+    ...(publicUrl?.startsWith('https:') ? [] : ['RAILHEAD_PUBLIC_URL is not an https address.']),
     ...(databaseUrl ? [] : ['DATABASE_URL is not set: the embedded database has no replica.']),
   ];
   if (problems.length === 0) return passed('settings', 'All settings are valid.');

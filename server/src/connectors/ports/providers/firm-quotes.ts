@@ -80,7 +80,7 @@ export const RedemptionState = named(
         { description: 'The amounts were exchanged.' },
       ),
       rejected: Type.Object(
-        { reason: oneOf(REDEMPTION_REJECTIONS, { description: 'Why.' }) },
+        { reason: oneOf(REDEMPTION_REJECTIONS, { description: 'Reason for the rejection.' }) },
         { description: 'Final: nothing was exchanged.' },
       ),
     },
@@ -91,13 +91,13 @@ export const RedemptionState = named(
 export const FIRM_QUOTE_CALLS: Readonly<Record<string, ProviderCall>> = {
   '/rates/quote': {
     operationId: 'quoteRate',
-    summary: 'Hold a rate for an amount, the same for each request',
+    summary: 'Hold a rate for an amount; repeated calls return the same rate',
     input: FirmQuoteInput,
     output: FirmQuoteReply,
   },
   '/rates/redeem': {
     operationId: 'redeemRate',
-    summary: 'Exchange the amounts of a quote once, however often it is requested',
+    summary: 'Exchange the amounts of a quote; repeated calls exchange them only once',
     input: Redeem,
     output: RedemptionState,
   },

@@ -14,7 +14,7 @@ const Recall = named(
       transferId: shortText('ID of the transfer.'),
       amount: PositiveAmount,
       currency: CurrencyText,
-      cause: oneOf(RECALL_CAUSES, { description: 'Why the return is requested.' }),
+      cause: oneOf(RECALL_CAUSES, { description: 'Reason for the request.' }),
     },
     { description: 'Requests the return of a settled transfer.' },
   ),
@@ -26,7 +26,7 @@ const DECISIONS = {
     { description: 'The funds will be returned. The transfer is then reported as returned.' },
   ),
   rejected: Type.Object(
-    { reason: oneOf(RECALL_REJECTIONS, { description: 'Why.' }) },
+    { reason: oneOf(RECALL_REJECTIONS, { description: 'Reason for the rejection.' }) },
     { description: 'Final: the funds are not returned.' },
   ),
 };

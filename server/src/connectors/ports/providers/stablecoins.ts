@@ -69,7 +69,7 @@ export const StablecoinToken = named(
           symbol: shortText('Symbol.'),
           decimals: Type.Integer({ minimum: 2, maximum: 18, description: 'Decimals.' }),
           baseCurrency: CurrencyText,
-          issuance: oneOf(ISSUANCE_STATUSES, { description: 'Whether it is issued.' }),
+          issuance: oneOf(ISSUANCE_STATUSES, { description: 'Status of the issuance.' }),
           supply: TokenAmount('Circulating supply, in minor units of the token.'),
           checkAfterSeconds: optional(CheckAfter),
         },
@@ -98,7 +98,7 @@ export const StablecoinLink = named(
         { description: 'The external account can be used.' },
       ),
       rejected: Type.Object(
-        { problem: oneOf(LINK_PROBLEMS, { description: 'Why.' }) },
+        { problem: oneOf(LINK_PROBLEMS, { description: 'Reason for the rejection.' }) },
         { description: 'The external account cannot be used.' },
       ),
       unlinked,
@@ -174,7 +174,7 @@ export const StablecoinPreview = named(
         { description: 'The order would be accepted. Nothing was ordered yet.' },
       ),
       rejected: Type.Object(
-        { reason: shortText('Why, for the platform.') },
+        { reason: shortText('Reason for the rejection, shown to the platform.') },
         { description: 'The order would be rejected.' },
       ),
       no_source: Type.Object({}, { description: 'The account has no balance for it.' }),
@@ -202,7 +202,7 @@ const ORDER_STATES = {
     { description: 'Final: tokens and funds were delivered.' },
   ),
   failed: Type.Object(
-    { ...status, reason: shortText('Why, such as `PROVIDER_TRANSFER_FAILED`.') },
+    { ...status, reason: shortText('Reason for the failure, such as `PROVIDER_TRANSFER_FAILED`.') },
     { description: 'Final: nothing was delivered, or everything was returned.' },
   ),
   expired: Type.Object(
@@ -262,7 +262,7 @@ export const STABLECOIN_CALLS: Readonly<Record<string, ProviderCall>> = {
   ),
   '/stablecoins/link': call(
     'linkStablecoinAccount',
-    'Register an external account once, however often it is requested',
+    'Register an external account; repeated calls register it only once',
     LinkInput,
     StablecoinLink,
   ),
@@ -274,7 +274,7 @@ export const STABLECOIN_CALLS: Readonly<Record<string, ProviderCall>> = {
   ),
   '/stablecoins/submit': call(
     'submitStablecoinOrder',
-    'Execute a mint or burn once, however often it is ordered',
+    'Execute a mint or burn; repeated calls execute it only once',
     Order,
     StablecoinOrderReply,
   ),

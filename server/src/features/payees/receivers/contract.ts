@@ -80,7 +80,7 @@ export const lookupUma = operation({
   description:
     'Requests the accepted currencies, limits and required sender information of ' +
     'a UMA address from its provider. A payment to a UMA address requires this ' +
-    'lookup. Continue with `createQuote` and the `lookupId`.',
+    'operation. Continue with `createQuote` and the `lookupId`.',
   permission: 'VIEW',
   callsExternal: true,
   params: Type.Object({
@@ -133,7 +133,7 @@ export const lookupExternalAccount = operation({
   summary: 'Look up an external account',
   description:
     'Returns the currency, limits and required sender information of a registered ' +
-    'external account. The lookup is optional for payments to external accounts. ' +
+    'external account. Payments to external accounts do not require this operation. ' +
     'Continue with `createQuote`.',
   permission: 'VIEW',
   params: Type.Object({ accountId: text('ID of the external account.') }),
