@@ -57,8 +57,8 @@ const deposits = table(
 export type DepositRow = RowOf<typeof deposits>;
 
 /**
- * The notice with its target resolved: banks insert spaces into references, and the reference of an
- * account names the account. /
+ * The notice with its target resolved. Banks insert spaces into references, and the reference of an
+ * account identifies the account. /
  */
 function withTarget(notice: FundsNotice): FundsNotice {
   const { reference, ...rest } = notice;
@@ -156,7 +156,7 @@ export const depositReportedBy = (
 ): Promise<DepositRow | undefined> =>
   db.read(deposits, depositIdOf(reportedBy.environment, { ...entry, reportedBy }));
 
-/** What an operator and a provider report alike for one entry. */
+/** Key of the properties that an operator and a provider report identically for one entry. */
 const sharedKeyOf = (
   environment: Mode,
   { currency, bankReference, amount }: Pick<DepositEntry, 'currency' | 'bankReference' | 'amount'>,

@@ -83,7 +83,7 @@ interface Progress {
 }
 
 async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
-  let done = 0;
+  let stepCount = 0;
   for (let steps = 0; steps < MAX_STEPS; ) {
     const pending = await pendingMarks(runtime, await currentMarks(runtime, horizon));
     let worked = 0;
@@ -91,10 +91,10 @@ async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
       worked += await step(runtime, mark, horizon);
       steps++;
     }
-    done += worked;
-    if (worked === 0) return { count: done, isComplete: true };
+    stepCount += worked;
+    if (worked === 0) return { count: stepCount, isComplete: true };
   }
-  return { count: done, isComplete: false };
+  return { count: stepCount, isComplete: false };
 }
 
 /** A time, and a position above those of all transactions that had started by then. */

@@ -32,7 +32,10 @@ export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
   return asPayment(row);
 }
 
-/** The same, including card payments, which are read-only for platforms. */
+/**
+ * A transaction of the caller's platform, including card payments, which are read-only for
+ * platforms.
+ */
 export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
   const row = await readTransaction(ctx, id);

@@ -97,7 +97,7 @@ describe('presentCardPayment', () => {
     expect(view).not.toHaveProperty('refundedAmount');
   });
 
-  it('names the account that is credited, without debits', () => {
+  it('shows the credited account, without debits', () => {
     const view = presentWith(
       { fundingDebits: [], clearings: [30_00n], closed: true },
       'SETTLED',

@@ -121,7 +121,7 @@ describe('daily velocity limit', () => {
     refund: { status: 'COMPLETED' },
   };
 
-  it('fails and returns realtime funds once the day is used up', async () => {
+  it('fails and returns realtime funds above the daily limit', async () => {
     const authorizer = await createPayer();
     await authorizer.pay();
     await authorizer.pay();

@@ -241,7 +241,7 @@ describe('executeQuote', () => {
 
     for (const currency of ['EUR', 'USD']) {
       it.each(sequences)(
-        `${currency} …%s: %s`,
+        `pays ${currency} to an account with suffix %s: %s`,
         async (suffix, _description, waitMs, events, shape) => {
           const { account, quote } = await createQuote(currency, suffix);
           const executedBody = ok(await execute(quote.id), 200);
