@@ -39,7 +39,7 @@ import { undoPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
-import { factPoster } from './facts.ts';
+import { networkEventPoster } from './facts.ts';
 import { applyNotice, findEarlierDecision, findPaymentOfToken, writeTooLate } from './messages.ts';
 
 /** Maximum number of attempts. The delay between them starts at twice `BASE_DELAY_MS` and doubles. */
@@ -94,7 +94,7 @@ interface PendingRequest {
 /**
  * A decision, whether it was made by this call, and whether rows of the caller were committed with it.
  */
-type Decided = { decision: CardDecision; isNew: boolean; isStaged: boolean };
+type RecordedDecision = { decision: CardDecision; isNew: boolean; isStaged: boolean };
 
 /** Stages the rows of the caller. */
 function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision): boolean {
@@ -103,7 +103,7 @@ function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision):
   return true;
 }
 
-async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<Decided> {
+async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<RecordedDecision> {
   const { parts, request, isLate } = pending;
   const earlier = await findEarlierDecision(ctx, request);
   if (earlier) return { decision: earlier, isNew: false, isStaged: false };
@@ -121,7 +121,7 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
 }
 
 /** The recorded decision of the message; records a decline if there is none. */
-async function decideLateRequest(pending: PendingRequest): Promise<Decided> {
+async function decideLateRequest(pending: PendingRequest): Promise<RecordedDecision> {
   const { runtime, caller, request } = pending;
   const findRecordedDecision = (ctx: Ctx) => findEarlierDecision(ctx, request);
   try {
@@ -182,8 +182,10 @@ const declineAfterUndo = ({
 
 const isConflict = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
 
-async function authorize(pending: PendingRequest): Promise<Pick<Decided, 'decision' | 'isStaged'>> {
-  let decided: Decided;
+async function authorize(
+  pending: PendingRequest,
+): Promise<Pick<RecordedDecision, 'decision' | 'isStaged'>> {
+  let decided: RecordedDecision;
   try {
     decided = await operate(pending.runtime, pending.caller, (ctx) =>
       decideBeforeDeadline(ctx, pending),
@@ -257,7 +259,7 @@ export function cardNetworkHandler(
     return { ...decided, platformId: caller.platformId };
   }
 
-  const facts = factPoster({ runtime, parts, holderOf });
+  const networkEvents = networkEventPoster({ runtime, parts, holderOf });
 
   return {
     authorize: async (message, deadline) => (await decideRequest(message, deadline)).decision,
@@ -269,11 +271,13 @@ export function cardNetworkHandler(
     },
 
     postApproved: (message, decidedId, stage) =>
-      serialize(message.token, () => facts.postApproved(storable(message), decidedId, stage)),
+      serialize(message.token, () =>
+        networkEvents.postApproved(storable(message), decidedId, stage),
+      ),
 
     postEntry: (entry, stage) =>
       serialize(entry.token, () =>
-        facts.postEntry(
+        networkEvents.postEntry(
           { ...entry, merchant: entry.merchant && merchantOf(entry.merchant) },
           stage,
         ),
