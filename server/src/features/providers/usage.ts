@@ -170,7 +170,9 @@ export async function stageClosingBalance(
   else ctx.insert(providerBalances, { id, provider_id: providerId, currency, ...reported });
 }
 
-/** A function that returns what is available at a provider; null if nothing is prefunded there. */
+/**
+ * Returns a function of the available balance at a provider; null if the provider is not prefunded.
+ */
 export async function availableBalances(db: Pick<Database, 'find'>) {
   const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));
   return (providerId: string, currency: string): bigint | null => {

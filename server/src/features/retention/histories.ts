@@ -1,4 +1,5 @@
-// What is removed after a time, and when. Payments, postings, statements and audit records are kept.
+// Retention periods of events, delivery attempts and recorded requests. Payments, postings,
+// statements and audit records are kept permanently.
 import type { Time } from '../../kernel/effects.ts';
 import { RETENTION_DAYS } from '../../runtime/config/settings.ts';
 import type { Partition, PartitionedName } from '../../runtime/db/partitions/partitions.ts';
