@@ -141,10 +141,10 @@ export const sandboxSimulateCardBalanceInquiry = operation({
 });
 
 /** Notices about an existing payment. */
-const notice = { ...simulated, ...posting } as const;
+const noticeOperation = { ...simulated, ...posting } as const;
 
 export const sandboxSimulateCardAuthorizationAdvice = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardAuthorizationAdvice',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/authorization_advice',
@@ -167,7 +167,7 @@ export const sandboxSimulateCardAuthorizationAdvice = operation({
 });
 
 export const sandboxSimulateCardClearing = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardClearing',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/clearing',
@@ -204,7 +204,7 @@ export const sandboxSimulateCardClearing = operation({
 });
 
 export const sandboxSimulateCardReturn = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardReturn',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return',
@@ -228,7 +228,7 @@ export const sandboxSimulateCardReturn = operation({
 });
 
 export const sandboxSimulateCardReturnReversal = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardReturnReversal',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return_reversal',

@@ -46,8 +46,8 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
       const reply = { steps: 0, resources: {} };
       return { status: 201, body: reply, replayBody: reply };
     }
-    const first: readonly Step[] = world === undefined ? [] : stepsOf(world);
-    const steps = [...first, ...(body.steps ?? [])];
+    const worldSteps: readonly Step[] = world === undefined ? [] : stepsOf(world);
+    const steps = [...worldSteps, ...(body.steps ?? [])];
     const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
     const { resources, replayed } = built;
     const count = steps.length;

@@ -1,4 +1,4 @@
-// The rows that a change set inserts, changes and removes, in the form that an audit record keeps.
+// The rows that a change set inserts, changes and removes, in the form that an audit record stores.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 
 /** One row. `before` and `after` have the columns that changed. */

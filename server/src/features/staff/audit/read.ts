@@ -115,12 +115,12 @@ export const recordHeads = {
 
 /** All records with a number above `after`, in order, in chunks. */
 async function* allRecordsAfter(db: Database, after: number): AsyncGenerator<AuditRow[]> {
-  let last: bigint | number = after;
+  let lastNumber: bigint | number = after;
   for (;;) {
-    const rows: AuditRow[] = await recordsAfter(db, last);
+    const rows: AuditRow[] = await recordsAfter(db, lastNumber);
     if (rows.length === 0) return;
     yield rows;
-    last = rows.at(-1)?.number ?? last;
+    lastNumber = rows.at(-1)?.number ?? lastNumber;
   }
 }
 
@@ -184,14 +184,14 @@ export async function verifyAudit(
     }
   }
   if (!isAnchored) problems.push(`record ${anchor?.number} differs from the given number and hash`);
-  const last = { number: Number(previous.number), hash: previous.hash };
+  const lastRecord = { number: Number(previous.number), hash: previous.hash };
   if (!head) problems.push('the head is missing');
   else if (head.number > previous.number) {
-    problems.push(`records after ${last.number} are missing, up to ${head.number}`);
+    problems.push(`records after ${lastRecord.number} are missing, up to ${head.number}`);
   } else if (head.number === previous.number && head.hash !== previous.hash) {
     problems.push('the head does not have the hash of the last record');
   }
-  return { records, last, problems };
+  return { records, last: lastRecord, problems };
 }
 
 /** A record of a platform that the operator may access. Throws NOT_FOUND. */

@@ -84,13 +84,16 @@ function withRecord(
 ): ChangeSet {
   const unhashed = { ...record, number: head.number + 1n, previous_hash: head.hash };
   const row = { ...unhashed, hash: hashOf(vault, unhashed) };
-  const next = { ...head, number: row.number, hash: row.hash };
+  const nextHead = { ...head, number: row.number, hash: row.hash };
   const { id, version } = head;
   const changed = new Set(['number', 'hash']);
   return {
     ...set,
     inserts: [...set.inserts, { table: operatorAudit, row }],
-    updates: [...set.updates, { table: auditHead, id, version, before: head, row: next, changed }],
+    updates: [
+      ...set.updates,
+      { table: auditHead, id, version, before: head, row: nextHead, changed },
+    ],
   };
 }
 

@@ -201,14 +201,14 @@ const FIRST_START = 'first start';
 export async function firstAdministratorLink(runtime: Runtime): Promise<NewLink | undefined> {
   return operate(runtime, INSTALLATION, async (ctx) => {
     const users = await ctx.db.find(operatorUsers, {});
-    const first = users.find(({ id }) => id === FIRST_ADMINISTRATOR);
+    const firstUser = users.find(({ id }) => id === FIRST_ADMINISTRATOR);
     if (users.some(({ enrolled_at }) => enrolled_at !== null)) {
       await endLinks(ctx, FIRST_ADMINISTRATOR);
       return undefined;
     }
-    if (!first && users.length > 0) return undefined;
+    if (!firstUser && users.length > 0) return undefined;
     const details = { name: 'Administrator', roles: ['administrator'] as const };
-    const user = first ?? insertUser(ctx, details, FIRST_START, FIRST_ADMINISTRATOR);
+    const user = firstUser ?? insertUser(ctx, details, FIRST_START, FIRST_ADMINISTRATOR);
     return currentLink(ctx, user, 'ENROLLMENT', FIRST_START);
   });
 }

@@ -7,7 +7,7 @@ import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import { auditedRuntime } from '../../audit/index.ts';
-import { operatorOfUser } from '../present-operator.ts';
+import { operatorOfUser } from '../operator-rights.ts';
 import type { UserRow } from '../store.ts';
 import type { Browser } from './browser.ts';
 
