@@ -1,5 +1,5 @@
-// External accounts by the whole name of their beneficiary. Case and spaces do not matter. PostgreSQL
-// normalizes both sides, so that the index and the search agree.
+// Finds external accounts by the whole name of their beneficiary, ignoring case and spaces.
+// PostgreSQL normalizes the stored and the searched name, so that the index and the search agree.
 import type { Database } from '../../../runtime/db/database.ts';
 
 const normalized = (text: string) =>

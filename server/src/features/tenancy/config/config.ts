@@ -115,9 +115,9 @@ const isObject = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merges changed settings into the current settings recursively; absent settings are unchanged. */
-function mergeSettings(previous: Settings | null, now: Settings): Settings {
+function mergeSettings(previous: Settings | null, changes: Settings): Settings {
   const settings: Settings = { ...previous };
-  for (const [name, value] of Object.entries(now)) {
+  for (const [name, value] of Object.entries(changes)) {
     const previousValue = settings[name];
     settings[name] = isObject(value)
       ? mergeSettings(isObject(previousValue) ? previousValue : null, value)
@@ -127,7 +127,10 @@ function mergeSettings(previous: Settings | null, now: Settings): Settings {
 }
 
 /** Settings with only the properties of `schema`, so that unknown properties are not stored. */
-function pickKnown(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
+function pickDefined(
+  schema: { properties: Record<string, unknown> },
+  settings: Settings,
+): Settings {
   const knownSettings: Settings = {};
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = settings[name];
@@ -135,7 +138,7 @@ function pickKnown(schema: { properties: Record<string, unknown> }, settings: Se
     const inner = property as { properties?: Record<string, unknown> };
     knownSettings[name] =
       inner.properties && isObject(value)
-        ? pickKnown({ properties: inner.properties }, value)
+        ? pickDefined({ properties: inner.properties }, value)
         : value;
   }
   return knownSettings;
@@ -182,9 +185,11 @@ export function patchOf(
     ...(webhookEndpoint === undefined ? {} : { webhook_endpoint: webhookEndpoint }),
     ...(supportedCurrencies ? { currencies: supportedCurrencies.map(currencyOfUpdate) } : {}),
     ...(wallet
-      ? { wallet_config: mergeSettings(row.wallet_config, pickKnown(schemas.wallet, wallet)) }
+      ? { wallet_config: mergeSettings(row.wallet_config, pickDefined(schemas.wallet, wallet)) }
       : {}),
-    ...(card ? { card_config: mergeSettings(row.card_config, pickKnown(schemas.card, card)) } : {}),
+    ...(card
+      ? { card_config: mergeSettings(row.card_config, pickDefined(schemas.card, card)) }
+      : {}),
     ...(feeConfigs ? { fees: mergeFees(row.fees, feeConfigs) } : {}),
   };
 }

@@ -44,12 +44,12 @@ async function ownPart(
   return { items: rows, end: nextCursor === undefined ? undefined : positionOf(nextCursor) };
 }
 
-/** A row of reads without its requests. */
-interface Head {
+/** A row of reads, without the requests that it contains. */
+interface ReadsHead {
   platform_id: string;
   last_at: Time;
   last_id: string;
-  /** Whether it may have requests that match. */
+  /** Whether the row may contain matching requests. */
   matches: boolean;
 }
 
@@ -66,7 +66,7 @@ interface HeadStep {
   until: Time;
   operationId?: string | undefined;
   tokenId?: string | undefined;
-  after?: Head | undefined;
+  after?: ReadsHead | undefined;
   length: number;
 }
 
@@ -83,7 +83,7 @@ const CONTENTS = `select r.platform_id, r.shapes, r.entries
   from unnest($1::text[], $2::timestamptz[], $3::text[]) as k(platform_id, last_at, last_id)
     join api_request_reads r using (platform_id, last_at, last_id)`;
 
-const contentsOf = (db: Reader, heads: readonly Head[]) =>
+const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
   db.query<ReadsRow>(CONTENTS, [
     heads.map((head) => head.platform_id),
     heads.map((head) => new Date(head.last_at)),
@@ -116,10 +116,10 @@ async function readsPart(
   const started = performance.now();
   const length = operationId === undefined && tokenId === undefined ? ROWS : STEP;
   const found: RequestRow[] = [];
-  let after: Head | undefined;
+  let after: ReadsHead | undefined;
   for (;;) {
     const { text, values } = headsSql({ from, until, operationId, tokenId, after, length });
-    const heads = await db.query<Head>(text, values);
+    const heads = await db.query<ReadsHead>(text, values);
     const matching = heads.filter(({ matches }) => matches);
     const read = matching.slice(0, ROWS);
     for (const row of read.length ? await contentsOf(db, read) : []) {

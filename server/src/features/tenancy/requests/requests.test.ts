@@ -75,7 +75,7 @@ describe('getRequestById', () => {
     });
   });
 
-  it('names the created resource and a replayed reply, with the same hash of the key', async () => {
+  it('contains the created resource and whether the reply was replayed, with the same hash of the key', async () => {
     const headers = { 'idempotency-key': 'a-secret-key' };
     const body = { name: 'Reporting', permissions: ['VIEW'] };
     const firstResponse = await app.call('POST', '/tokens', body, { headers });
@@ -190,7 +190,7 @@ describe('getRequestById', () => {
     }
   });
 
-  it('names agents, without their address; they cannot read requests', async () => {
+  it('contains the agent without its IP address, and agents cannot read requests', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.createAgent();
     const authorization = `Bearer ${agent.accessToken}`;
@@ -319,7 +319,7 @@ describe('listRequests', () => {
     expect((await list('replayed=false&limit=1')).data).toHaveLength(1);
   });
 
-  it('pages in both orders', async () => {
+  it('returns pages in both orders', async () => {
     const before = new Date(app.effects.now()).toISOString();
     await app.advance(1_000);
     for (const sortOrder of ['asc', 'desc']) {
@@ -337,7 +337,7 @@ describe('listRequests', () => {
     }
   });
 
-  it('rejects unknown parameters and values by their names', async () => {
+  it('reports unknown parameters and values by name', async () => {
     const cases = {
       'color=red&size=1': ['color', 'size'],
       'operationId=createNothing': ['operationId'],
@@ -363,9 +363,9 @@ describe('listRequests', () => {
     }
   });
 
-  it('needs VIEW, and shows each platform its own requests', async () => {
-    const without = await app.tokenWith(['TRANSACT']);
-    expect((await get('/requests', { as: without })).status).toBe(403);
+  it('requires VIEW, and returns only requests of the calling platform', async () => {
+    const tokenWithoutView = await app.tokenWith(['TRANSACT']);
+    expect((await get('/requests', { as: tokenWithoutView })).status).toBe(403);
     const ownResponses = [
       await get('/config', { as: app.other }),
       await get('/x', { as: app.other }),
@@ -388,10 +388,10 @@ it('is removed by week after 30 days', async () => {
   const places = { created_at: [apiRequests, apiRequestBodies], last_at: [apiRequestReads] };
   for (const [column, tables] of Object.entries(places)) {
     for (const { name } of tables) {
-      const old = await db.query(`select 1 from ${name} where ${column} < $1`, [
+      const expiredRows = await db.query(`select 1 from ${name} where ${column} < $1`, [
         new Date(app.effects.now() - 37 * 24 * 3_600_000),
       ]);
-      expect([name, old.length]).toEqual([name, 0]);
+      expect([name, expiredRows.length]).toEqual([name, 0]);
     }
   }
 });

@@ -150,9 +150,9 @@ describe('createAuthCredential', () => {
     ]) {
       expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
     }
-    const no = await create({ type: 'SMS_OTP', accountId: plainAccount.id });
-    expect(codeOf(no)).toEqual([400, 'INVALID_INPUT']);
-    expect(no.body.details.errors).toMatchObject([{ field: 'accountId' }]);
+    const rejectedReply = await create({ type: 'SMS_OTP', accountId: plainAccount.id });
+    expect(codeOf(rejectedReply)).toEqual([400, 'INVALID_INPUT']);
+    expect(rejectedReply.body.details.errors).toMatchObject([{ field: 'accountId' }]);
     ok(await create({ type: 'SMS_OTP', accountId }), 202);
   });
 

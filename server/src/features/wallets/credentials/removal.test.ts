@@ -111,8 +111,8 @@ describe('revokeAuthCredential', () => {
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
       const rejectedResponse = responses.find(({ status }) => status !== 204) as ApiResponse;
-      // The session of the second request had just ended with its credential, or the credential was
-      // the last.
+      // Either the session of the second request ended with its credential, or the credential was
+      // the last one.
       expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejectedResponse));
       const remainingIds = await idsOf(accountId);
       expect(remainingIds).toHaveLength(1);

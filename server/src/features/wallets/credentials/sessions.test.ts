@@ -35,7 +35,7 @@ const SESSION_ENDED = [
 async function createWalletWithSessions(count: number, ownFixture = fixture) {
   const wallet = await ownFixture.createWalletCustomer();
   const sessions = [];
-  for (let n = 0; n < count; n++)
+  for (let sessionNumber = 0; sessionNumber < count; sessionNumber++)
     sessions.push(await ownFixture.openEmailSession(wallet.accountId));
   return { ...wallet, sessions, ids: sessions.map(({ session }) => session.id as string) };
 }

@@ -80,8 +80,8 @@ describe('a recovery', () => {
   });
 });
 
-describe('texts', () => {
-  it('states the platform, the day and the kind of contact, without secrets', async () => {
+describe('recovery messages', () => {
+  it('state the platform, the day and the kind of contact, without secrets', async () => {
     const ownApp = await startApp({ walletRecoveryMs: DELAY });
     const owner = walletFixture(ownApp);
     try {
@@ -224,7 +224,7 @@ describe('a recovery is rejected for', () => {
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });
 
-  it('is possible again after the previous one has ended', async () => {
+  it('a pending recovery, but not for one that has ended', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));

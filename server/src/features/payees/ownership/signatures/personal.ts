@@ -40,7 +40,10 @@ export const provesEvm = (address: string, message: string, signature: string): 
   recoverAddress(evmDigest(message), signature)?.equals(Buffer.from(address.slice(2), 'hex')) ??
   false;
 
-/** The same on Tron, whose addresses are base58 of 0x41 and those 20 bytes. */
+/**
+ * Whether the key of this Tron address signed the message. Tron addresses are base58 of 0x41 and
+ * the same 20 bytes.
+ */
 export function provesTron(address: string, message: string, signature: string): boolean {
   const owner = recoverAddress(digestOf('TRON', message), signature);
   return !!owner && base58check.encode(Buffer.concat([Buffer.of(0x41), owner])) === address;
