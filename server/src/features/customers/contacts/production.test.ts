@@ -239,7 +239,7 @@ describe('guessing codes', () => {
     });
   });
 
-  it('accepts the right code once', async () => {
+  it('accepts the correct code once', async () => {
     const { id } = await createPerson();
     const code = await sendMailedCode(id);
     await runWithSecondProcess(async (secondRuntime) => {

@@ -144,7 +144,7 @@ function positionOf(cursor: string): ExportPosition {
   throw invalidField('cursor', 'is not a cursor of this list');
 }
 
-interface Exported extends ExportPosition {
+interface ExportedRow extends ExportPosition {
   row: Json;
 }
 
@@ -156,7 +156,7 @@ async function rowsAfter(
   opener: CustomerOpener,
   { table: name, id: after }: ExportPosition,
   limit: number,
-): Promise<Exported[]> {
+): Promise<ExportedRow[]> {
   const { id, platform_id, created_at } = opener.customer;
   if (name === EVENTS) {
     const sql = `${eventsSql(personalData)} limit $4`;
@@ -191,7 +191,7 @@ export async function pageOfCustomerData(
   const start = cursor === undefined ? undefined : positionOf(cursor);
   const first = start === undefined ? 0 : names.indexOf(start.table);
   if (first < 0) throw invalidField('cursor', 'is not a cursor of this list');
-  const exported: Exported[] = [];
+  const exported: ExportedRow[] = [];
   for (const [index, table] of names.slice(first).entries()) {
     const id = index === 0 ? (start?.id ?? '') : '';
     exported.push(...(await rowsAfter(parts, opener, { table, id }, limit + 1 - exported.length)));

@@ -25,7 +25,7 @@ type Filter = Omit<DeliveryFilter, 'platformId' | 'endpoints'>;
 type Reader = Pick<Database, 'query'>;
 
 /** An endpoint with pending deliveries. */
-interface Queue {
+interface PendingEndpoint {
   platformId: string;
   endpoint: number;
 }
@@ -67,7 +67,7 @@ const PENDING = (bounds: string, queues: string) => `select q.* from unnest(${qu
 export function allCandidatesSql(
   { status, eventId, from, before }: Filter,
   { after, limit }: Pick<Step, 'after' | 'limit'>,
-  queues?: readonly Queue[],
+  queues?: readonly PendingEndpoint[],
 ) {
   const values: unknown[] = [limit];
   const parameter = (value: unknown) => `$${values.push(value)}`;
@@ -93,9 +93,9 @@ export function allCandidatesSql(
   return { text, values };
 }
 
-async function queuesOf(db: Reader, { status }: Filter): Promise<Queue[] | undefined> {
+async function queuesOf(db: Reader, { status }: Filter): Promise<PendingEndpoint[] | undefined> {
   if (status !== 'PENDING') return undefined;
-  const queues = await db.query<Queue>(QUEUES, []);
+  const queues = await db.query<PendingEndpoint>(QUEUES, []);
   // With more endpoints, most of the latest events have pending deliveries.
   return queues.length > MAX_QUEUES ? undefined : queues;
 }

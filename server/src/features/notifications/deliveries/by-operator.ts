@@ -6,7 +6,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { deliveryTargets, isWanted, platformOfEndpoint } from '../endpoints/index.ts';
+import { deliveryTargets, platformOfEndpoint, receivesType } from '../endpoints/index.ts';
 import { requeueEvents } from '../webhooks/index.ts';
 import { type AllDeliveriesQuery, pageOfAllDeliveries } from './all-platforms.ts';
 import type { listWebhookDeliveries } from './contract.ts';
@@ -203,7 +203,9 @@ export async function resendEventByOperator(
   if (platformIds !== null && !platformIds.includes(platformId)) throw noEvent();
   const targets = [...(await deliveryTargets(db, platformId)).values()];
   const recipients = targets.filter((target) =>
-    endpointId === undefined ? isWanted(target, type) : target.isLive && target.id === endpointId,
+    endpointId === undefined
+      ? receivesType(target, type)
+      : target.isLive && target.id === endpointId,
   );
   if (endpointId !== undefined && !recipients.length) {
     throw new Fault('NOT_FOUND', 'Webhook endpoint not found.');

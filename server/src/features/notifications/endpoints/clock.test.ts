@@ -103,7 +103,7 @@ describe('an endpoint that fails', () => {
     await other.close();
   });
 
-  it('is paused while its clock ticks ahead of real time, and not by a clock that stands', async () => {
+  it('is paused while its clock runs ahead of real time, and not by a frozen clock', async () => {
     receiver.behave(503);
     const [ahead, standing] = [
       await createPlatformWithEndpoint('Ahead'),
@@ -136,7 +136,7 @@ describe('an endpoint that fails', () => {
     expect(failingSince).toBe(new Date(app.effects.now()).toISOString());
   });
 
-  it('is noted again after it was enabled again', async () => {
+  it('is recorded as failing again after it was enabled again', async () => {
     const { as, call, path } = await createPlatformWithEndpoint('Enabled');
     receiver.behave(503);
     await emitEvent(as);
@@ -149,7 +149,7 @@ describe('an endpoint that fails', () => {
 });
 
 describe('a delivery of a paused endpoint', () => {
-  it('is given up after seven days of the clock', async () => {
+  it('is discarded after seven days of the clock', async () => {
     const { as, call, path, id } = await createPlatformWithEndpoint('Kept');
     await call('POST', '/sandbox/clock', { freeze: true });
     await call('PATCH', path, { status: 'PAUSED' });

@@ -180,7 +180,7 @@ describe('createWebhookEndpoint', () => {
     expect([status, reply.details.errors[0].field]).toEqual([400, field]);
   });
 
-  it('needs MANAGE, and public addresses in production', async () => {
+  it('requires MANAGE, and public addresses in production', async () => {
     const { body: token } = await app.call('POST', '/tokens', {
       name: 'view',
       permissions: ['VIEW'],
@@ -194,7 +194,7 @@ describe('createWebhookEndpoint', () => {
     expect([local.status, local.body.details.errors[0].field]).toEqual([400, 'url']);
   });
 
-  it('stops at sixteen, with those created at once', async () => {
+  it('rejects a seventeenth endpoint, also under concurrent requests', async () => {
     const replies = await Promise.all(
       Array.from({ length: 18 }, () => app.call('POST', '/webhook-endpoints', { url: PUBLIC })),
     );
@@ -236,7 +236,7 @@ describe('getWebhookEndpointById', () => {
 });
 
 describe('updateWebhookEndpoint', () => {
-  it('pauses and resumes: events of the meantime wait and are sent', async () => {
+  it('pauses and resumes: events wait in the meantime and are sent afterwards', async () => {
     const { id } = await create({ url: receiver.url });
     const paused = ok(await change(id, { status: 'PAUSED', statusReason: 'Maintenance' }), 200);
     expect(paused).toMatchObject({ status: 'PAUSED', statusReason: 'Maintenance' });
@@ -299,8 +299,10 @@ describe('deleteWebhookEndpointById', () => {
     await emitEvent();
     expect((await app.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
     await app.settle();
-    const left = await app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
-    expect(left).toEqual([]);
+    const remainingRows = await app.runtime.db.query(
+      'select 1 from webhook_queue where endpoint > 0',
+    );
+    expect(remainingRows).toEqual([]);
     expect(arrivalTypesAt(receiver)).toEqual([]);
     const { status } = await app.call(
       'DELETE',

@@ -1,6 +1,6 @@
-// Cursors of the list of events: a position in the order (position, id), and the time until which the
-// list was read. A position is between two events, so a cursor remains valid after the deletion of the
-// event that it names.
+// Cursors of the list of events: a position in the order (position, id), and the time until which
+// the list was read. A position is between two events, so a cursor remains valid after the deletion
+// of the event that it identifies.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 

@@ -6,7 +6,7 @@ import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/a
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { HEADS } from './heads.ts';
 import { BOUNDARY, countSql, type EventFilter, LOWEST, rangeSql } from './store.ts';
-import { walk } from './walk.ts';
+import { readSteps } from './walk.ts';
 
 const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
 /** Number of events of one transaction. */
@@ -14,7 +14,7 @@ const TOGETHER = 7;
 const HIGH = BigInt(Math.ceil(EVENTS / TOGETHER));
 const MIDDLE = HIGH / 2n;
 /** Maximum blocks of a page of twenty events, one for each event included. */
-const FEW = 150;
+const MAX_PAGE_BLOCKS = 150;
 
 const app = testApp();
 let client: pg.Client;
@@ -49,13 +49,13 @@ it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order)
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
     for (const position of [LOWEST, MIDDLE, HIGH]) {
       const from = { position, id: '' };
-      await checkFlat(rangeSql({ platformId }, { ...range, from }), FEW);
+      await checkFlat(rangeSql({ platformId }, { ...range, from }), MAX_PAGE_BLOCKS);
       const bounded = {
         platformId,
         createdAfter: 1_790_000_000_000,
         createdBefore: 1_990_000_000_000,
       };
-      await checkFlat(rangeSql(bounded, { ...range, from }), FEW);
+      await checkFlat(rangeSql(bounded, { ...range, from }), MAX_PAGE_BLOCKS);
     }
   }
 });
@@ -63,15 +63,18 @@ it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order)
 it('counts the events of a range along the index', async () => {
   const query = { ...filter, createdAfter: 1_790_000_000_000, createdBefore: 1_990_000_000_000 };
   const range = { low: MIDDLE, high: MIDDLE + 10n };
-  await checkFlat(countSql(query, range, 100), FEW);
-  await checkFlat(countSql({ ...query, types: ['CARD.STATE_CHANGE'] }, range, 100), FEW);
-  await checkFlat(countSql(query, { low: LOWEST, high: HIGH }, 50), FEW);
+  await checkFlat(countSql(query, range, 100), MAX_PAGE_BLOCKS);
+  await checkFlat(
+    countSql({ ...query, types: ['CARD.STATE_CHANGE'] }, range, 100),
+    MAX_PAGE_BLOCKS,
+  );
+  await checkFlat(countSql(query, { low: LOWEST, high: HIGH }, 50), MAX_PAGE_BLOCKS);
 });
 
 it('finds a time by binary search', async () => {
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
     const time = new Date(1_790_000_000_000 + EVENTS * 500);
-    await checkFlat({ text: BOUNDARY, values: [platformId, HIGH, time] }, FEW);
+    await checkFlat({ text: BOUNDARY, values: [platformId, HIGH, time] }, MAX_PAGE_BLOCKS);
   }
 });
 
@@ -83,7 +86,7 @@ it.each<[string, Partial<EventFilter>]>([
 ])('reads entries of the index for a filter by %s', async (_, filters) => {
   const from = { position: MIDDLE, id: '' };
   const range = { order: 'asc' as const, low: MIDDLE, high: MIDDLE + 1_000n, from, limit: 21 };
-  await checkFlat(rangeSql({ ...filter, ...filters }, range), FEW);
+  await checkFlat(rangeSql({ ...filter, ...filters }, range), MAX_PAGE_BLOCKS);
 });
 
 it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', async (order) => {
@@ -92,7 +95,7 @@ it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', 
   const ids: string[] = [];
   let from = { position: start, id: '' };
   for (;;) {
-    const page = await walk(
+    const page = await readSteps(
       app.runtime.db,
       { ...filter, types: ['CARD.STATE_CHANGE'] },
       { ...range, from },
@@ -107,6 +110,9 @@ it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', 
 it('reads the events of all platforms after a position', async () => {
   for (const position of [MIDDLE, HIGH]) {
     const platformIds = [app.platform.id, app.other.id, app.unregulated.id, app.production.id];
-    await checkFlat({ text: HEADS, values: [platformIds, position, '', HIGH, 21] }, 2 * FEW);
+    await checkFlat(
+      { text: HEADS, values: [platformIds, position, '', HIGH, 21] },
+      2 * MAX_PAGE_BLOCKS,
+    );
   }
 });

@@ -49,7 +49,7 @@ const resourceCondition = (id: string) =>
 
 const COLUMNS = `e.id, e.platform_id, e.type, e.subject, e.data, e.base_id, b.data as base, e.balance,
   e.held, e.created_at, e.position, e.sealed_for, c.data_key`;
-// `customers` belongs to a later wing, so it is read in SQL only.
+// `customers` belongs to a later feature, so it is read in SQL only.
 const JOINS = 'left join events b on b.id = e.base_id left join customers c on c.id = e.sealed_for';
 
 const restoreRow = ({ base_id, base, ...row }: Stored): EventRow => ({

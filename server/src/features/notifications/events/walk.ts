@@ -56,7 +56,11 @@ function split({ order, low, high, ...rest }: Range, length: bigint | undefined)
 const positionOf = ({ position, id }: EventPosition): EventPosition => ({ position, id });
 
 /** Up to `limit` events of a range that begins at its position. */
-export async function walk(db: Database, filter: EventFilter, fullRange: Range): Promise<Walk> {
+export async function readSteps(
+  db: Database,
+  filter: EventFilter,
+  fullRange: Range,
+): Promise<Walk> {
   const { order, from, limit } = fullRange;
   const started = performance.now();
   // Steps begin at the oldest event and not at the lowest number.

@@ -82,7 +82,7 @@ afterEach(async () => {
 });
 
 describe('an endpoint whose deliveries are pulled', () => {
-  it('has no URL, and keeps the way of its deliveries', async () => {
+  it('has no URL, and its delivery method cannot be changed', async () => {
     const details = ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200);
     expect(details).toMatchObject({ delivery: 'PULL', status: 'ENABLED' });
     expect(details).not.toHaveProperty('url');
@@ -126,7 +126,7 @@ describe('an endpoint whose deliveries are pulled', () => {
     expect(bodies.some(({ data }) => data.id === customer)).toBe(true);
   });
 
-  it('is never sent to, fails never, and is not paused', async () => {
+  it('receives no requests, does not fail and is not paused', async () => {
     await emitEvents();
     const before = eventIdsOf(await pull());
     await app.advance(6 * DAY);
@@ -177,9 +177,9 @@ describe('pullWebhookDeliveries', () => {
     expect(first).toMatchObject({ hasMore: true });
     expect(eventIdsOf(first)).toEqual(eventIdsOf(all).slice(0, 2));
     expect(eventIdsOf(await pull('?limit=2'))).toEqual(eventIdsOf(first));
-    const rest = await pull(`?limit=100&after=${first.cursor}`);
-    expect(eventIdsOf(rest)).toEqual(eventIdsOf(all).slice(2));
-    expect(eventIdsOf(await pull(`?after=${rest.cursor}`))).toEqual([]);
+    const remainingPage = await pull(`?limit=100&after=${first.cursor}`);
+    expect(eventIdsOf(remainingPage)).toEqual(eventIdsOf(all).slice(2));
+    expect(eventIdsOf(await pull(`?after=${remainingPage.cursor}`))).toEqual([]);
   });
 
   it('waits for a delivery', async () => {
@@ -268,7 +268,7 @@ describe('acknowledgeWebhookDeliveries', () => {
     expect(first).toBe(all[0]);
   });
 
-  it('needs either a cursor or IDs', async () => {
+  it('requires either a cursor or IDs', async () => {
     for (const body of [{}, { cursor: 'x', eventIds: ['x'] }, { eventIds: [] }, { cursor: 'x' }]) {
       expect((await acknowledge(body)).status).toBe(400);
     }
@@ -300,8 +300,8 @@ describe('permissions', () => {
     const other = { as: app.other };
     const eventIds = eventIdsOf(await pull());
     expect((await app.call('GET', `${path}/deliveries`, undefined, other)).status).toBe(404);
-    const theirs = await app.call('POST', `${path}/acknowledgements`, { eventIds }, other);
-    expect(theirs.status).toBe(404);
+    const otherReply = await app.call('POST', `${path}/acknowledgements`, { eventIds }, other);
+    expect(otherReply.status).toBe(404);
     expect(eventIdsOf(await pull())).toEqual(eventIds);
     const body = { url: 'https://example.com/hook' };
     const { id } = ok(await app.call('POST', '/webhook-endpoints', body), 201);

@@ -30,8 +30,8 @@ export interface PullRow extends StoredEvent {
   keys: EndpointKey[];
 }
 
-// `customers` belongs to a later wing, so it is read in SQL only. Events are looked up one by one in
-// subqueries that the planner cannot join.
+// `customers` belongs to a later feature, so it is read in SQL only. Events are looked up one by
+// one in subqueries that the planner cannot join.
 const PULL = `
   select e.*, $2::int as endpoint, d.position, d.attempts, w.standard_webhooks as standard,
     w.format, w.keys,

@@ -43,7 +43,7 @@ afterEach(async () => {
 afterAll(() => receiver.close());
 
 describe('createWebhookReplay', () => {
-  it('sends failed and pending events, as counted by the preview, but no delivered ones', async () => {
+  it('sends failed and pending events, as counted by the preview, but no delivered events', async () => {
     await emit(1);
     const from = formatTime(app.effects.now() - HOUR);
     receiver.behave(503);
@@ -165,11 +165,11 @@ describe('createWebhookReplay', () => {
     await waitUntilEventsVisible(app);
     const body = { endpointId: hook.id, from, scope: 'ALL' };
     expect((await call('POST', '/webhook-replays/preview', body)).count).toBeGreaterThan(0);
-    const before = receiver.arrivals.length;
+    const arrivalsBefore = receiver.arrivals.length;
     const { id, total } = await call('POST', '/webhook-replays', body);
     await app.settle();
     expect((await call('GET', `/webhook-replays/${id}`)).status).toBe('COMPLETED');
-    expect(receiver.arrivals).toHaveLength(before + total);
+    expect(receiver.arrivals).toHaveLength(arrivalsBefore + total);
   });
 
   it('is limited to one per endpoint', async () => {

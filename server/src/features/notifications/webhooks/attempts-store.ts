@@ -53,7 +53,7 @@ const positionOf = (endpoint: string) => `(select event_position() from webhook_
         where w.platform_id = e.platform_id and w.number = ${endpoint} and w.number > 0
           and w.url is null)`;
 
-// `customers` belongs to a later wing, so it is read in SQL only.
+// `customers` belongs to a later feature, so it is read in SQL only.
 const REQUEUE = `
   with requeued as (
     insert into webhook_queue (event_id, platform_id, endpoint, due_at, attempts, position)

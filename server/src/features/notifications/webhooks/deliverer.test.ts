@@ -298,8 +298,8 @@ describe('queue', () => {
       ),
     );
     // Random response times, so that the order is not accidental.
-    const chance = seededChance('answers');
-    receiver.behave((response) => void setTimeout(() => response.end(), chance.integerBelow(10)));
+    const random = seededChance('answers');
+    receiver.behave((response) => void setTimeout(() => response.end(), random.integerBelow(10)));
     await outbox.deliverer().runDue();
     expect(receiver.arrivals).toHaveLength(200);
     for (const subject of payments) {

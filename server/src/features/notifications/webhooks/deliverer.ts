@@ -20,7 +20,7 @@ import { createLanes, LIMITS, type Limits } from './lanes.ts';
 import { createReader, LEASE_MS, type ReadBatch } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
-import { excerptOf, headOf, type Sent, send } from './send.ts';
+import { type AttemptOutcome, excerptOf, headOf, send } from './send.ts';
 import {
   type DueEvent,
   firstQueued,
@@ -70,13 +70,17 @@ const MAX_PER_ROUND_UNDER_LOAD = 8;
 /** Less than the usual grace period of process supervisors. */
 const STOP_WAIT_MS = 5_000;
 
-function resultOf(sent: Sent, next: Time | null): AttemptResult {
+function resultOf(sent: AttemptOutcome, next: Time | null): AttemptResult {
   if (isDelivered(sent.status)) return 'delivered';
   return next === null ? 'dropped' : 'retry';
 }
 
 /** The result of an attempt and the time of the next one. */
-function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: PlatformTime }): Outcome {
+function outcomeOf(
+  effects: Effects,
+  event: DueEvent,
+  sent: AttemptOutcome & { end: PlatformTime },
+): Outcome {
   const attempt = event.attempts + 1;
   const { at, end, status, error, ms } = sent;
   const { platform_id, endpoint } = event;

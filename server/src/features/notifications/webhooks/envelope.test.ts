@@ -141,12 +141,13 @@ describe('headersOf', () => {
     const isVerified = (body: string, signature: string) =>
       verify('sha256', Buffer.from(body), publicKey, Buffer.from(signature, 'base64'));
     expect([isVerified(full, first), isVerified(thin, second)]).toEqual([true, true]);
-    // ECDSA draws a number for each signature, so the same text is the same computation.
+    // ECDSA uses a random number for each signature, so an equal text shows that it was computed
+    // once.
     expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(first);
     expect(signatures.of(createEvent().id, 'THIN', thin, key)).toBe(second);
   });
 
-  it('names the signature header after the service name prefix', () => {
+  it('derives the name of the signature header from the service name prefix', () => {
     const headers = headersOf(signatureOf('{}', key), key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers['X-Acme-Signature-Key-Id']).toBe('key-1');

@@ -51,12 +51,12 @@ describe('queue of a lane', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const [queue, expected] = [createLaneQueue(), createSearchedQueue()];
-        const taken: DueEvent[] = [];
+        const takenEvents: DueEvent[] = [];
         steps.forEach((each, id) => {
           if (each === 'take') {
             const event = queue.take();
             expect(event).toBe(expected.take());
-            if (event) taken.push(event);
+            if (event) takenEvents.push(event);
           } else if ('push' in each) {
             const event = eventOf({ id, subject: each.push });
             queue.push(event);
@@ -64,7 +64,7 @@ describe('queue of a lane', () => {
           } else if ('shorten' in each) {
             expect(queue.shorten(each.shorten)).toEqual(expected.shorten(each.shorten));
           } else {
-            const [event] = taken.splice(each.end % Math.max(1, taken.length), 1);
+            const [event] = takenEvents.splice(each.end % Math.max(1, takenEvents.length), 1);
             if (event) {
               queue.end(event);
               expected.end(event);

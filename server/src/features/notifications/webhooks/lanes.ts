@@ -203,14 +203,14 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function next(maximum = Number.POSITIVE_INFINITY): DueEvent[] {
-    const out: DueEvent[] = [];
+    const sendableEvents: DueEvent[] = [];
     // Round robin: a lane that was served moves to the end.
     for (const lane of sendable) {
-      if (inFlight >= limits.inFlightTotal || out.length >= maximum) break;
+      if (inFlight >= limits.inFlightTotal || sendableEvents.length >= maximum) break;
       const event = take(lane);
-      if (event) out.push(event);
+      if (event) sendableEvents.push(event);
     }
-    return out;
+    return sendableEvents;
   }
 
   function resumeStalled(): void {

@@ -16,7 +16,7 @@ import { recordTest } from './attempts-store.ts';
 import { sendTestEvent, sendTestWebhook } from './contract.ts';
 import type { StoredEvent } from './envelope.ts';
 import { isDelivered } from './schedule.ts';
-import { excerptOf, headOf, type Sent, send } from './send.ts';
+import { type AttemptOutcome, excerptOf, headOf, send } from './send.ts';
 
 export interface WebhookDeps {
   keys: SigningKeys;
@@ -80,7 +80,7 @@ async function recordAttempt(
   ctx: Ctx,
   deps: WebhookDeps,
   event: StoredEvent,
-  sent: Sent,
+  sent: AttemptOutcome,
 ): Promise<void> {
   const result = isDelivered(sent.status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);

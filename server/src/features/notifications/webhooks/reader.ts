@@ -18,7 +18,7 @@ import {
   type QueuePosition,
   type ReadRequest,
   type SealedEvent,
-  type Waiting,
+  type WaitingEndpoint,
   waitingLanes,
 } from './store.ts';
 
@@ -129,7 +129,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     }
   }
 
-  function planReads(due: readonly Waiting[], now: Time, total: number) {
+  function planReads(due: readonly WaitingEndpoint[], now: Time, total: number) {
     const requests: ReadRequest[] = [];
     const unleased = new Set<string>();
     let remaining = total;
@@ -173,7 +173,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   }
 
   /** Endpoints with undelivered events, from the position of this pass. */
-  async function findWaiting(now: Time): Promise<Waiting[]> {
+  async function findWaiting(now: Time): Promise<WaitingEndpoint[]> {
     const position = only === undefined ? after : { platformId: only, endpoint: -1 };
     const next = await waitingLanes(db, now, holder, position ?? FIRST, LANES_PER_BATCH);
     return only === undefined ? next : next.filter(({ platformId }) => platformId === only);

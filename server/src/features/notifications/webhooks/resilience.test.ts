@@ -19,9 +19,9 @@ let outbox: Outbox;
 const receivers: Receiver[] = [];
 
 async function startReceiverWith(...behavior: Parameters<typeof startReceiver>): Promise<Receiver> {
-  const made = await startReceiver(...behavior);
-  receivers.push(made);
-  return made;
+  const receiver = await startReceiver(...behavior);
+  receivers.push(receiver);
+  return receiver;
 }
 
 beforeEach(async () => {
@@ -48,22 +48,22 @@ describe('unavailable receiver', () => {
   it('delays no other platform, and is limited to one request at a time', async () => {
     const dead = await startReceiverWith(ignoreRequest);
     const alive = await startReceiverWith();
-    const a = await outbox.platform(dead.url);
-    const b = await outbox.platform(alive.url);
-    await outbox.events(a, emptyBodies(500));
+    const deadPlatform = await outbox.platform(dead.url);
+    const alivePlatform = await outbox.platform(alive.url);
+    await outbox.events(deadPlatform, emptyBodies(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 400 });
     deliverer.start();
     await dead.has(2);
-    const ids = await outbox.events(b, emptyBodies(300));
+    const ids = await outbox.events(alivePlatform, emptyBodies(300));
     deliverer.wake();
     await alive.has(300);
     // At most one round of requests to the unavailable receiver can have ended by now.
     expect(dead.arrivals.length).toBeLessThanOrEqual(8);
     expect(idsOf(alive).sort()).toEqual(ids);
     await dead.has(6);
-    const before = dead.arrivals.length;
+    const arrivalsBefore = dead.arrivals.length;
     await sleep(1_000);
-    expect(dead.arrivals.length - before).toBeLessThanOrEqual(3);
+    expect(dead.arrivals.length - arrivalsBefore).toBeLessThanOrEqual(3);
   });
 
   it('does not block a healthy receiver, even if a hundred are unavailable', async () => {
@@ -125,10 +125,10 @@ describe('two processes on one database', () => {
     for (const platform of platforms) await outbox.events(platform, emptyBodies(15));
     // A small buffer, so that neither process leases every platform first.
     const limits = { buffered: 60 };
-    const both = [outbox.db, outbox.anotherDatabase()].map((db) =>
+    const deliverers = [outbox.db, outbox.anotherDatabase()].map((db) =>
       outbox.deliverer({ db, limits }),
     );
-    const [firstCount, secondCount] = await Promise.all(both.map((each) => each.runDue()));
+    const [firstCount, secondCount] = await Promise.all(deliverers.map((each) => each.runDue()));
     expect(Math.min(firstCount as number, secondCount as number)).toBeGreaterThan(100);
     expect((firstCount as number) + (secondCount as number)).toBe(1_500);
     expect(new Set(idsOf(receiver)).size).toBe(1_500);

@@ -54,7 +54,7 @@ export interface Target {
 }
 
 /** Result of an attempt. Either `status` or `error` is set. */
-export interface Sent {
+export interface AttemptOutcome {
   /** Start of the attempt. */
   at: Time;
   status: number | null;
@@ -153,7 +153,7 @@ export function createDeliverySigner(
   return (event, target, now) => signDelivery(signing, event, target, now);
 }
 
-const failedAttempt = (startedAt: Time, ms: number, error: string): Sent => ({
+const failedAttempt = (startedAt: Time, ms: number, error: string): AttemptOutcome => ({
   at: startedAt,
   status: null,
   error,
@@ -163,7 +163,11 @@ const failedAttempt = (startedAt: Time, ms: number, error: string): Sent => ({
 });
 
 /** Sends an event. Takes up to `ANSWER_TIMEOUT_MS`. */
-export async function send(deps: SendDeps, event: StoredEvent, target: Target): Promise<Sent> {
+export async function send(
+  deps: SendDeps,
+  event: StoredEvent,
+  target: Target,
+): Promise<AttemptOutcome> {
   const { effects } = deps;
   const { url, environment } = target;
   const started = effects.now();

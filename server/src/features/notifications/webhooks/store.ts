@@ -48,7 +48,7 @@ export interface DueEvent extends SealedEvent {
 }
 
 /** An endpoint with undelivered events. */
-export interface Waiting extends LaneId {
+export interface WaitingEndpoint extends LaneId {
   /** Whether its earliest event is due. */
   due: boolean;
   /** Whether another process holds the lease of the platform. */
@@ -81,9 +81,9 @@ export interface Outcome extends AttemptRow {
 const dateOf = (time: Time) => new Date(time);
 
 /**
- * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
- * endpoint are not delivered, even if it sets one later. A test is for the configured endpoint only, and
- * the pause of an endpoint for the others.
+ * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform
+ * without an endpoint are not delivered, even if it sets one later. A test is queued for the
+ * configured endpoint only, and the event about a paused endpoint for all other endpoints.
  * Deliveries that are pulled have a position in their order.
  */
 export const ENQUEUE = statement(
@@ -150,7 +150,14 @@ export const waitingLanes = (
   holder: string,
   after: LaneId,
   limit: number,
-) => db.query<Waiting>(WAITING, [dateOf(now), after.platformId, after.endpoint, limit, holder]);
+) =>
+  db.query<WaitingEndpoint>(WAITING, [
+    dateOf(now),
+    after.platformId,
+    after.endpoint,
+    limit,
+    holder,
+  ]);
 
 const LEASE = `
   insert into webhook_lanes (platform_id, holder, until)

@@ -31,7 +31,7 @@ describe('issuance', () => {
       id,
     ]);
 
-  it('is polled after a minute if the provider does not name a time', async () => {
+  it('is polled after a minute if the provider does not state a time', async () => {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.registerCoin('001'), 201);
     expect(await pollsOf(id)).toEqual([]);

@@ -102,8 +102,12 @@ const documentFields = (isIdentity: readonly string[]): Field[] => [
   },
 ];
 
-function fieldsFor(accepted: readonly string[], sides: readonly string[], most: number): Field[] {
-  const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(most)}.`;
+function fieldsFor(
+  accepted: readonly string[],
+  sides: readonly string[],
+  maxBytes: number,
+): Field[] {
+  const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(maxBytes)}.`;
   const twoSided = accepted.filter((type) => TWO_SIDED_TYPES.includes(type));
   const singleSided = accepted.filter((type) => !TWO_SIDED_TYPES.includes(type));
   const condition = (is: readonly string[]) => ({ field: 'documentType', is });
