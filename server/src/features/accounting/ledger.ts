@@ -116,12 +116,14 @@ function problemsOf({ wrong, stray, totals }: Recount): string[] {
     const lines: string[] = [];
     if (account.balance !== account.transferred) {
       lines.push(
-        `${id} has a balance of ${amountText(account.balance)}, but its transfers sum to ${amountText(account.transferred)}`,
+        `${id} has a balance of ${amountText(account.balance)}, ` +
+          `but its transfers sum to ${amountText(account.transferred)}`,
       );
     }
     if (account.held !== account.unresolved) {
       lines.push(
-        `${id} holds ${amountText(account.held)}, but its pending transfers sum to ${amountText(account.unresolved)}`,
+        `${id} holds ${amountText(account.held)}, ` +
+          `but its pending transfers sum to ${amountText(account.unresolved)}`,
       );
     }
     if (account.belowFloor) lines.push(`${id} is below its minimum balance`);

@@ -34,10 +34,10 @@ export function cardSweep(): Sweep {
       if (now < nextRunAt) return 0;
       nextRunAt = now + SWEEP_INTERVAL_MS;
       type Due = { id: string; platform_id: string };
-      const due = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
-      await Promise.all(due.map((each) => expireOne(runtime, each.id, each.platform_id)));
-      if (due.length === BATCH_SIZE) nextRunAt = now;
-      return due.length;
+      const duePayments = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
+      await Promise.all(duePayments.map((each) => expireOne(runtime, each.id, each.platform_id)));
+      if (duePayments.length === BATCH_SIZE) nextRunAt = now;
+      return duePayments.length;
     },
   };
 }

@@ -28,8 +28,8 @@ function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) 
   const { environment, directory, builtIn } = parts;
   const { id, kind, currency, amount } = instruction;
   return assignProvider(parts, instruction, async (ctx) => {
-    const facts = factsOf(instruction, environment);
-    const choice = await chooseRoute(ctx, facts, directory, ctx.effects.now());
+    const transferFacts = factsOf(instruction, environment);
+    const choice = await chooseRoute(ctx, transferFacts, directory, ctx.effects.now());
     const { selected } = choice;
     if (!selected && !builtIn)
       throw new Error(`no route selects a provider for the transfer ${id}`);

@@ -321,8 +321,8 @@ async function markFailed({ runtime, source }: Run, items: readonly BookItem[]):
 
 /** Start of the first day with a statement. Older transfers are not expected on any statement. */
 async function firstDayOf({ runtime, source, key }: Run): Promise<number> {
-  const first = (await daysOf(runtime, key)).find((each) => each.statement_id !== null);
-  return first ? periodOf(first.day, source.time_zone)[0] : 0;
+  const firstDay = (await daysOf(runtime, key)).find((each) => each.statement_id !== null);
+  return firstDay ? periodOf(firstDay.day, source.time_zone)[0] : 0;
 }
 
 async function compare(run: Run): Promise<void> {
@@ -360,12 +360,12 @@ async function compare(run: Run): Promise<void> {
   ]);
   const from = await firstDayOf(run);
   const missing = items.filter(
-    (each) =>
-      each.isExpected &&
-      each.currency === currency &&
-      !used.has(each.key) &&
-      each.at >= from &&
-      each.at < period[1],
+    (bookItem) =>
+      bookItem.isExpected &&
+      bookItem.currency === currency &&
+      !used.has(bookItem.key) &&
+      bookItem.at >= from &&
+      bookItem.at < period[1],
   );
   for (const chunk of chunksOf(missing, LINES_PER_COMMIT)) {
     await commit((ctx) => stageMissing(ctx, run, chunk));

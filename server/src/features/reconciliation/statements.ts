@@ -140,11 +140,11 @@ export async function fetchStatement(
   providerId: string,
   pageOf: PageReader,
 ): Promise<boolean> {
-  const first = await pageOf(1);
-  if (!first) return false;
-  for (let number = 1; number <= first.pageCount; number++) {
-    const page = number === 1 ? first : await pageOf(number);
-    if (page?.page !== number || page.statementId !== first.statementId) {
+  const firstPage = await pageOf(1);
+  if (!firstPage) return false;
+  for (let number = 1; number <= firstPage.pageCount; number++) {
+    const page = number === 1 ? firstPage : await pageOf(number);
+    if (page?.page !== number || page.statementId !== firstPage.statementId) {
       throw new Fault('CONFLICT', `${providerId} did not return page ${number} of its statement.`);
     }
     const { problem } = await receivePage(runtime, providerId, page, false);

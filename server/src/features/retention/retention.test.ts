@@ -234,10 +234,10 @@ describe('applying the retention', () => {
   it('changes nothing in a dry run', async () => {
     await (await payer(app)).pay();
     setClockForward(6 * WEEK_MS);
-    const before = await listPartitions(app.runtime.db);
+    const partitionsBefore = await listPartitions(app.runtime.db);
     const planned = await applyRetention(partsOf(), true);
     expect(planned.partitions.map(({ result }) => result)).toContain('ARCHIVED');
-    expect(await listPartitions(app.runtime.db)).toEqual(before);
+    expect(await listPartitions(app.runtime.db)).toEqual(partitionsBefore);
     const applied = await applyRetention(partsOf());
     const named = (list: typeof applied.partitions) =>
       list.map(({ partition }) => partition).sort();

@@ -76,11 +76,11 @@ export async function openVelocityLimits(
     floor: null,
     shifting: false,
   }));
-  const limitAccounts = all.map((each) => ({
-    id: accountOf(each),
-    unit: each.unit,
-    floor: floorOf(each),
-    shifting: each.shifting === true,
+  const limitAccounts = all.map((velocityLimit) => ({
+    id: accountOf(velocityLimit),
+    unit: velocityLimit.unit,
+    floor: floorOf(velocityLimit),
+    shifting: velocityLimit.shifting === true,
   }));
   const keyOf = (id: string) => (basis ? `${id} ${basis.version}` : id);
   const outdated = [...counters, ...limitAccounts].filter(

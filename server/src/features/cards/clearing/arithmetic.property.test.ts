@@ -289,14 +289,16 @@ describe('card payment arithmetic', () => {
 
   it('accepts at most a hundred entries of each kind', () => {
     const { card } = openPayment();
-    const many = Array<bigint>(MAX_ENTRIES).fill(1n);
+    const maxEntries = Array<bigint>(MAX_ENTRIES).fill(1n);
     const debit = { direction: 'DEBIT' } as const;
-    expect(() => applyClearing({ ...card, clearings: many.slice(1) }, 1n, debit)).not.toThrow();
-    expect(() => applyClearing({ ...card, clearings: many }, 1n, debit)).toThrow(
+    expect(() =>
+      applyClearing({ ...card, clearings: maxEntries.slice(1) }, 1n, debit),
+    ).not.toThrow();
+    expect(() => applyClearing({ ...card, clearings: maxEntries }, 1n, debit)).toThrow(
       'at most 100 clear',
     );
-    expect(() => applyRefund({ ...card, refunds: many }, 1n)).toThrow('at most 100 refunds');
-    const fundingDebits = many.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
+    expect(() => applyRefund({ ...card, refunds: maxEntries }, 1n)).toThrow('at most 100 refunds');
+    const fundingDebits = maxEntries.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
     expect(() => checkFundingDebitCount({ ...card, fundingDebits })).toThrow(
       'at most 100 funding debits',
     );

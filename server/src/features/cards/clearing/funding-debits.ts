@@ -198,9 +198,9 @@ export async function listFundingDebits(
   const [id = '', index = '0'] = position.split(' ');
   const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(index)];
   const rows = await runtime.db.query<PendingDebit>(PENDING, values);
-  const { data, ...rest } = pageOfRows(rows, limit, (each) => ({
-    created_at: each.since,
-    id: `${each.id} ${each.at}`,
+  const { data, ...rest } = pageOfRows(rows, limit, (debit) => ({
+    created_at: debit.since,
+    id: `${debit.id} ${debit.at}`,
   }));
   return { data: await Promise.all(data.map((each) => viewOf(runtime, each))), ...rest };
 }

@@ -388,12 +388,12 @@ describe('listDelegatedKeys', () => {
       const path = `/auth/delegated-keys/${id}`;
       expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
       expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
-      for (const other of ['x', unknownIdOf('DelegatedKey'), walletCard.card.id]) {
-        expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
+      for (const unknownId of ['x', unknownIdOf('DelegatedKey'), walletCard.card.id]) {
+        expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${unknownId}`))).toEqual([
           404,
           'NOT_FOUND',
         ]);
-        expect(codeOf(await fixture.revoke(other))).toEqual([404, 'NOT_FOUND']);
+        expect(codeOf(await fixture.revoke(unknownId))).toEqual([404, 'NOT_FOUND']);
       }
       expect((await fixture.readKey(id)).status).toBe('ACTIVE');
     });

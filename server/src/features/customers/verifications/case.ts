@@ -44,11 +44,11 @@ function knownOf(vault: Vault, dossier: Dossier): KnownCustomer {
     type: customer.type,
     fields: { ...details, identifier },
     owners: knownOwners(vault, dossier),
-    documents: documents.map((each) => ({
-      id: each.id,
-      holder: each.holder_id,
-      type: each.type,
-      side: each.side,
+    documents: documents.map((document) => ({
+      id: document.id,
+      holder: document.holder_id,
+      type: document.type,
+      side: document.side,
     })),
   };
 }

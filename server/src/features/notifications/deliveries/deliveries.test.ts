@@ -286,9 +286,9 @@ describe('resendEvent', () => {
 
 describe('a paused endpoint', () => {
   it('fails deliveries that it retained for seven days, with the reason', async () => {
-    const other = await startReceiver();
+    const otherReceiver = await startReceiver();
     const { id: paused } = ok(
-      await app.call('POST', '/webhook-endpoints', { url: other.url }),
+      await app.call('POST', '/webhook-endpoints', { url: otherReceiver.url }),
       201,
     );
     ok(await app.call('PATCH', `/webhook-endpoints/${paused}`, { status: 'PAUSED' }), 200);
@@ -304,7 +304,7 @@ describe('a paused endpoint', () => {
     await app.settle();
     expect((await get(failed?.id as string)).status).toBe('DELIVERED');
     ok(await app.call('DELETE', `/webhook-endpoints/${paused}`), 204);
-    await other.close();
+    await otherReceiver.close();
   });
 });
 

@@ -85,9 +85,9 @@ describe('an endpoint that fails', () => {
 
   it('for five days of the clock is paused as it advances, and the others receive an event', async () => {
     const { as, call, path, id } = await createPlatformWithEndpoint('Failing');
-    const other = await startReceiver();
+    const otherReceiver = await startReceiver();
     const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];
-    await call('POST', '/webhook-endpoints', { url: other.url, eventTypes });
+    await call('POST', '/webhook-endpoints', { url: otherReceiver.url, eventTypes });
     await call('POST', '/sandbox/clock', { freeze: true });
     receiver.behave(503);
     await emitEvent(as);
@@ -98,9 +98,9 @@ describe('an endpoint that fails', () => {
     await call('POST', '/sandbox/clock', { advance: 'P4D' });
     const paused = { status: 'PAUSED', statusReason: STATUS_REASON, statusChangedAt: pausedAt };
     expect(await call('GET', path)).toMatchObject(paused);
-    const notices = other.arrivals.map(({ body }) => JSON.parse(body));
+    const notices = otherReceiver.arrivals.map(({ body }) => JSON.parse(body));
     expect(notices).toMatchObject([{ data: { id, status: 'PAUSED' }, timestamp: pausedAt }]);
-    await other.close();
+    await otherReceiver.close();
   });
 
   it('is paused while its clock runs ahead of real time, and not by a frozen clock', async () => {

@@ -91,11 +91,13 @@ describe('createWebhookEndpoint', () => {
     const [arrival] = receiver.arrivals;
     if (!arrival) throw new Error('nothing arrived');
     expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
-    const other = first.arrivals.find(({ id }) => id === arrival.id);
-    expect(other?.body).toBe(arrival.body);
+    const configuredArrival = first.arrivals.find(({ id }) => id === arrival.id);
+    expect(configuredArrival?.body).toBe(arrival.body);
     // One signature of the service for both.
-    expect(other?.headers['x-service-signature']).toBe(arrival.headers['x-service-signature']);
-    expect(other?.headers['webhook-signature']).toMatch(/^v1a,/);
+    expect(configuredArrival?.headers['x-service-signature']).toBe(
+      arrival.headers['x-service-signature'],
+    );
+    expect(configuredArrival?.headers['webhook-signature']).toMatch(/^v1a,/);
     const stored = JSON.stringify(await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }));
     expect(stored).not.toContain(secret.slice(6));
     expect(app.log.join('')).not.toContain(secret);
@@ -224,10 +226,10 @@ describe('listWebhookEndpoints', () => {
 describe('getWebhookEndpointById', () => {
   it('is 404 for unknown and deleted endpoints and for endpoints of other platforms', async () => {
     const { id } = await create({ url: PUBLIC });
-    const other = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
+    const otherReply = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
       as: app.production,
     });
-    expect([other.status, other.body.code]).toEqual([404, 'NOT_FOUND']);
+    expect([otherReply.status, otherReply.body.code]).toEqual([404, 'NOT_FOUND']);
     await app.call('DELETE', `/webhook-endpoints/${id}`);
     for (const each of [id, 'WebhookEndpoint:x', configuredId(app.production.id)]) {
       expect((await app.call('GET', `/webhook-endpoints/${each}`)).status).toBe(404);

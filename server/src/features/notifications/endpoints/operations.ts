@@ -125,9 +125,9 @@ function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
   const realTime = ctx.effects.now();
   const until = realTime + overlapHours * HOUR_MS;
   const { key, secret } = newEndpointKey(ctx);
-  const earlier = validKeys(row.keys, realTime).map((each) => ({
-    ...each,
-    expiresAt: Math.min(each.expiresAt ?? until, until),
+  const earlier = validKeys(row.keys, realTime).map((key) => ({
+    ...key,
+    expiresAt: Math.min(key.expiresAt ?? until, until),
   }));
   const keys = validKeys([key, ...earlier], realTime);
   if (keys.length > MAX_VALID_KEYS) {
@@ -156,11 +156,11 @@ export async function endpointViews(
     platform.webhook_endpoint === null
       ? []
       : [{ number: CONFIGURED, view: presentConfigured(platform, settings) }];
-  const others = addedEndpoints.map((row) => ({
+  const addedViews = addedEndpoints.map((row) => ({
     number: row.number,
     view: presentEndpoint(row, realTime),
   }));
-  return [...configured, ...others];
+  return [...configured, ...addedViews];
 }
 
 /** Pauses or resumes an endpoint of the calling platform. Throws NOT_FOUND. */

@@ -202,19 +202,19 @@ describe('getEventById', () => {
 
   it('does not return the data of an erased customer', async () => {
     const { person, payment } = await payFundedCustomer(app);
-    const before = await follow(app, { customerId: person.id });
-    const sealed = before.all.filter((each) => each.resourceId === person.id);
+    const pageBefore = await follow(app, { customerId: person.id });
+    const sealed = pageBefore.all.filter((each) => each.resourceId === person.id);
     expect(sealed.length).toBeGreaterThan(0);
     await app.settle();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     for (const { id } of sealed) {
       expect(ok(await app.call('GET', `/events/${id}`), 200).data).toBeNull();
     }
-    const after = await follow(app, { customerId: person.id });
-    expect(after.all.map((each) => each.id)).toEqual(
-      expect.arrayContaining(before.all.map((each) => each.id)),
+    const pageAfter = await follow(app, { customerId: person.id });
+    expect(pageAfter.all.map((each) => each.id)).toEqual(
+      expect.arrayContaining(pageBefore.all.map((each) => each.id)),
     );
-    expect(after.all.find((each) => each.resourceId === payment)?.data).not.toBeNull();
+    expect(pageAfter.all.find((each) => each.resourceId === payment)?.data).not.toBeNull();
   });
 });
 

@@ -64,8 +64,8 @@ export async function readSteps(
   const { order, from, limit } = fullRange;
   const started = performance.now();
   // Steps begin at the oldest event and not at the lowest number.
-  const first = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
-  const range = { ...fullRange, low: greaterOf(fullRange.low, first ?? fullRange.high) };
+  const firstPosition = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
+  const range = { ...fullRange, low: greaterOf(fullRange.low, firstPosition ?? fullRange.high) };
   // Steps begin at the position; the positions before it are not read.
   let remaining: Range | undefined =
     order === 'asc'

@@ -128,7 +128,7 @@ describe('an endpoint whose deliveries are pulled', () => {
 
   it('receives no requests, does not fail and is not paused', async () => {
     await emitEvents();
-    const before = eventIdsOf(await pull());
+    const idsBefore = eventIdsOf(await pull());
     await app.advance(6 * DAY);
     expect(sent).toBe(0);
     const metrics = (await app.server.inject('/metrics')).body;
@@ -136,11 +136,11 @@ describe('an endpoint whose deliveries are pulled', () => {
     expect(ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200)).toMatchObject({
       status: 'ENABLED',
     });
-    expect(eventIdsOf(await pull())).toEqual(before);
-    for (const id of before) expect(await findAttempts(id)).toEqual([]);
+    expect(eventIdsOf(await pull())).toEqual(idsBefore);
+    for (const id of idsBefore) expect(await findAttempts(id)).toEqual([]);
     await app.advance(2 * DAY);
     expect(eventIdsOf(await pull())).toEqual([]);
-    const [id = ''] = before;
+    const [id = ''] = idsBefore;
     expect(await findAttempts(id)).toEqual([{ attempt: 1, result: 'dropped', status: null }]);
   });
 
@@ -173,11 +173,11 @@ describe('pullWebhookDeliveries', () => {
     const listed = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);
     const order = listed.data.map((each: { id: string }) => each.id);
     expect(eventIdsOf(all)).toEqual(order.filter((id: string) => eventIdsOf(all).includes(id)));
-    const first = await pull('?limit=2');
-    expect(first).toMatchObject({ hasMore: true });
-    expect(eventIdsOf(first)).toEqual(eventIdsOf(all).slice(0, 2));
-    expect(eventIdsOf(await pull('?limit=2'))).toEqual(eventIdsOf(first));
-    const remainingPage = await pull(`?limit=100&after=${first.cursor}`);
+    const firstPage = await pull('?limit=2');
+    expect(firstPage).toMatchObject({ hasMore: true });
+    expect(eventIdsOf(firstPage)).toEqual(eventIdsOf(all).slice(0, 2));
+    expect(eventIdsOf(await pull('?limit=2'))).toEqual(eventIdsOf(firstPage));
+    const remainingPage = await pull(`?limit=100&after=${firstPage.cursor}`);
     expect(eventIdsOf(remainingPage)).toEqual(eventIdsOf(all).slice(2));
     expect(eventIdsOf(await pull(`?after=${remainingPage.cursor}`))).toEqual([]);
   });
@@ -196,7 +196,7 @@ describe('pullWebhookDeliveries', () => {
   it('rejects unknown parameters, and cursors of other endpoints', async () => {
     await emitEvents();
     const { cursor } = await pull();
-    const other = await create();
+    const otherEndpoint = await create();
     const invalid: [string, string][] = [
       ['?x=1', 'x'],
       ['?limit=101', 'limit'],
@@ -208,18 +208,18 @@ describe('pullWebhookDeliveries', () => {
       expect(reply.status).toBe(400);
       expect(reply.body.details.errors[0].field).toBe(field);
     }
-    expect((await requestPull(`?after=${cursor}`, other.id)).status).toBe(400);
-    expect((await acknowledge({ cursor }, other.id)).status).toBe(400);
-    await app.call('DELETE', `/webhook-endpoints/${other.id}`);
+    expect((await requestPull(`?after=${cursor}`, otherEndpoint.id)).status).toBe(400);
+    expect((await acknowledge({ cursor }, otherEndpoint.id)).status).toBe(400);
+    await app.call('DELETE', `/webhook-endpoints/${otherEndpoint.id}`);
   });
 
   it('does not return an event whose data was erased', async () => {
     const customerId = await emitEvents();
-    const before = await pull('?limit=100');
+    const pageBefore = await pull('?limit=100');
     await app.runtime.db.query('update customers set data_key = null where id = $1', [customerId]);
-    const after = await pull('?limit=100');
-    expect(after.data.length).toBeLessThan(before.data.length);
-    expect(JSON.stringify(after)).not.toContain('Lovelace');
+    const pageAfter = await pull('?limit=100');
+    expect(pageAfter.data.length).toBeLessThan(pageBefore.data.length);
+    expect(JSON.stringify(pageAfter)).not.toContain('Lovelace');
   });
 
   it('returns an event again that was sent again', async () => {
@@ -240,19 +240,19 @@ describe('pullWebhookDeliveries', () => {
 describe('acknowledgeWebhookDeliveries', () => {
   it('ends deliveries up to a position', async () => {
     await emitEvents();
-    const first = await pull('?limit=1');
+    const firstPage = await pull('?limit=1');
     await emitEvents();
     const all = await pull('?limit=100');
-    const body = { cursor: first.cursor };
+    const body = { cursor: firstPage.cursor };
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 1, hasMore: false });
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 0, hasMore: false });
     expect(eventIdsOf(await pull('?limit=100'))).toEqual(eventIdsOf(all).slice(1));
-    const listed = ok(await app.call('GET', `/webhook-deliveries/${first.data[0]?.id}`), 200);
-    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: eventIdsOf(first)[0] });
+    const listed = ok(await app.call('GET', `/webhook-deliveries/${firstPage.data[0]?.id}`), 200);
+    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: eventIdsOf(firstPage)[0] });
     const next = ok(await app.call('GET', `/webhook-deliveries/${all.data[1]?.id}`), 200);
     expect(next).toMatchObject({ status: 'PENDING', attemptCount: 0 });
     expect(next).not.toHaveProperty('nextAttemptAt');
-    expect(await findAttempts(eventIdsOf(first)[0] ?? '')).toEqual([
+    expect(await findAttempts(eventIdsOf(firstPage)[0] ?? '')).toEqual([
       { attempt: 1, result: 'delivered', status: null },
     ]);
   });
@@ -297,10 +297,17 @@ describe('permissions', () => {
   it('do not extend to endpoints of other platforms, or that are sent to', async () => {
     await emitEvents();
     const path = `/webhook-endpoints/${endpoint}`;
-    const other = { as: app.other };
+    const asOtherPlatform = { as: app.other };
     const eventIds = eventIdsOf(await pull());
-    expect((await app.call('GET', `${path}/deliveries`, undefined, other)).status).toBe(404);
-    const otherReply = await app.call('POST', `${path}/acknowledgements`, { eventIds }, other);
+    expect((await app.call('GET', `${path}/deliveries`, undefined, asOtherPlatform)).status).toBe(
+      404,
+    );
+    const otherReply = await app.call(
+      'POST',
+      `${path}/acknowledgements`,
+      { eventIds },
+      asOtherPlatform,
+    );
     expect(otherReply.status).toBe(404);
     expect(eventIdsOf(await pull())).toEqual(eventIds);
     const body = { url: 'https://example.com/hook' };

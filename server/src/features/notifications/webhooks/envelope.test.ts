@@ -128,22 +128,22 @@ describe('headersOf', () => {
     const [version, signature = ''] = (headers['webhook-signature'] as string).split(',');
     expect(version).toBe('v1a');
     const signed = Buffer.from(`${createEvent().id}.1700000000.${body}`);
-    const other = createPublicKey(key.standard.publicKeyPem);
-    expect(verify(null, signed, other, Buffer.from(signature, 'base64'))).toBe(true);
+    const standardKey = createPublicKey(key.standard.publicKeyPem);
+    expect(verify(null, signed, standardKey, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
   it('has one signature for each format of an event, computed once', () => {
     const signatures = createSignatures();
     const [full, thin] = [bodyOf(createEvent(), naming), bodyOf(createEvent(), naming, 'THIN')];
-    const first = signatures.of(createEvent().id, 'FULL', full, key);
+    const firstSignature = signatures.of(createEvent().id, 'FULL', full, key);
     const second = signatures.of(createEvent().id, 'THIN', thin, key);
     const publicKey = createPublicKey(key.publicKeyPem);
     const isVerified = (body: string, signature: string) =>
       verify('sha256', Buffer.from(body), publicKey, Buffer.from(signature, 'base64'));
-    expect([isVerified(full, first), isVerified(thin, second)]).toEqual([true, true]);
+    expect([isVerified(full, firstSignature), isVerified(thin, second)]).toEqual([true, true]);
     // ECDSA uses a random number for each signature, so an equal text shows that it was computed
     // once.
-    expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(first);
+    expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(firstSignature);
     expect(signatures.of(createEvent().id, 'THIN', thin, key)).toBe(second);
   });
 

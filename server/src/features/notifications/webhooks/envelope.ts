@@ -81,12 +81,12 @@ function dataOf(event: StoredEvent, naming: Naming, format: EventFormat): string
  * send the same bytes.
  */
 export function bodyOf(event: StoredEvent, naming: Naming, format: EventFormat = 'FULL'): string {
-  const mark = event.type === testEvent.type ? '"test":true,' : '';
+  const testField = event.type === testEvent.type ? '"test":true,' : '';
   const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>
     JSON.stringify(each),
   );
   const data = dataOf(event, naming, format);
-  return `{${mark}"id":${id},"type":${type},"timestamp":${time},"data":${data}}`;
+  return `{${testField}"id":${id},"type":${type},"timestamp":${time},"data":${data}}`;
 }
 
 const toBase64 = (bytes: Buffer) => bytes.toString('base64');

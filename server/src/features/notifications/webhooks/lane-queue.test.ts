@@ -52,19 +52,19 @@ describe('queue of a lane', () => {
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const [queue, expected] = [createLaneQueue(), createSearchedQueue()];
         const takenEvents: DueEvent[] = [];
-        steps.forEach((each, id) => {
-          if (each === 'take') {
+        steps.forEach((action, id) => {
+          if (action === 'take') {
             const event = queue.take();
             expect(event).toBe(expected.take());
             if (event) takenEvents.push(event);
-          } else if ('push' in each) {
-            const event = eventOf({ id, subject: each.push });
+          } else if ('push' in action) {
+            const event = eventOf({ id, subject: action.push });
             queue.push(event);
             expected.push(event);
-          } else if ('shorten' in each) {
-            expect(queue.shorten(each.shorten)).toEqual(expected.shorten(each.shorten));
+          } else if ('shorten' in action) {
+            expect(queue.shorten(action.shorten)).toEqual(expected.shorten(action.shorten));
           } else {
-            const [event] = takenEvents.splice(each.end % Math.max(1, takenEvents.length), 1);
+            const [event] = takenEvents.splice(action.end % Math.max(1, takenEvents.length), 1);
             if (event) {
               queue.end(event);
               expected.end(event);

@@ -33,9 +33,9 @@ function testAddress(endpoint: string, url: string | undefined, rule: EndpointRu
   const requested = url === undefined ? undefined : readUrl(url);
   if (url === undefined || !requested) return endpoint;
   const configuredUrl = new URL(endpoint);
-  const same =
+  const isSameOrigin =
     configuredUrl.protocol === requested.protocol && configuredUrl.host === requested.host;
-  return same && !endpointProblem(url, rule) ? url : endpoint;
+  return isSameOrigin && !endpointProblem(url, rule) ? url : endpoint;
 }
 
 async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | undefined) {

@@ -134,9 +134,9 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     const unleased = new Set<string>();
     let remaining = total;
     for (const lane of due) {
-      const take = Math.min(remaining, lanes.room(lane));
-      if (take > 0) requests.push(requestOf(lane, take, now));
-      remaining -= take;
+      const maximum = Math.min(remaining, lanes.room(lane));
+      if (maximum > 0) requests.push(requestOf(lane, maximum, now));
+      remaining -= maximum;
       if (lanes.leaseOf(lane.platformId) <= now) unleased.add(lane.platformId);
       if (remaining <= 0 || unleased.size >= NEW_LEASES_PER_BATCH) return { requests, cutAt: lane };
     }
@@ -193,7 +193,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     async readBatch(now: Time, total: number): Promise<ReadBatch> {
       if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
-      const due = waitingEndpoints.filter((each) => each.due && !each.taken);
+      const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.taken);
       // The deliveries of a deleted endpoint end at once.
       const undeliverable = waitingEndpoints.filter(
         ({ target, endpoint, due, taken }) =>
@@ -202,7 +202,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       const discarded = undeliverable.length
         ? await discardUndeliverable(db, now, undeliverable, DISCARD_BATCH)
         : 0;
-      const deliverable = due.filter((each) => each.target === 'url');
+      const deliverable = dueEndpoints.filter((each) => each.target === 'url');
       const { requests, cutAt } = planReads(deliverable, now, total);
       const last =
         waitingEndpoints.length === LANES_PER_BATCH ? (waitingEndpoints.at(-1) ?? null) : null;

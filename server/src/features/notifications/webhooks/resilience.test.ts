@@ -144,7 +144,7 @@ describe('two processes on one database', () => {
     const slow = outbox.deliverer();
     slow.start();
     await receiver.has(1);
-    const other = outbox.deliverer({ db: outbox.anotherDatabase() });
+    const otherDeliverer = outbox.deliverer({ db: outbox.anotherDatabase() });
     const leaseEnd = async () => {
       const [row] = await outbox.db.query<{ until: number }>('select until from webhook_lanes');
       return row?.until ?? 0;
@@ -152,7 +152,7 @@ describe('two processes on one database', () => {
     for (let passed = 0; passed < 3 * LEASE_MS; passed += 0.6 * LEASE_MS) {
       outbox.clock.now += 0.6 * LEASE_MS;
       await waitUntil(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
-      expect(await other.runDue()).toBe(0);
+      expect(await otherDeliverer.runDue()).toBe(0);
     }
     answer();
     await waitUntil(async () => (await outbox.undelivered()) === 0);
@@ -166,14 +166,14 @@ describe('stop', () => {
     const receiver = await startReceiverWith();
     const platform = await outbox.platform(receiver.url);
     const start = outbox.clock.now;
-    const first = outbox.deliverer();
+    const firstDeliverer = outbox.deliverer();
     await outbox.events(platform, emptyBodies(50));
-    await first.runDue();
+    await firstDeliverer.runDue();
     const ids = await outbox.events(platform, emptyBodies(200));
     receiver.behave((response) => void setTimeout(() => response.end(), 50));
-    first.start();
+    firstDeliverer.start();
     await receiver.has(58);
-    await first.stop();
+    await firstDeliverer.stop();
     const sent = receiver.arrivals.length;
     expect(sent).toBeLessThan(250);
     expect(await outbox.undelivered()).toBe(250 - sent);
@@ -195,10 +195,10 @@ describe('wake', () => {
     for (let i = 1; i <= 3; i++) {
       await sleep(120);
       await outbox.events(platform, [{}]);
-      const before = performance.now();
+      const startedAt = performance.now();
       deliverer.wake();
       await receiver.has(i);
-      soonest = Math.min(soonest, performance.now() - before);
+      soonest = Math.min(soonest, performance.now() - startedAt);
     }
     expect(soonest).toBeLessThan(300);
   });
@@ -210,10 +210,10 @@ describe('server under load', () => {
     await outbox.events(await outbox.platform(receiver.url), emptyBodies(1_000));
     let waiting = 1;
     const deliverer = outbox.deliverer({ isUnderLoad: () => waiting > 0 });
-    const before = performance.now();
+    const startedAt = performance.now();
     deliverer.start();
     await sleep(400);
-    const most = 8 * (1 + (performance.now() - before) / 10);
+    const most = 8 * (1 + (performance.now() - startedAt) / 10);
     expect(receiver.arrivals.length).toBeGreaterThan(8);
     expect(receiver.arrivals.length).toBeLessThanOrEqual(most);
     waiting = 0;
@@ -294,9 +294,9 @@ describe('backlog', () => {
     const platforms = await Promise.all([1, 2, 3, 4].map(() => outbox.platform(receiver.url)));
     for (const platform of platforms) await outbox.events(platform, emptyBodies(2_500));
     const deliverer = outbox.deliverer();
-    const before = performance.now();
+    const startedAt = performance.now();
     expect(await deliverer.runDue()).toBe(10_000);
-    const perSecond = Math.round(10_000_000 / (performance.now() - before));
+    const perSecond = Math.round(10_000_000 / (performance.now() - startedAt));
     console.log(`${perSecond} deliveries a second, receiver in the same process`);
     expect(new Set(idsOf(receiver)).size).toBe(10_000);
     expect(receiver.arrivals).toHaveLength(10_000);

@@ -63,13 +63,13 @@ it('the deliverer never sends an event whose key was erased, and delivers the ot
   await app.settle();
   receiver.behave(200);
   await eraseKey(erased.id);
-  const other = await createCustomer(app);
+  const otherCustomer = await createCustomer(app);
   const countBefore = receiver.arrivals.length;
   await app.advance(FIRST_RETRY_MS);
   const [event] = await readStoredEvents(erased.id);
   expect(event?.due_at).toBeNull();
   const since = receiver.arrivals.slice(countBefore).map((each) => each.id);
-  expect(since).toContain((await readStoredEvents(other.id))[0]?.id);
+  expect(since).toContain((await readStoredEvents(otherCustomer.id))[0]?.id);
   expect(since).not.toContain(event?.id);
   expect(await requeueEvents(app.runtime.db, [event?.id ?? ''], app.effects.now(), [0])).toEqual(
     [],
@@ -84,10 +84,10 @@ it('the deliverer skips a corrupt event, logs it, and delivers the others', asyn
     "update events set data = 's1.AAAA.AAAA' where subject = $1 and sealed_for is not null",
     [corrupt.id],
   );
-  const other = await createCustomer(app);
+  const otherCustomer = await createCustomer(app);
   await app.settle();
   expect(receiver.arrivals.map((each) => each.id)).toContain(
-    (await readStoredEvents(other.id))[0]?.id,
+    (await readStoredEvents(otherCustomer.id))[0]?.id,
   );
   expect((await readStoredEvents(corrupt.id))[0]?.due_at).toBeNull();
   expect(app.log.some((line) => line.includes('event unreadable'))).toBe(true);

@@ -274,7 +274,7 @@ export async function dueEvents(
   bufferedEvents: readonly { id: string; endpoint: number }[],
 ): Promise<DueEvent[]> {
   const from = requests.map((request) => request.after ?? EARLIEST);
-  const due = await db.query<Stored<DueEvent>>(DUE, [
+  const rows = await db.query<Stored<DueEvent>>(DUE, [
     dateOf(now),
     requests.map((request) => request.platformId),
     requests.map((request) => request.endpoint),
@@ -284,7 +284,7 @@ export async function dueEvents(
     bufferedEvents.map((each) => each.id),
     bufferedEvents.map((each) => each.endpoint),
   ]);
-  return due
+  return rows
     .map((row) => restored<DueEvent>(row))
     .sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }

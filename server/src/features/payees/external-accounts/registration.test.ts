@@ -240,10 +240,11 @@ describe('createCustomerExternalAccount', () => {
   it('requires a proof of own wallets if counterparties must be identified', async () => {
     const platform = await app.newPlatform('Travel rule');
     const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
-    const supportedCurrencies = config.supportedCurrencies.map((each: { currencyCode: string }) =>
-      each.currencyCode === 'USDC'
-        ? { ...each, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
-        : each,
+    const supportedCurrencies = config.supportedCurrencies.map(
+      (currency: { currencyCode: string }) =>
+        currency.currencyCode === 'USDC'
+          ? { ...currency, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
+          : currency,
     );
     expect(
       (await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform })).status,

@@ -204,12 +204,12 @@ describe('lookupUma of a customer of this server', () => {
       await app.call('GET', '/config', undefined, { as: platform }),
       200,
     );
-    const supportedCurrencies = currencies.map((each: { currencyCode: string }) => ({
-      currencyCode: each.currencyCode,
-      minAmount: each.currencyCode === 'EUR' ? 5_00 : 0,
-      maxAmount: each.currencyCode === 'GBP' ? 0 : 9_000_00,
-      requiredCounterpartyFields: each.currencyCode === 'EUR' ? required : [required[0]],
-      enabledTransactionTypes: each.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
+    const supportedCurrencies = currencies.map((currency: { currencyCode: string }) => ({
+      currencyCode: currency.currencyCode,
+      minAmount: currency.currencyCode === 'EUR' ? 5_00 : 0,
+      maxAmount: currency.currencyCode === 'GBP' ? 0 : 9_000_00,
+      requiredCounterpartyFields: currency.currencyCode === 'EUR' ? required : [required[0]],
+      enabledTransactionTypes: currency.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
     ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform }), 200);
     const body = ok(await discoverUma(otherCustomer.umaAddress), 200);

@@ -220,8 +220,8 @@ describe('createTransferIn', () => {
       200,
     );
     const change = async (overrides: object) => {
-      const changedCurrencies = supportedCurrencies.map((each: object) => ({
-        ...each,
+      const changedCurrencies = supportedCurrencies.map((currency: object) => ({
+        ...currency,
         ...overrides,
       }));
       ok(

@@ -100,8 +100,8 @@ describe('sandboxReceive', () => {
         200,
       );
       const requiredCounterpartyFields = names.map((name) => ({ name, mandatory: true }));
-      const changedCurrencies = supportedCurrencies.map((each: object) => ({
-        ...each,
+      const changedCurrencies = supportedCurrencies.map((currency: object) => ({
+        ...currency,
         requiredCounterpartyFields,
       }));
       ok(
@@ -194,8 +194,8 @@ describe('sandboxReceive', () => {
         'PATCH',
         '/config',
         {
-          supportedCurrencies: supportedCurrencies.map((each: object) => ({
-            ...each,
+          supportedCurrencies: supportedCurrencies.map((currency: object) => ({
+            ...currency,
             ...overrides,
           })),
         },

@@ -118,12 +118,12 @@ async function findDefaultExternalAccount(
   if ('invoice' in account.info) return undefined;
   const accountRails = railsOf(account.info);
   const usable = corridors(currency, currency).filter(
-    (each) =>
+    (corridor) =>
       (accountRails.length
-        ? each.rail !== null && accountRails.includes(each.rail)
-        : each.rail === null) &&
-      port.supportsPayout(account.account_type, each.rail) &&
-      allowsAmount(each, { currency, amount }),
+        ? corridor.rail !== null && accountRails.includes(corridor.rail)
+        : corridor.rail === null) &&
+      port.supportsPayout(account.account_type, corridor.rail) &&
+      allowsAmount(corridor, { currency, amount }),
   );
   if (!usable.length) return undefined;
   const rail = chooseRail(usable.flatMap((corridor) => corridor.rail ?? [])) ?? null;

@@ -33,8 +33,8 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
     await app.call('GET', '/config', undefined, { as: callingPlatform }),
     200,
   );
-  const withoutServerFields = (each: Record<string, unknown>) => {
-    const { providerRequiredCustomerFields: _, ...rest } = each;
+  const withoutServerFields = (currencySettings: Record<string, unknown>) => {
+    const { providerRequiredCustomerFields: _, ...rest } = currencySettings;
     return rest;
   };
   const originalSettings = supportedCurrencies.map(withoutServerFields) as Setting[];

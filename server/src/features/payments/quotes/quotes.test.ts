@@ -414,8 +414,8 @@ describe('platform fees', () => {
       },
     });
     expect(waived.quote.platformFeesIncluded).toBe(0);
-    const zeroFees = feeConfigs.map((each) => ({
-      ...each,
+    const zeroFees = feeConfigs.map((fee) => ({
+      ...fee,
       variableFeeBps: 0,
       fixedFee: { amount: 0, currency: 'USD' },
     }));

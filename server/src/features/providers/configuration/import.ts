@@ -149,19 +149,19 @@ function fileErrors(file: ProviderFile, stored: Stored): FieldError[] {
   const names = own.map(({ providerId }) => providerId);
   const texts = routes.map(routeIdentity);
   return [
-    ...own.flatMap((each, index) => [
-      ...(names.indexOf(each.providerId) < index
+    ...own.flatMap((provider, index) => [
+      ...(names.indexOf(provider.providerId) < index
         ? [repeatedError(`providers.${index}.providerId`)]
         : []),
       ...withPrefix(
         `providers.${index}`,
-        providerErrors(each, stored.providers.get(each.providerId)),
+        providerErrors(provider, stored.providers.get(provider.providerId)),
       ),
     ]),
     ...usedKeyErrors(file, stored),
-    ...routes.flatMap((each, index) => [
+    ...routes.flatMap((route, index) => [
       ...(texts.indexOf(texts[index] ?? '') < index ? [repeatedError(`routes.${index}`)] : []),
-      ...withPrefix(`routes.${index}`, routeFileErrors(each, environments)),
+      ...withPrefix(`routes.${index}`, routeFileErrors(route, environments)),
     ]),
   ];
 }

@@ -119,8 +119,8 @@ export async function buildWorld(
   { steps, seed }: { steps: readonly Step[]; seed: string | undefined },
 ): Promise<World> {
   const operations = new Map(
-    parts.operations().flatMap((each) => {
-      return isCallable(each) ? [[each.contract.operationId, each] as const] : [];
+    parts.operations().flatMap((operation) => {
+      return isCallable(operation) ? [[operation.contract.operationId, operation] as const] : [];
     }),
   );
   checkSteps(steps, operations);

@@ -51,8 +51,8 @@ function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError
   const unknown = Object.keys(params).filter((each) => !expected.includes(each));
   return [
     ...absent.map((each) => ({ field: `params.${each}`, message: 'is required' })),
-    ...unknown.map((each) => ({
-      field: `params.${each}`,
+    ...unknown.map((parameter) => ({
+      field: `params.${parameter}`,
       message: 'is not a parameter of the operation',
     })),
   ];

@@ -380,13 +380,13 @@ export async function prove(
   await checkEnrolled(ctx, customer, factor, field);
   const { success, failure } = EVENTS[kind];
   // Challenges are deleted earlier than events, so events reference the payment or account.
-  const facts = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
+  const details = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
   if (!(await isValidProof(ctx, party, row, action, proof))) {
     ctx.update(scaChallenges, row, { wrong: row.wrong + 1, updated_at: ctx.now });
-    return rejectProof(ctx, customer, failure, facts);
+    return rejectProof(ctx, customer, failure, details);
   }
   endChallenge(ctx, row, 'satisfy');
-  recordScaEvent(ctx, customer, success, facts);
+  recordScaEvent(ctx, customer, success, details);
   return undefined;
 }
 

@@ -55,8 +55,16 @@ function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowC
 /** The changes of a change set, without jobs and events. */
 export function changesOf(set: ChangeSet): Changes {
   const rows = [...rowChangesOf(set)].filter(({ table }) => !OMITTED_TABLES.has(table));
-  const transfers = set.transfers.map((each) => {
-    const { transaction_id: transactionId, step, phase, debit, credit, amount, currency } = each;
+  const transfers = set.transfers.map((transfer) => {
+    const {
+      transaction_id: transactionId,
+      step,
+      phase,
+      debit,
+      credit,
+      amount,
+      currency,
+    } = transfer;
     return { transactionId, step, phase, debit, credit, amount, currency };
   });
   return {

@@ -47,8 +47,8 @@ export function messagesFor(operator: Operator, from: ChangePosition, batch: Bat
     (each) =>
       (platformIds === null || platformIds.includes(each.platformId)) && isEventAfter(each, from),
   );
-  const ofEvents = events.map((each): Message => {
-    const { position, id, type, resourceId, platformId, customerId, createdAt } = each;
+  const ofEvents = events.map((event): Message => {
+    const { position, id, type, resourceId, platformId, customerId, createdAt } = event;
     return {
       key: resourceId,
       position: { position, id, record: from.record },

@@ -11,9 +11,9 @@ import {
  * users, operator tokens and audit records is excluded.
  */
 const COMMON = OPERATOR_PERMISSION_NAMES.filter(
-  (each) =>
-    each === 'profile.manage' ||
-    (each.endsWith('.read') && each !== 'audit.read' && each !== 'staff.read'),
+  (permission) =>
+    permission === 'profile.manage' ||
+    (permission.endsWith('.read') && permission !== 'audit.read' && permission !== 'staff.read'),
 );
 
 /** Role → its permissions. */

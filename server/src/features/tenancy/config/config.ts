@@ -49,16 +49,17 @@ export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_conf
 
 function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>): FieldError[] {
   const codes = list.map((each) => each.currencyCode);
-  return list.flatMap((each, index) => {
+  return list.flatMap((currency, index) => {
     const fieldPathOf = (name: string) => `supportedCurrencies.${index}.${name}`;
     const errors: FieldError[] = [];
     const report = (name: string, message: string) =>
       errors.push({ field: fieldPathOf(name), message });
-    const { currencyCode } = each;
+    const { currencyCode } = currency;
     if (!findCurrency(currencyCode)) report('currencyCode', 'is not a supported currency');
     if (codes.indexOf(currencyCode) < index) report('currencyCode', 'is listed twice');
-    if (each.minAmount > each.maxAmount) report('minAmount', 'must not be greater than maxAmount');
-    const names = each.requiredCounterpartyFields.map((field) => field.name);
+    if (currency.minAmount > currency.maxAmount)
+      report('minAmount', 'must not be greater than maxAmount');
+    const names = currency.requiredCounterpartyFields.map((field) => field.name);
     if (new Set(names).size < names.length)
       report('requiredCounterpartyFields', 'contains a field twice');
     return errors;

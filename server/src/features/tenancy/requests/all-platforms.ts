@@ -115,7 +115,7 @@ async function readsPart(
     (position === undefined || newestFirst(position, row) < 0);
   const started = performance.now();
   const length = operationId === undefined && tokenId === undefined ? ROWS : STEP;
-  const found: RequestRow[] = [];
+  const foundRows: RequestRow[] = [];
   let after: ReadsHead | undefined;
   for (;;) {
     const { text, values } = headsSql({ from, until, operationId, tokenId, after, length });
@@ -123,22 +123,22 @@ async function readsPart(
     const matching = heads.filter(({ matches }) => matches);
     const read = matching.slice(0, ROWS);
     for (const row of read.length ? await contentsOf(db, read) : []) {
-      found.push(...requestsOf(row, isWanted));
+      foundRows.push(...requestsOf(row, isWanted));
     }
-    found.sort(newestFirst);
+    foundRows.sort(newestFirst);
     const isCut = matching.length > ROWS;
     after = isCut ? read.at(-1) : heads.at(-1);
     const isLast = !isCut && heads.length < length;
-    if (isLast && found.length <= limit) return { items: found, end: undefined };
+    if (isLast && foundRows.length <= limit) return { items: foundRows, end: undefined };
     // No further row has a request after this time.
     const bound = after?.last_at ?? 0;
-    const next = found[limit];
+    const next = foundRows[limit];
     if (next && (isLast || next.created_at > bound)) {
-      return { items: found.slice(0, limit), end: found[limit - 1] };
+      return { items: foundRows.slice(0, limit), end: foundRows[limit - 1] };
     }
     // Rows after the period only overlap it: the page has not begun.
     if (bound < until && performance.now() - started > PAGE_MS) {
-      const items = found.filter(({ created_at }) => created_at > bound).slice(0, limit);
+      const items = foundRows.filter(({ created_at }) => created_at > bound).slice(0, limit);
       return { items, end: { created_at: bound + 1, id: FIRST_ID } };
     }
   }

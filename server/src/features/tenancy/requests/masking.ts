@@ -329,28 +329,29 @@ const WORD_AFTER = /^\w*/;
 /** Whether the text at this position is a part of a longer word that the contract lists. */
 function isPartOfWord(message: string, start: number, end: number, words: ListedValues['words']) {
   const precedingWord = WORD_BEFORE.exec(message.slice(0, start))?.[0] ?? '';
-  const after = WORD_AFTER.exec(message.slice(end))?.[0] ?? '';
+  const followingText = WORD_AFTER.exec(message.slice(end))?.[0] ?? '';
   return (
-    precedingWord + after !== '' && words.has(precedingWord + message.slice(start, end) + after)
+    precedingWord + followingText !== '' &&
+    words.has(precedingWord + message.slice(start, end) + followingText)
   );
 }
 
 /** Replaces each of the texts, ignoring case. */
 function withoutTexts(message: string, texts: readonly string[], { words }: ListedValues): string {
-  let out = redactText(message);
+  let redactedText = redactText(message);
   for (const text of texts) {
-    let lower = out.toLowerCase();
+    let lower = redactedText.toLowerCase();
     // A character whose lower case has another length would shift positions.
-    if (lower.length !== out.length) return MASKED;
+    if (lower.length !== redactedText.length) return MASKED;
     for (let index = lower.indexOf(text); index >= 0; ) {
       const end = index + text.length;
-      const isKept = isPartOfWord(out, index, end, words);
-      if (!isKept) out = out.slice(0, index) + MASKED + out.slice(end);
-      lower = out.toLowerCase();
+      const isKept = isPartOfWord(redactedText, index, end, words);
+      if (!isKept) redactedText = redactedText.slice(0, index) + MASKED + redactedText.slice(end);
+      lower = redactedText.toLowerCase();
       index = lower.indexOf(text, isKept ? end : index + MASKED.length);
     }
   }
-  return out;
+  return redactedText;
 }
 
 const FIELD_NAME = /^([A-Za-z_][A-Za-z_-]{0,39}|\d{1,4})$/;

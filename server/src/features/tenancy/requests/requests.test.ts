@@ -114,14 +114,14 @@ describe('getRequestById', () => {
   it('waits for a record that another process is about to write', async () => {
     const id = idOf(await get('/quotes/Quote:00000000-0000-7000-8000-000000000000'));
     ok(await get(`/requests/${id}`), 200);
-    const other = `${id.slice(0, -12)}0123456789ab`;
-    const pendingRequest = get(`/requests/${other}`);
+    const unknownId = `${id.slice(0, -12)}0123456789ab`;
+    const pendingRequest = get(`/requests/${unknownId}`);
     await sleep(250);
     const COPY = `insert into api_requests
       select (jsonb_populate_record(r, jsonb_build_object('id', $2::text))).*
       from api_requests r where id = $1`;
-    await app.runtime.db.query(COPY, [id, other]);
-    expect(await pendingRequest).toMatchObject({ status: 200, body: { id: other } });
+    await app.runtime.db.query(COPY, [id, unknownId]);
+    expect(await pendingRequest).toMatchObject({ status: 200, body: { id: unknownId } });
     const never = `${id.slice(0, -12)}ba9876543210`;
     expect((await get(`/requests/${never}`)).status).toBe(404);
   });
@@ -246,8 +246,8 @@ describe('requests that call operations', () => {
     expect(error.reason).toContain('getCustomerById');
     expect(error.details).toEqual(failed.body.details);
     const body = { operationId: 'createNothing', body: {} };
-    const other = await app.call('POST', '/sandbox/fixtures', { steps: [body] });
-    expect((await recordOf(other)).error.details.errors[0].field).toBe('steps.0.operationId');
+    const otherReply = await app.call('POST', '/sandbox/fixtures', { steps: [body] });
+    expect((await recordOf(otherReply)).error.details.errors[0].field).toBe('steps.0.operationId');
   });
 });
 
@@ -320,10 +320,10 @@ describe('listRequests', () => {
   });
 
   it('returns pages in both orders', async () => {
-    const before = new Date(app.effects.now()).toISOString();
+    const startTime = new Date(app.effects.now()).toISOString();
     await app.advance(1_000);
     for (const sortOrder of ['asc', 'desc']) {
-      const query = `createdBefore=${before}&sortOrder=${sortOrder}&limit=7`;
+      const query = `createdBefore=${startTime}&sortOrder=${sortOrder}&limit=7`;
       const ids: string[] = [];
       let cursor = '';
       do {

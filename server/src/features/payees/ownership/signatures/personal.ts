@@ -17,8 +17,8 @@ export function decodeHex(text: string): Buffer | undefined {
 
 function digestOf(chain: string, message: string): Uint8Array {
   const bytes = Buffer.from(message, 'utf8');
-  const head = Buffer.from(`\x19${chain} Signed Message:\n${bytes.length}`, 'utf8');
-  return keccak_256(Buffer.concat([head, bytes]));
+  const prefix = Buffer.from(`\x19${chain} Signed Message:\n${bytes.length}`, 'utf8');
+  return keccak_256(Buffer.concat([prefix, bytes]));
 }
 
 /** The digest that an EVM wallet signs. */
