@@ -39,7 +39,7 @@ interface SearchInput extends PageInput {
   customerId?: string | undefined;
 }
 
-const OF_WALLETS = `
+const WALLETS_SQL = `
   select account_id, array_agg(distinct type order by type) as types
     from credentials where account_id = any($1) and status = 'ACTIVE' group by account_id`;
 
@@ -56,7 +56,7 @@ export async function searchWallets(
   const ids = rows.map(({ id }) => id);
   const [accounts, types, recoveries] = await Promise.all([
     Promise.all(ids.map((id) => readInternalAccount(db, id))),
-    db.query<{ account_id: string; types: CredentialType[] }>(OF_WALLETS, [ids]),
+    db.query<{ account_id: string; types: CredentialType[] }>(WALLETS_SQL, [ids]),
     db.query<{ account_id: string }>(RECOVERING, [ids]),
   ]);
   const typesOf = new Map(types.map((each) => [each.account_id, each.types]));

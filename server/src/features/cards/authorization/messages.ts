@@ -161,7 +161,7 @@ export async function applyNotice(
 }
 
 // Matches the index `card_messages_opened`.
-const OPENED = `select transaction_id, platform_id from card_messages
+const PAYMENT_OF_TOKEN = `select transaction_id, platform_id from card_messages
   where token = $1 and approved and transaction_id is not null
     and kind in ('AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION',
       'FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE')`;
@@ -173,7 +173,7 @@ export async function findPaymentOfToken(
   token: string,
 ): Promise<{ transactionId: string; platformId: string } | undefined> {
   type TokenPayment = { transaction_id: string; platform_id: string };
-  const [payment] = await db.query<TokenPayment>(OPENED, [`${environment} ${token}`]);
+  const [payment] = await db.query<TokenPayment>(PAYMENT_OF_TOKEN, [`${environment} ${token}`]);
   return payment && { transactionId: payment.transaction_id, platformId: payment.platform_id };
 }
 

@@ -19,10 +19,10 @@ export async function countEvents(db: Database, range: EventRange, maximum: numb
   return countIn(db, range, { low, high }, maximum);
 }
 
-const FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
+const POSITION_FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
 
 function positionOf(text: string | null): EventPosition {
-  const [, position, id] = FORM.exec(text ?? '') ?? [];
+  const [, position, id] = POSITION_FORM.exec(text ?? '') ?? [];
   return position === undefined || id === undefined
     ? { position: LOWEST, id: '' }
     : { position: BigInt(position), id };

@@ -133,14 +133,14 @@ export async function countIn(
   return (await db.query<Counted>(text, values))[0] as Counted;
 }
 
-const ONE = `select ${COLUMNS} from events e ${JOINS} where e.id = $1 and e.platform_id = $2`;
+const EVENT_BY_ID = `select ${COLUMNS} from events e ${JOINS} where e.id = $1 and e.platform_id = $2`;
 
 export async function eventOf(
   db: Database,
   platformId: string,
   id: string,
 ): Promise<EventRow | undefined> {
-  const [row] = await db.query<Stored>(ONE, [id, platformId]);
+  const [row] = await db.query<Stored>(EVENT_BY_ID, [id, platformId]);
   return row && restoreRow(row);
 }
 
@@ -237,11 +237,11 @@ export async function boundsOf(
 /** Below the position of every event. */
 export const LOWEST = -(2n ** 62n);
 
-const FIRST = `select e.position from events e where ${PLATFORM_CONDITION} order by e.position limit 1`;
+const FIRST_POSITION = `select e.position from events e where ${PLATFORM_CONDITION} order by e.position limit 1`;
 
 /** Position of the oldest event of a platform; undefined if it has none. */
 export async function firstPositionOf(db: Database, platformId: string) {
-  const [row] = await db.query<{ position: bigint }>(FIRST, [platformId]);
+  const [row] = await db.query<{ position: bigint }>(FIRST_POSITION, [platformId]);
   return row?.position;
 }
 

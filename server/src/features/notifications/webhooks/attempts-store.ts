@@ -33,7 +33,7 @@ const attemptsMadeSql = (endpoint: string) => `(select coalesce(max(a.attempt), 
     from webhook_attempts a where a.platform_id = e.platform_id and a.endpoint = ${endpoint}
       and a.event_id = e.id)`;
 
-const ONE = `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.balance, e.held,
+const EVENT_BY_ID = `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.balance, e.held,
     e.created_at, ${attemptsMadeSql('0')} as attempts
   from events e left join events b on b.id = e.base_id where e.id = $1`;
 
@@ -44,7 +44,7 @@ export async function storedEvent(
   db: Database,
   id: string,
 ): Promise<EventWithAttempts | undefined> {
-  const [row] = await db.query<Stored<EventWithAttempts>>(ONE, [id]);
+  const [row] = await db.query<Stored<EventWithAttempts>>(EVENT_BY_ID, [id]);
   return row && restored(row);
 }
 

@@ -189,7 +189,7 @@ export async function heldByClocks(db: Database, holder: string, now: Time): Pro
   return rows.map((each) => each.platform_id);
 }
 
-const FIRST = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
+const FIRST_QUEUED = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
   where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'kept'
   order by q.due_at limit 1`;
 
@@ -199,7 +199,7 @@ export async function firstQueued(
   platformId: string,
   until: Time,
 ): Promise<Time | undefined> {
-  const rows = await db.query<{ due_at: Time }>(FIRST, [platformId, dateOf(until)]);
+  const rows = await db.query<{ due_at: Time }>(FIRST_QUEUED, [platformId, dateOf(until)]);
   return rows[0]?.due_at;
 }
 
@@ -349,7 +349,7 @@ export async function noteFailing(db: Database, failing: readonly Failing[]): Pr
 }
 
 /** Removes the rows of `gone` from the queue without delivery: their last attempt has failed permanently. */
-const CLOSED = `update webhook_attempts a set result = 'dropped' from gone g
+const END_LAST_ATTEMPTS = `update webhook_attempts a set result = 'dropped' from gone g
     where a.platform_id = g.platform_id and a.endpoint = g.endpoint and a.event_id = g.event_id
       and a.attempt = g.attempts and a.result = 'retry'`;
 
@@ -364,7 +364,7 @@ const DISCARD = `
       where (q.due_at <= ${CLOCK} or w.deleted_at is not null) and ${TARGET} = 'none'
       limit $4::int for update of q skip locked)
     returning platform_id, endpoint, event_id, attempts
-  ), closed as (${CLOSED})
+  ), closed as (${END_LAST_ATTEMPTS})
   select event_id from gone`;
 
 /**
@@ -388,7 +388,7 @@ const DISCARD_UNREADABLE = `
       as u(platform_id, endpoint, event_id)
     where q.platform_id = u.platform_id and q.endpoint = u.endpoint and q.event_id = u.event_id
     returning q.platform_id, q.endpoint, q.event_id, q.attempts
-  ) ${CLOSED}`;
+  ) ${END_LAST_ATTEMPTS}`;
 
 type Queued = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
 

@@ -79,7 +79,7 @@ function applicant([fullName, age]: (typeof APPLICANTS)[number], index: number, 
   return { at: until - age, owner: key, steps };
 }
 
-const FIRMS = [
+const BUSINESSES_IN_REVIEW = [
   ['Silverbeck Freight LLC', 14 * HOUR],
   ['Marlowe & Finch Bakery LLC', 75 * HOUR],
 ] as const;
@@ -91,7 +91,11 @@ const EVIDENCE = [
   'DIRECTOR_REGISTRY',
 ];
 
-function applyingFirm([legalName, age]: (typeof FIRMS)[number], index: number, until: Time) {
+function applyingFirm(
+  [legalName, age]: (typeof BUSINESSES_IN_REVIEW)[number],
+  index: number,
+  until: Time,
+) {
   const key = `applying-firm-${index + 1}`;
   const owner = `${key}-owner`;
   const birthDate = '1979-05-14';
@@ -243,7 +247,7 @@ function debits({ keys, from, until, payments }: Extras, random: SeededRandom): 
   });
 }
 
-const COIN = 'coin';
+const COIN_NAME = 'coin';
 
 /** A stablecoin of the platform, with mints and burns. */
 function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action[] {
@@ -255,7 +259,7 @@ function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action
       body: { provider: 'BRALE', apiClientId: 'northlight', apiClientSecret: 'sandbox-secret-700' },
     },
     {
-      name: COIN,
+      name: COIN_NAME,
       operationId: 'registerStablecoin',
       body: {
         providerTokenIdentifier: 'coin-northlight-700',
@@ -266,9 +270,9 @@ function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action
     },
     {
       operationId: 'requestStablecoinServiceEnablement',
-      params: { stablecoinId: `$${COIN}.id` },
+      params: { stablecoinId: `$${COIN_NAME}.id` },
     },
-    setStatus(`$${COIN}.id`, 'ENABLING'),
+    setStatus(`$${COIN_NAME}.id`, 'ENABLING'),
     {
       name: 'coin-wallet',
       operationId: 'createCustomerExternalAccount',
@@ -286,7 +290,9 @@ function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action
   const order = (at: Time, operationId: string, body: object): Action => ({
     at,
     owner: key,
-    steps: [{ operationId, params: { stablecoinId: `$${COIN}.id` }, body, mayBeRejected: true }],
+    steps: [
+      { operationId, params: { stablecoinId: `$${COIN_NAME}.id` }, body, mayBeRejected: true },
+    ],
   });
   const start = from + 3 * DAY;
   const orders = Array.from({ length: 18 }, (_, index) => {
@@ -374,7 +380,7 @@ export function extrasOf(input: Extras, random: SeededRandom): Action[] {
   const { until } = input;
   return [
     ...APPLICANTS.map((each, index) => applicant(each, index, until)),
-    ...FIRMS.map((each, index) => applyingFirm(each, index, until)),
+    ...BUSINESSES_IN_REVIEW.map((each, index) => applyingFirm(each, index, until)),
     ...agents(input, random),
     ...debits(input, random),
     ...stablecoin(input, random),

@@ -86,7 +86,7 @@ const COUNTRIES: readonly Country[] = [
   },
 ];
 
-const FIRMS = {
+const BUSINESS_NAMES = {
   names: [
     ...split('Northlight Cedarpoint Bluewren Saltmarsh Copperfield Larkspur Meridian Oakhurst'),
     ...split('Pinewater Quillon Redfern Tidewell Umberland Westmoor Yarrow Alderway'),
@@ -158,8 +158,8 @@ function individual(key: string, country: Country, random: SeededRandom): Custom
 }
 
 function business(key: string, index: number, country: Country, random: SeededRandom): Customer {
-  const { names, trades } = FIRMS;
-  const form = FIRMS.forms[country.code as keyof typeof FIRMS.forms] ?? 'LLC';
+  const { names, trades } = BUSINESS_NAMES;
+  const form = BUSINESS_NAMES.forms[country.code as keyof typeof BUSINESS_NAMES.forms] ?? 'LLC';
   const trade = trades[(index + Math.floor(index / names.length)) % trades.length];
   const name = `${names[index % names.length]} ${trade} ${form}`;
   return {

@@ -26,7 +26,7 @@ const LATE_INTERVAL_MS = 3_600_000;
 const LATE_PERIOD_MS = 7 * 24 * LATE_INTERVAL_MS;
 
 const CANCELLED = 'PROVIDER_CANCELLED';
-const BY_OPERATOR = 'ENDED_BY_SERVICE';
+const ENDED_BY_OPERATOR = 'ENDED_BY_SERVICE';
 
 /** `unknown` changes nothing. */
 export const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent | undefined>> = {
@@ -121,7 +121,7 @@ export async function endByOperator(
     ctx,
     row,
     event,
-    event === 'fail' ? { failure_reason: BY_OPERATOR } : {},
+    event === 'fail' ? { failure_reason: ENDED_BY_OPERATOR } : {},
   );
   // In other statuses it already has a job.
   if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, endedOperation);

@@ -99,7 +99,7 @@ export type RecordHead = Pick<
   'number' | 'operation_id' | 'subject' | 'platform_id' | 'created_at'
 > & { has_changes: boolean };
 
-const HEADS = `select number, operation_id, subject, platform_id, created_at,
+const HEADS_SQL = `select number, operation_id, subject, platform_id, created_at,
     changes is not null as has_changes
   from operator_audit where number > $1 order by number limit $2`;
 
@@ -107,7 +107,7 @@ const HEADS = `select number, operation_id, subject, platform_id, created_at,
 export const recordHeads = {
   /** Up to `limit` records with a number above `after`, in order. */
   after: (db: Pick<Database, 'query'>, after: bigint, limit: number): Promise<RecordHead[]> =>
-    db.query<RecordHead>(HEADS, [after, limit]),
+    db.query<RecordHead>(HEADS_SQL, [after, limit]),
   /** Number of the last record; 0 if there is none. */
   last: async (db: Pick<Database, 'read'>): Promise<bigint> =>
     (await db.read(auditHead, HEAD))?.number ?? 0n,

@@ -10,7 +10,7 @@ import {
  * Permissions of every role: the user's own sign-in methods, and reads without personal data. Reading
  * users, operator tokens and audit records is excluded.
  */
-const COMMON = OPERATOR_PERMISSION_NAMES.filter(
+const COMMON_PERMISSIONS = OPERATOR_PERMISSION_NAMES.filter(
   (permission) =>
     permission === 'profile.manage' ||
     (permission.endsWith('.read') && permission !== 'audit.read' && permission !== 'staff.read'),
@@ -18,10 +18,15 @@ const COMMON = OPERATOR_PERMISSION_NAMES.filter(
 
 /** Role → its permissions. */
 export const ROLES = {
-  viewer: COMMON,
-  support: [...COMMON, 'authentication.manage', 'personal-data.reveal', 'webhooks.manage'],
+  viewer: COMMON_PERMISSIONS,
+  support: [
+    ...COMMON_PERMISSIONS,
+    'authentication.manage',
+    'personal-data.reveal',
+    'webhooks.manage',
+  ],
   compliance: [
-    ...COMMON,
+    ...COMMON_PERMISSIONS,
     'approvals.decide',
     'agents.manage',
     'audit.read',
@@ -37,7 +42,7 @@ export const ROLES = {
     'wallets.manage',
   ],
   treasury: [
-    ...COMMON,
+    ...COMMON_PERMISSIONS,
     'accounts.manage',
     'approvals.decide',
     'cards.manage',
@@ -47,7 +52,7 @@ export const ROLES = {
     'reconciliation.manage',
   ],
   developer: [
-    ...COMMON,
+    ...COMMON_PERMISSIONS,
     'jobs.manage',
     'keys.manage',
     'requests.manage',

@@ -53,7 +53,7 @@ interface ReadsHead {
   matches: boolean;
 }
 
-const HEADS = `select platform_id, last_at, last_id,
+const HEADS_SQL = `select platform_id, last_at, last_id,
     ($4::int8 is null or $4 = any(operation_hashes))
       and ($5::int8 is null or $5 = any(token_hashes)) as matches
   from api_request_reads
@@ -76,7 +76,7 @@ export function headsSql({ from, until, operationId, tokenId, after, length }: H
   const bounds = [new Date(from), new Date(until + MAX_SPAN_MS), new Date(until)];
   const position = [after ? new Date(after.last_at) : null, after?.last_id ?? null];
   const values = [...bounds, hashIf(operationId), hashIf(tokenId), ...position, length];
-  return { text: HEADS, values };
+  return { text: HEADS_SQL, values };
 }
 
 const CONTENTS = `select r.platform_id, r.shapes, r.entries

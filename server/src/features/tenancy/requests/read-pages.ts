@@ -31,7 +31,7 @@ const ROWS_SQL = (sort: Sort) => `select platform_id, last_at, last_id, shapes, 
     and ($7::timestamptz is null or (last_at, last_id) ${sort === 'asc' ? '>' : '<'} ($7, $8))
   order by last_at ${sort}, last_id ${sort} limit ${ROWS}`;
 
-const TEXTS = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
+const ROWS_SQL_BY_ORDER = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
 
 export type RequestPosition = Pick<RequestRow, 'created_at' | 'id'>;
 
@@ -60,7 +60,7 @@ export async function firstReads(
   let last: ReadsRow | undefined;
   for (;;) {
     const after = [last ? new Date(last.last_at) : null, last?.last_id ?? null];
-    const rows = await db.query<ReadsRow>(TEXTS[sort], [...values, ...after]);
+    const rows = await db.query<ReadsRow>(ROWS_SQL_BY_ORDER[sort], [...values, ...after]);
     for (const row of rows) foundRows.push(...requestsOf(row, isWanted));
     last = rows.at(-1);
     foundRows.sort((one, other) => sign * comparePositions(one, other));

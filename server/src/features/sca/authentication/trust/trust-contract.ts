@@ -35,7 +35,7 @@ const BeneficiaryTrustConfirm = named(
   ),
 );
 
-const COMMON = {
+const COMMON_FIELDS = {
   method: 'POST',
   tag: SCA_TAG,
   permission: 'MANAGE',
@@ -56,10 +56,10 @@ const FACTOR_CHOICE =
   'new challenge replaces the previous one. No session is required.';
 
 // Sealed: the passkey options contain the credential id of the customer.
-const start = { ...COMMON, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
+const start = { ...COMMON_FIELDS, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
 
 const confirm = {
-  ...COMMON,
+  ...COMMON_FIELDS,
   body: BeneficiaryTrustConfirmRequest,
   replies: { 200: BeneficiaryTrustConfirm },
 } as const;
