@@ -21,8 +21,8 @@ const EARLIEST = Date.UTC(2000, 0, 1);
 /** After every posting. */
 const LATEST = Date.UTC(3000, 0, 1);
 /**
- * Postings can be this much older than their account, because operations commit in a different
- * order than their clocks.
+ * Postings can be this much older than their account, because the order of commits can differ from
+ * the order of their times.
  */
 const DISORDER_MS = 86_400_000;
 

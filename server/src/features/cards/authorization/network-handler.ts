@@ -1,22 +1,7 @@
 // Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a
 // repeated message has one effect and one response. A network waits a limited time for a decision
-// and treats a missing response as a decline. An approval must therefore not remain in the books
-// without reaching the network:
-//
-// - A request that loses too many races or finds too long a queue has written nothing. It fails, and
-//   the issuer may repeat it.
-// - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
-// - If the connection is lost before the result of the commit, a decline is written under the same
-//   id. If it is committed, the approval under the same id can no longer be committed; otherwise the
-//   approval exists and is returned.
-// - If that cannot be written either, or the process ends between commit and response, the issuer
-//   has no decision: it repeats the request and receives the recorded decision, or its network ends
-//   the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
-//
-// A second request with the same id waits for the first in this process, so it never returns an
-// approval that is about to be undone. Across processes this can happen: a second request with a
-// later deadline may read the approval between the two commits. The network has then received both
-// decisions, and a clearing after that is a late clearing.
+// and treats a missing response as a decline, so an approval must not remain in the books without
+// reaching the network; `cardNetworkHandler` describes how each failure is handled.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
@@ -227,7 +212,24 @@ function createSerializer() {
   };
 }
 
-/** The handler for the issuers of an environment. Cards of the other one are not found. */
+/**
+ * The handler for the issuers of an environment. Cards of the other environment are not found.
+ *
+ * - A request that conflicts too often or finds a full queue has written nothing. It fails, and the
+ *   issuer may repeat it.
+ * - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
+ * - If the connection is lost before the result of the commit, a decline is written under the same
+ *   id. If the decline is committed, the approval under the same id can no longer be committed;
+ *   otherwise the approval exists and is returned.
+ * - If the decline cannot be written either, or the process ends between commit and response, the
+ *   issuer has no decision: it repeats the request and receives the recorded decision, or its
+ *   network ends the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
+ *
+ * A second request with the same id waits for the first in this process, so it never returns an
+ * approval that is about to be undone. In another process, a second request with a later deadline
+ * may read the approval between the two commits. The network has then received both decisions, and
+ * a clearing after that is a late clearing.
+ */
 export function cardNetworkHandler(
   runtime: Runtime,
   parts: CardParts,

@@ -1,17 +1,6 @@
-// The arithmetic of a card payment: before its facts and an event, the new facts and the postings.
-// Pure, and the only place that adds these amounts. All are in the currency of the card; the caller
-// converts them to the units of the funding account.
-//
-// The system account `cards` holds what was debited until the network clears it. The part of one
-// payment is always confirmed debits - released + writtenOff - settled, negative only while a debit
-// is pending or an exception is open.
-// With net = settled - refunded, paid = confirmed debits - released - (refunded - recovered),
-// borne = max(writtenOff, recovered) and loss = borne - recovered, these hold after every change:
-// - Without a pending debit, paid + loss <= net + the remaining authorization: nothing is debited
-//   twice.
-// - Unless it is an EXCEPTION, recovered <= writtenOff: the operator keeps no gain.
-// - When it has ended, paid + loss = net. Neither is negative, unless an account that could not be
-//   debited had received more refunds than it ever paid.
+// The arithmetic of a card payment: from its facts and an event, the new facts and the postings.
+// Pure, and the only place that adds these amounts. All amounts are in the currency of the card; the
+// caller converts them to the units of the funding account.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { SystemAccount } from '../../../ledger/chart.ts';
@@ -26,6 +15,17 @@ import {
   refundedOf,
   settledOf,
 } from '../../payments/card-payments/index.ts';
+
+// The system account `cards` holds what was debited until the network clears it. The part of one
+// payment is always confirmed debits - released + writtenOff - settled, negative only while a debit
+// is pending or an exception is open.
+// With net = settled - refunded, paid = confirmed debits - released - (refunded - recovered),
+// borne = max(writtenOff, recovered) and loss = borne - recovered, these hold after every change:
+// - Without a pending debit, paid + loss <= net + the remaining authorization: nothing is debited
+//   twice.
+// - Unless it is an EXCEPTION, recovered <= writtenOff: the operator keeps no gain.
+// - When it has ended, paid + loss = net. Neither is negative, unless an account that could not be
+//   debited had received more refunds than it ever paid.
 
 /** One posting of a payment. */
 export interface Step {

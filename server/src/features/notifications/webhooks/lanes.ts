@@ -1,8 +1,8 @@
-// Concurrency limits for webhook delivery. Every endpoint has a lane with a number of slots; a success adds
-// one, a failure halves them, so an unavailable receiver occupies one request and does not slow the others.
-// The lanes of one platform share its maximum; each may use one slot beyond it, so that a slow endpoint
-// does not stop the others. Choosing the next event takes constant time: lanes that cannot send now are not
-// visited. No I/O here: the deliverer reads, sends and records.
+// Concurrency limits for webhook delivery, without I/O: the deliverer reads, sends and records. Every
+// endpoint has a lane with a number of slots; a success adds one, a failure halves them, so an
+// unavailable receiver occupies one request and does not slow the others. The lanes of one platform
+// share its maximum; each may use one slot beyond it, so that a slow endpoint does not stop the
+// others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
@@ -107,6 +107,7 @@ const createLane = (platform: Platform, slots: number): Lane => ({
   buffered: new Set(),
 });
 
+/** Choosing the next event takes constant time: lanes that cannot send now are not visited. */
 export function createLanes(limits: Limits): Lanes {
   const platforms = new Map<string, Platform>();
   /** Lanes with a buffered event. */

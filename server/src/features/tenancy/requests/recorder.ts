@@ -1,9 +1,6 @@
 // Records requests outside their critical path: in memory at first, then many in one statement on a
 // separate connection, whose commits do not wait for the disk. A request never waits for its
-// record. If the database does not keep up, records are dropped and counted. Records are buffered
-// as columns of a batch, which are the parameters of a statement: one object per record would
-// survive collections of the young generation. Successful reads are buffered in the row that they
-// share.
+// record. If the database does not keep up, records are dropped and counted.
 import type pg from 'pg';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -61,6 +58,11 @@ const LIMITED_PER_SECOND = 20;
 
 type Columns = readonly unknown[][];
 
+/**
+ * Buffered records, as columns that are the parameters of a statement: one object per record would
+ * survive collections of the young generation. Successful reads are buffered in the row that they
+ * share.
+ */
 interface Batch {
   count: number;
   characters: number;
