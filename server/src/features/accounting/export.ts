@@ -1,6 +1,6 @@
 // Accounting exports by UTC day: transactions, postings and balances. Each export is one consistent
 // statement over the tables of several features. Balances are calculated backwards from the current
-// ones, so a month costs its own transfers and those after it, not the whole history.
+// ones, so the cost of a month depends on its own and later transfers only.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';

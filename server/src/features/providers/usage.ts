@@ -146,9 +146,9 @@ interface ClosingBalance {
 }
 
 /**
- * Stages the closing balance of a statement as the prefunded balance, less the transfers on no statement:
- * those that were sent later, and those that the provider had not booked yet. Without effect if the
- * provider is not prefunded in the currency, or a later balance is known.
+ * Stages the closing balance of a statement as the prefunded balance, less the transfers on no
+ * statement: transfers that were sent later, and transfers that the provider had not booked yet.
+ * Without effect if the provider is not prefunded in the currency, or a later balance is known.
  */
 export async function stageClosingBalance(
   ctx: Ctx,

@@ -44,7 +44,7 @@ export const removalTime = (settings: RetentionSettings, partition: Partition): 
 /** A partition whose rows are all older than the retention period. */
 export type ExpiredPartition = Partition & { until: Time };
 
-/** Expired partitions: those of attempts before those of events, each oldest first. */
+/** Expired partitions: partitions of attempts before partitions of events, each oldest first. */
 export const expiredPartitions = (
   partitions: readonly Partition[],
   settings: RetentionSettings,

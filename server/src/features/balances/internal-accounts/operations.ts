@@ -1,5 +1,5 @@
-// Reads internal accounts: one by id, those of customers in pages, those of the platform in one list.
-// Balances are read by id after the rows, so a list needs two round trips.
+// Reads internal accounts: one by id, accounts of customers in pages, accounts of the platform in
+// one list. Balances are read by id after the rows, so a list needs two round trips.
 import type { Static } from '@sinclair/typebox';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { equals } from '../../../runtime/db/paging.ts';

@@ -88,8 +88,8 @@ export const fundedAccountOf = ({ id, currency, customer_id }: InternalAccountRo
 });
 
 /**
- * Requests the funding instructions again and stages a change with its event. Returns whether they changed;
- * those of an external system are requested by a job.
+ * Requests the funding instructions again and stages a change with its event. Returns whether they
+ * changed. A job requests the instructions of an external system.
  */
 export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
   const { id, currency, platform_id: platformId } = row;

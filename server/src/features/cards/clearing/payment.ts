@@ -217,7 +217,9 @@ async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Pr
   return isZero ? cancelDecision(ctx, row) : awaitDecision(ctx, row);
 }
 
-/** The same account, with its owner required as read. A freeze of the account is not checked. */
+/**
+ * The creditable account, with its owner required as read. A freeze of the account is not checked.
+ */
 async function requireCreditableAccount(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -243,7 +245,8 @@ async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise
 }
 
 /**
- * Debits the account, into a negative balance if spent. For a closed account it goes to suspense.
+ * Debits the account, into a negative balance if spent. For a closed account the amount is posted
+ * to suspense.
  */
 async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);

@@ -113,7 +113,7 @@ const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): Job
     },
   });
 
-/** Two jobs may run concurrently: one that sent an outdated state sends again. */
+/** Two jobs may run concurrently. A job that sent an outdated state sends again. */
 const notifyIssuerJob = (parts: Parts): JobHandler =>
   jobHandler(NOTIFY_ISSUER, {
     maxAttempts: OUTAGE_ATTEMPTS,

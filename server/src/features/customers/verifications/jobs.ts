@@ -99,8 +99,8 @@ interface ReportedOutcome {
 }
 
 /**
- * Applies a decision that the connector of this environment reported by itself. A known decision has no
- * effect, and one that contradicts another is not applied. Throws NOT_FOUND.
+ * Applies a decision that the connector of this environment reported by itself. A known decision
+ * has no effect, and a contradictory decision is not applied. Throws NOT_FOUND.
  */
 export async function applyReportedDecision(
   runtime: Runtime,

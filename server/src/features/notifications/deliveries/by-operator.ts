@@ -1,5 +1,5 @@
-// Webhook deliveries for the operator: pending ones, those of an event, events that were dropped,
-// and sending an event again. Deliveries are shown as the API shows them.
+// Webhook deliveries for the operator: pending deliveries, the deliveries of an event, dropped
+// events, and sending an event again. Deliveries are shown as the API shows them.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';

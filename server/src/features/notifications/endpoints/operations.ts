@@ -178,8 +178,8 @@ export async function setEndpointStatus(
 }
 
 /**
- * The platform of an endpoint by its id. An unknown id may be that of a configured endpoint: it names a
- * platform, which may not exist.
+ * The platform of an endpoint by its id. An id without a row may belong to a configured endpoint:
+ * it contains the id of a platform, which may not exist.
  */
 export async function platformOfEndpoint(
   { read }: Pick<Ctx, 'read'>,

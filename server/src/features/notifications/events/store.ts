@@ -272,8 +272,9 @@ export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Pro
 
 const OPEN_EPOCH = 'select open_event_epoch()';
 
-// PostgreSQL does not write the initial state of an unlogged sequence to the disk of a replica before its
-// next checkpoint. On a replica that becomes the primary earlier, the sequence is unreadable for ever.
+// PostgreSQL does not write the initial state of an unlogged sequence to the disk of a replica
+// before its next checkpoint. On a replica that becomes the primary earlier, the sequence is
+// permanently unreadable.
 const RENEW_MARK = `drop sequence event_epoch_mark; create unlogged sequence event_epoch_mark;
   ${OPEN_EPOCH}`;
 

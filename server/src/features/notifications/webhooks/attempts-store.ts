@@ -48,7 +48,7 @@ export async function storedEvent(
   return row && restored(row);
 }
 
-/** The position of a delivery that is pulled: behind those that could be read before. */
+/** The position of a pulled delivery: after all deliveries that could be read before. */
 const positionOf = (endpoint: string) => `(select event_position() from webhook_endpoints w
         where w.platform_id = e.platform_id and w.number = ${endpoint} and w.number > 0
           and w.url is null)`;

@@ -17,7 +17,7 @@ const eventOf = ({ id, subject }: Part) =>
     balance: subject === null ? 1n : null,
   }) as DueEvent;
 
-/** The same rules by searching a list. */
+/** A queue with the same rules that searches a list. */
 function createSearchedQueue() {
   let queue: DueEvent[] = [];
   const busy = new Set<string>();

@@ -122,7 +122,8 @@ export function createLanes(limits: Limits): Lanes {
   let queued = 0;
   let inFlight = 0;
   let failingInFlight = 0;
-  // Failing receivers, however many, get at most half of the requests in flight.
+  // Failing receivers together get at most half of the requests in flight, regardless of their
+  // number.
   const failingMax = Math.ceil(limits.inFlightTotal / 2);
 
   function prune(): void {

@@ -17,7 +17,7 @@ const COUNT = `select count(*)::int4 as pending from (
 const OLDEST = `select min(due_at) as due_at from (
   select position, due_at from webhook_queue limit ${MAX_READ}) queued where position is null`;
 
-/** For how long the delivery has been due that has been due longest, of those that are read. */
+/** Seconds since the due time of the oldest due delivery, among the deliveries that are read. */
 export async function longestOverdueSeconds({
   db,
   effects,

@@ -101,7 +101,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   /** How far the buffered events of an endpoint reach in its queue, and until when to read on from there. */
   const progress = new Map<string, { position: QueuePosition; until: Time }>();
 
-  /** Reads on from the last position, behind which nothing is buffered, or from the start. */
+  /** Continues at the last position, after which no event is buffered, or at the start. */
   function requestOf(lane: LaneId, wanted: number, now: Time): ReadRequest {
     const { platformId, endpoint } = lane;
     const buffered = lanes.buffered(lane).size;

@@ -163,8 +163,9 @@ const sharedKeyOf = (
 ) => [environment, currency, bankReference, amount].join('/');
 
 /**
- * The same entry from another source: for a provider the one that an operator recorded, for an operator
- * that of any provider. References of two providers are independent.
+ * The deposit that another source recorded for the same entry: for a provider the deposit of an
+ * operator, for an operator the deposit of any provider. References of two providers are
+ * independent.
  */
 async function sharedDeposit(
   { db }: Pick<Runtime, 'db'>,
@@ -179,7 +180,7 @@ async function sharedDeposit(
   return byOperator?.amount === BigInt(amount) ? byOperator : undefined;
 }
 
-/** Deposits by their ids, those that exist. */
+/** The existing deposits with these ids. */
 export const depositsById = async (
   { db }: Pick<Runtime, 'db'>,
   ids: readonly string[],

@@ -111,7 +111,7 @@ async function commit(run: number, change: Change) {
   }
 }
 
-/** Runs a sweep until its time has come and nothing is left. */
+/** Runs a due sweep until no work is left. */
 async function drain(sweep = metricsSweep()) {
   while ((await sweep.run(app.runtime)) > 0) {
     // Continues with the next part.

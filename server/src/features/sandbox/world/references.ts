@@ -26,7 +26,7 @@ function resolveText(text: string, results: StepResponses, field: string): unkno
   return value;
 }
 
-/** The value with all references replaced. Throws INVALID_INPUT, which names the field. */
+/** The value with all references replaced. Throws INVALID_INPUT with the field. */
 export function resolve(value: unknown, results: StepResponses, field: string): unknown {
   if (typeof value === 'string') return resolveText(value, results, field);
   if (Array.isArray(value)) {

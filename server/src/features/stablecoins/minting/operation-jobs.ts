@@ -1,7 +1,8 @@
-// Jobs of a mint or burn: submit it to the provider, then poll until it has ended. The operation id is
-// the order id, so submitting again after a crash is idempotent. The intent to submit is committed
-// first: an order that was never submitted can fail immediately when the provider no longer accepts the
-// account, and one that may have been waits until the account is linked again.
+// Jobs of a mint or burn: submit it to the provider, then poll until it has ended. The operation id
+// is the order id, so submitting again after a crash is idempotent. The intent to submit is
+// committed first: an order that was never submitted can fail immediately when the provider no
+// longer accepts the account, and an order that may have been submitted waits until the account is
+// linked again.
 
 import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
 import type { Caller } from '../../../kernel/caller.ts';

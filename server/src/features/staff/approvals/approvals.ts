@@ -130,7 +130,7 @@ export const sealedApprovalColumns = ['request', 'changes'].map(
 interface ApprovalRequest {
   operator: Operator;
   operationId: string;
-  /** The resource named by the request. */
+  /** ID of the resource in the request. */
   subject: string | undefined;
   input: RequestedInput;
   reason: string | undefined;

@@ -167,7 +167,7 @@ export async function verifyAudit(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
   anchor?: { number: number; hash: string },
 ): Promise<Verification> {
-  // Read before the records, so that none of a later commit is missing.
+  // Read before the records, so that all records up to the head are included.
   const head = await db.read(auditHead, HEAD);
   const problems: string[] = [];
   let previous = { number: 0n, hash: '' };

@@ -20,7 +20,7 @@ import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from '
 export interface AuditedRequest {
   operator: Operator;
   operationId: string;
-  /** The resource named by the request. */
+  /** ID of the resource in the request. */
   subject?: string | undefined;
   reason?: string | undefined;
   /** WAITING_FOR_APPROVAL, or the code of an error. Absent if the request succeeded. */

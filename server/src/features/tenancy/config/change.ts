@@ -1,6 +1,6 @@
 // Stages a change of a platform, by the platform itself or by its operator. An enabled currency
-// also needs accounts: those of the platform immediately, those of its customers in a job. Later
-// features open both, so their functions are parameters.
+// also needs accounts: accounts of the platform immediately, accounts of its customers in a job.
+// Later features open both, so their functions are parameters.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,5 +1,5 @@
-// Payments to Lightning invoices, at the time the published ones were issued: amount, expiry, and one payment
-// per invoice across owners and under concurrency.
+// Payments to Lightning invoices, at the issue time of the published test invoices: amount, expiry,
+// and one payment per invoice across owners and under concurrency.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
