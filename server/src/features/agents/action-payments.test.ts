@@ -185,9 +185,9 @@ describe('two hundred concurrent transfers at a limit', () => {
   ])('%s: exactly the payments within the limit succeed', async (name, policy, max) => {
     const agent = await createAgentPayer(policy);
     const responses = await requestConcurrently(agent, 200);
-    const passed = responses.filter(({ status }) => status === 201);
+    const succeeded = responses.filter(({ status }) => status === 201);
     const rejectedResponses = responses.filter(({ status }) => status === 403);
-    expect([passed.length, rejectedResponses.length]).toEqual([max, 200 - max]);
+    expect([succeeded.length, rejectedResponses.length]).toEqual([max, 200 - max]);
     for (const { body } of rejectedResponses) expect(body.reason).toContain(name);
     expect(await agent.readUsage()).toMatchObject({
       dailyTransactionCount: max,

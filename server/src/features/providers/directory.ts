@@ -107,8 +107,8 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   let readCount = 0;
 
   function keyOf(row: ProviderKeyRow): KeyObject {
-    const opened = openedKeys.get(row.id);
-    if (opened) return opened;
+    const openedKey = openedKeys.get(row.id);
+    if (openedKey) return openedKey;
     const key =
       row.private_key === null
         ? createPublicKey(row.public_key)

@@ -100,13 +100,13 @@ export function routedRail(parts: RoutedRailParts): RailPort {
       return recordPolled(parts, instruction, providerId, progress);
     },
     async cancel(instruction, now) {
-      const stored = await storedAssignment(parts, instruction.id);
-      const rail = railOf(parts, stored?.provider_id);
+      const assignment = await storedAssignment(parts, instruction.id);
+      const rail = railOf(parts, assignment?.provider_id);
       return rail.cancel ? rail.cancel(instruction, now) : 'rejected';
     },
     async recall(transfer, cause) {
-      const stored = await storedAssignment(parts, transfer.id);
-      const rail = railOf(parts, stored?.provider_id);
+      const assignment = await storedAssignment(parts, transfer.id);
+      const rail = railOf(parts, assignment?.provider_id);
       if (!rail.recall) throw new Error(`the rail of ${transfer.id} has no recalls`);
       return rail.recall(transfer, cause);
     },

@@ -78,9 +78,9 @@ const handlerOf = (
     maxAttempts: OUTAGE_ATTEMPTS,
     async run(runtime, { input }) {
       const { environment } = await sourceOf(runtime, input.providerId);
-      const opened = await run(runtime, input, directory);
-      if (opened.size > 0) {
-        log.warn({ problem: alertOf(input, opened) }, 'a provider has a problem');
+      const newDifferences = await run(runtime, input, directory);
+      if (newDifferences.size > 0) {
+        log.warn({ problem: alertOf(input, newDifferences) }, 'a provider has a problem');
       }
       return { caller: systemCaller('', environment), stage: async () => undefined };
     },

@@ -91,17 +91,17 @@ async function removePartitions(
 ): Promise<RemovedPartition[]> {
   const { runtime, settings } = parts;
   const { effects } = runtime;
-  const removed = await storeDetached(parts, db);
+  const removedPartitions = await storeDetached(parts, db);
   const archives = settings.archiveRetentionMs > 0;
   for (const each of expiredPartitions(await listPartitions(db), settings, effects.now())) {
     // Read before any lock is taken; the detachment checks it again.
     const isNeeded = await hasDeliveries(db, each);
     const archive = archives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
     const result = isNeeded ? 'WAITING' : await detach(db, each, archive);
-    if (result === 'DETACHED') removed.push(...(await storeDetached(parts, db)));
-    else removed.push(entryOf(each, result));
+    if (result === 'DETACHED') removedPartitions.push(...(await storeDetached(parts, db)));
+    else removedPartitions.push(entryOf(each, result));
   }
-  return removed;
+  return removedPartitions;
 }
 
 async function removeArchives(parts: RetentionParts, db: Queryable): Promise<number> {

@@ -45,12 +45,12 @@ describe('an EXPIRED mint or burn', () => {
 
   /** A burn that its provider has expired, with later responses. */
   async function createExpiredBurn(...responses: readonly (ProviderReply | Error)[]) {
-    const ordered = await burnOrdered();
+    const burn = await burnOrdered();
     const worker = createWorker(expiredProgress, ...responses);
     await worker.runFor(0);
-    expect((await fixture.readOperation(ordered.id)).status).toBe('EXPIRED');
-    expect(await fixture.readSupply(ordered.coin.id)).toEqual(BEFORE_BURN);
-    return { ...ordered, ...worker };
+    expect((await fixture.readOperation(burn.id)).status).toBe('EXPIRED');
+    expect(await fixture.readSupply(burn.coin.id)).toEqual(BEFORE_BURN);
+    return { ...burn, ...worker };
   }
 
   const ledgerOf = async (id: string) => {

@@ -81,13 +81,13 @@ async function requireOwnExternalAccount(
 async function requireDeletableExternalAccount(
   ...args: Parameters<typeof requireOwnExternalAccount>
 ) {
-  const passed = await requireOwnExternalAccount(...args);
-  const account = await externalAccountOf(args[0], passed.params.externalAccountId);
+  const result = await requireOwnExternalAccount(...args);
+  const account = await externalAccountOf(args[0], result.params.externalAccountId);
   if (account.default_uma) {
     const reason = 'The account is the default for UMA deposits. Only the platform can delete it.';
     throw forbidden(rejection('DEFAULT_DEPOSIT_ACCOUNT', reason));
   }
-  return passed;
+  return result;
 }
 
 const REQUIRES_MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;

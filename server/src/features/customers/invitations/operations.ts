@@ -134,7 +134,7 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
   }
   const customer = await inviteeOf(ctx, invitee);
   if (customer) requireCustomer(ctx, customer);
-  const claimed = ctx.update(invitations, row, {
+  const claimedInvitation = ctx.update(invitations, row, {
     status: invitationStates.next(row.status, 'claim'),
     invitee_uma: invitee.address,
     invitee_customer_id: customer?.id ?? null,
@@ -142,7 +142,7 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
     updated_at: ctx.now,
   });
   ctx.later(NOTIFY_CLAIMED, { code, platformId: row.platform_id });
-  return claimed;
+  return claimedInvitation;
 }
 
 async function cancel(ctx: Ctx, code: string): Promise<InvitationRow> {

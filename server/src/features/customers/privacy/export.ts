@@ -197,13 +197,13 @@ export async function pageOfCustomerData(
     exported.push(...(await rowsAfter(parts, opener, { table, id }, limit + 1 - exported.length)));
     if (exported.length > limit) break;
   }
-  const shown = exported.slice(0, limit);
-  const last = shown.at(-1);
+  const pageRows = exported.slice(0, limit);
+  const last = pageRows.at(-1);
   const hasMore = exported.length > limit;
   const { platform_id: platformId, id: customerId } = opener.customer;
   return {
     ...{ platformId, customerId, hasMore },
-    data: shown.map(({ table, row }) => ({ table, row })),
+    data: pageRows.map(({ table, row }) => ({ table, row })),
     ...(hasMore && last ? { nextCursor: cursorOf({ table: last.table, id: last.id }) } : {}),
   };
 }

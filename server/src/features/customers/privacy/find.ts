@@ -54,17 +54,17 @@ export async function findCustomers(
   runtime: Runtime,
   { by, value, platformId, cursor, limit }: FindInput,
 ) {
-  const wanted = searchDigestOf(runtime.vault, by, value);
+  const searchDigest = searchDigestOf(runtime.vault, by, value);
   const [customerId = '', ownerId = ''] = startOf(cursor).id.split(' ');
   const where = [
-    wanted.digest,
+    searchDigest.digest,
     platformId ?? null,
     limit + 1,
     customerId,
     ownerId,
-    wanted.fullNameDigest,
+    searchDigest.fullNameDigest,
   ];
-  const rows = await runtime.db.query<FoundCustomer & object>(findSql(wanted), where);
+  const rows = await runtime.db.query<FoundCustomer & object>(findSql(searchDigest), where);
   if (by !== 'name') for (const each of rows) delete each.isWholeName;
   return pageOfRows(rows, limit, positionOf);
 }

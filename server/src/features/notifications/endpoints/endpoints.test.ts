@@ -122,8 +122,8 @@ describe('createWebhookEndpoint', () => {
     expect(ok(await change(endpoint.id, { format: 'FULL' }), 200).format).toBe('FULL');
     await emitEvent();
     expect(JSON.parse(arrivalsOf(receiver)[1]?.body ?? '').data.fullName).toBe('Ada Lovelace');
-    const bad = await createEndpoint({ url: receiver.url, format: 'COMPACT' });
-    expect(bad).toMatchObject({
+    const rejectedReply = await createEndpoint({ url: receiver.url, format: 'COMPACT' });
+    expect(rejectedReply).toMatchObject({
       status: 400,
       body: { details: { errors: [{ field: 'format' }] } },
     });
@@ -256,8 +256,11 @@ describe('updateWebhookEndpoint', () => {
     expect(ok(await change(id, changes), 200)).not.toHaveProperty('description');
     await emitEvent();
     expect(arrivalTypesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
-    const bad = await change(id, { url: 'ftp://example.com' });
-    expect([bad.status, bad.body.details.errors[0].field]).toEqual([400, 'url']);
+    const rejectedReply = await change(id, { url: 'ftp://example.com' });
+    expect([rejectedReply.status, rejectedReply.body.details.errors[0].field]).toEqual([
+      400,
+      'url',
+    ]);
   });
 
   it('filters and pauses the configured endpoint, whose address remains with the configuration', async () => {

@@ -105,7 +105,7 @@ function changeConfigured(
   }
   const { updated_at, ...settings } = patchOf(ctx, { status: 'ENABLED' }, change);
   if (Object.keys(settings).length === 0) return presentConfigured(platform);
-  const added = ctx.insert(webhookEndpoints, {
+  const addedEndpoint = ctx.insert(webhookEndpoints, {
     id: ctx.id('WebhookEndpoint'),
     platform_id: previousPlatform.id,
     number: CONFIGURED,
@@ -118,7 +118,7 @@ function changeConfigured(
     created_at: previousPlatform.created_at,
     updated_at,
   });
-  return presentConfigured(platform, added);
+  return presentConfigured(platform, addedEndpoint);
 }
 
 function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
@@ -173,8 +173,8 @@ export async function setEndpointStatus(
   const change = { status, ...(statusReason === undefined ? {} : { statusReason }) };
   const { platform, row } = await endpointOf(ctx, endpointId);
   if (platform) return changeConfigured(ctx, platform, row, change);
-  const changed = ctx.update(webhookEndpoints, row, patchOf(ctx, row, change));
-  return presentEndpoint(changed, ctx.effects.now());
+  const changedEndpoint = ctx.update(webhookEndpoints, row, patchOf(ctx, row, change));
+  return presentEndpoint(changedEndpoint, ctx.effects.now());
 }
 
 /**
@@ -233,12 +233,12 @@ export const endpointOperations = (deps: EndpointDeps) => [
     }
     checkUrl(ctx, deps, body.url);
     const { url, standardWebhooks } = body;
-    const changed = ctx.update(webhookEndpoints, row, {
+    const changedEndpoint = ctx.update(webhookEndpoints, row, {
       ...patchOf(ctx, row, body),
       ...(url === undefined ? {} : { url }),
       ...(standardWebhooks === undefined ? {} : { standard_webhooks: standardWebhooks }),
     });
-    return { status: 200, body: presentEndpoint(changed, ctx.effects.now()) };
+    return { status: 200, body: presentEndpoint(changedEndpoint, ctx.effects.now()) };
   }),
 
   handle(deleteWebhookEndpointById, async (ctx, { params }) => {

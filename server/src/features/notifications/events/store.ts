@@ -115,11 +115,11 @@ export function countSql(
   const times = [new Date(createdAfter), new Date(createdBefore)];
   const values: unknown[] = [platformId, low, high, ...times, maximum];
   const ofTypes = types ? `and ${typesCondition(`$${values.push(types)}`)}` : '';
-  const ordered = `select e.created_at from events e
+  const timesSql = `select e.created_at from events e
     where ${PLATFORM_CONDITION} and e.position >= $2 and e.position < $3
       and e.created_at >= $4 and e.created_at <= $5 and e.type <> 'TEST' ${ofTypes}
     order by e.position`;
-  return { text: countedSql(ordered, '$6'), values };
+  return { text: countedSql(timesSql, '$6'), values };
 }
 
 /** The events of a range, without tests. */

@@ -35,17 +35,18 @@ const lesserOf = (a: bigint, b: bigint) => (a < b ? a : b);
 /** The next part of a range, and the rest after it. */
 function split({ order, low, high, ...rest }: Range, length: bigint | undefined) {
   if (length === undefined) return { part: { order, low, high, ...rest }, next: undefined };
-  const cut = order === 'asc' ? lesserOf(low + length, high) : greaterOf(high - length, low);
-  const isLast = order === 'asc' ? cut === high : cut === low;
+  const splitPosition =
+    order === 'asc' ? lesserOf(low + length, high) : greaterOf(high - length, low);
+  const isLast = order === 'asc' ? splitPosition === high : splitPosition === low;
   const [part, remaining] =
     order === 'asc'
       ? [
-          { low, high: cut },
-          { low: cut, high },
+          { low, high: splitPosition },
+          { low: splitPosition, high },
         ]
       : [
-          { low: cut, high },
-          { low, high: cut },
+          { low: splitPosition, high },
+          { low, high: splitPosition },
         ];
   return {
     part: { order, ...part, ...rest },

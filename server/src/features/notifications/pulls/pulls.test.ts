@@ -24,7 +24,7 @@ interface Page {
 
 let endpoint: string;
 let secret: string;
-let sent = 0;
+let sentCount = 0;
 
 const create = async (body: object = {}) =>
   ok(await app.call('POST', '/webhook-endpoints', { delivery: 'PULL', ...body }), 201);
@@ -68,10 +68,10 @@ async function emitEvents(): Promise<string> {
 
 beforeEach(async () => {
   app.effects.http = async () => {
-    sent++;
+    sentCount++;
     return { status: 200, headers: {}, body: '' };
   };
-  sent = 0;
+  sentCount = 0;
   const { id, secret: details } = await create();
   endpoint = id;
   secret = details;
@@ -86,9 +86,9 @@ describe('an endpoint whose deliveries are pulled', () => {
     const details = ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200);
     expect(details).toMatchObject({ delivery: 'PULL', status: 'ENABLED' });
     expect(details).not.toHaveProperty('url');
-    const changed = await change({ url: 'https://example.com/hook' });
-    expect(changed).toMatchObject({ status: 400 });
-    expect(changed.body.details.errors[0].field).toBe('url');
+    const rejectedChange = await change({ url: 'https://example.com/hook' });
+    expect(rejectedChange).toMatchObject({ status: 400 });
+    expect(rejectedChange.body.details.errors[0].field).toBe('url');
     for (const body of [{}, { delivery: 'PULL', url: 'https://example.com/hook' }]) {
       const reply = await app.call('POST', '/webhook-endpoints', body);
       expect(reply.status).toBe(400);
@@ -130,7 +130,7 @@ describe('an endpoint whose deliveries are pulled', () => {
     await emitEvents();
     const idsBefore = eventIdsOf(await pull());
     await app.advance(6 * DAY);
-    expect(sent).toBe(0);
+    expect(sentCount).toBe(0);
     const metrics = (await app.server.inject('/metrics')).body;
     expect(metrics).toContain('railhead_deliveries_pending 0\n');
     expect(ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200)).toMatchObject({

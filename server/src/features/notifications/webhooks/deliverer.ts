@@ -408,14 +408,15 @@ function deliveriesOf(
       const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
         const { eventCount } = await pipeline.deliverBatch(effects.now(), doNothing, false);
-        const answered = await endsPromptly(pipeline.waitUntilIdle());
+        const hasResponded = await endsPromptly(pipeline.waitUntilIdle());
         const attempts = pipeline.attempts() - attemptsBefore;
-        if (!answered || attempts > 0) return { attempts, answered };
+        if (!hasResponded || attempts > 0) return { attempts, answered: hasResponded };
         // Nothing was left to send, or another process has not released its lease yet.
         const isLeaseAwaited = eventCount === 0 && performance.now() < leasedUntil;
         if (!isLeaseAwaited) return { attempts, answered: eventCount > 0 };
         const now = await options.clocks.nowOf({ platformId });
-        if ((await firstQueued(db, platformId, now)) === undefined) return { attempts, answered };
+        if ((await firstQueued(db, platformId, now)) === undefined)
+          return { attempts, answered: hasResponded };
         await sleep(MIN_PAUSE_MS);
       }
     },

@@ -69,11 +69,11 @@ function dataOf(event: StoredEvent, naming: Naming, format: EventFormat): string
   // Most events are sent as stored, without parsing.
   if (event.balance === null && naming.prefix === DEFAULT_PREFIX) return event.data;
   const data: unknown = JSON.parse(event.data);
-  const shown =
+  const shownResource =
     event.balance === null
       ? data
       : withBalances(data as Parameters<typeof withBalances>[0], event.balance, event.held ?? 0n);
-  return JSON.stringify(naming.toWire(shown));
+  return JSON.stringify(naming.toWire(shownResource));
 }
 
 /**

@@ -258,8 +258,8 @@ export function createLanes(limits: Limits): Lanes {
   return {
     room({ platformId, endpoint }) {
       const lane = laneOf(platformId, endpoint);
-      const wanted = capacityOf(lane) - lane.buffered.size;
-      return Math.max(0, Math.min(wanted, limits.buffered - total));
+      const freeCapacity = capacityOf(lane) - lane.buffered.size;
+      return Math.max(0, Math.min(freeCapacity, limits.buffered - total));
     },
     buffered: ({ platformId, endpoint }) => laneOf(platformId, endpoint).buffered,
     add(event) {

@@ -105,9 +105,9 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   function requestOf(lane: LaneId, wanted: number, now: Time): ReadRequest {
     const { platformId, endpoint } = lane;
     const buffered = lanes.buffered(lane).size;
-    const reached = progress.get(keyOf(lane));
-    if (buffered && reached && reached.until > now) {
-      return { platformId, endpoint, take: wanted, after: reached.position };
+    const lastPosition = progress.get(keyOf(lane));
+    if (buffered && lastPosition && lastPosition.until > now) {
+      return { platformId, endpoint, take: wanted, after: lastPosition.position };
     }
     if (!buffered) progress.delete(keyOf(lane));
     return { platformId, endpoint, take: wanted + buffered, after: null };

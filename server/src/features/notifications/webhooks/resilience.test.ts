@@ -149,7 +149,7 @@ describe('two processes on one database', () => {
       const [row] = await outbox.db.query<{ until: number }>('select until from webhook_lanes');
       return row?.until ?? 0;
     };
-    for (let passed = 0; passed < 3 * LEASE_MS; passed += 0.6 * LEASE_MS) {
+    for (let elapsedMs = 0; elapsedMs < 3 * LEASE_MS; elapsedMs += 0.6 * LEASE_MS) {
       outbox.clock.now += 0.6 * LEASE_MS;
       await waitUntil(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
       expect(await otherDeliverer.runDue()).toBe(0);
@@ -174,12 +174,12 @@ describe('stop', () => {
     firstDeliverer.start();
     await receiver.has(58);
     await firstDeliverer.stop();
-    const sent = receiver.arrivals.length;
-    expect(sent).toBeLessThan(250);
-    expect(await outbox.undelivered()).toBe(250 - sent);
+    const sentCount = receiver.arrivals.length;
+    expect(sentCount).toBeLessThan(250);
+    expect(await outbox.undelivered()).toBe(250 - sentCount);
     expect(await outbox.state(ids.at(-1) as string)).toEqual({ due_at: start, attempts: 0 });
     receiver.behave(200);
-    expect(await outbox.deliverer().runDue()).toBe(250 - sent);
+    expect(await outbox.deliverer().runDue()).toBe(250 - sentCount);
     expect(new Set(idsOf(receiver)).size).toBe(250);
     expect(receiver.arrivals).toHaveLength(250);
   });

@@ -61,11 +61,14 @@ const normalized = (value: unknown) =>
 
 /** The latest accounts with a number or address, or with these last four characters of it. */
 async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
-  const wanted = normalized(accountNumber);
-  if (wanted.length < SUFFIX) return [];
-  const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [wanted.slice(-SUFFIX)]);
+  const normalizedNumber = normalized(accountNumber);
+  if (normalizedNumber.length < SUFFIX) return [];
+  const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [
+    normalizedNumber.slice(-SUFFIX),
+  ]);
   const hasNumber = ({ info }: { info: object }) =>
-    wanted.length === SUFFIX || Object.values(info).some((value) => normalized(value) === wanted);
+    normalizedNumber.length === SUFFIX ||
+    Object.values(info).some((value) => normalized(value) === normalizedNumber);
   return rows.filter(hasNumber).map(({ id }) => id);
 }
 

@@ -131,9 +131,9 @@ const CLEARED = `with mark as (
  * platform removes rows.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
-  const removed = (await db.query(CLEAR, [platform_id, version])).length;
-  if (removed === 0) await db.query(CLEARED, [platform_id, version]);
-  return removed + 1;
+  const removedCount = (await db.query(CLEAR, [platform_id, version])).length;
+  if (removedCount === 0) await db.query(CLEARED, [platform_id, version]);
+  return removedCount + 1;
 }
 
 const CREATED = `select id, created_at from transactions

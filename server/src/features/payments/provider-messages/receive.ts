@@ -218,8 +218,8 @@ async function rejectContradiction(
 ): Promise<never> {
   const { platformId = null, transactionId = null } = subject;
   const ids = { platform_id: platformId, transaction_id: transactionId };
-  const stored = { result: 'CONTRADICTORY', type, problem, ...ids } as const;
-  if (await store(parts, provider, id, body, stored)) {
+  const storedResult = { result: 'CONTRADICTORY', type, problem, ...ids } as const;
+  if (await store(parts, provider, id, body, storedResult)) {
     const { id: providerId } = provider.row;
     parts.note(`a message of the provider ${providerId} contradicts the recorded state`);
   }
@@ -315,8 +315,8 @@ export async function receiveMessage(
     // Identified by its digest, because its ID may be missing.
     const problem = read.fault.message;
     const subject = await subjectOfInvalid(parts, provider.row.id, value);
-    const stored = { result: 'REJECTED', problem, ...subject } as const;
-    await store(parts, provider, `sha256:${sha256(body)}`, body, stored);
+    const storedResult = { result: 'REJECTED', problem, ...subject } as const;
+    await store(parts, provider, `sha256:${sha256(body)}`, body, storedResult);
     throw read.fault;
   }
   const { message } = read;

@@ -30,12 +30,12 @@ export interface BusinessInput {
 }
 
 /** Maximum actions per batch; larger batches are not faster. */
-const BATCH = 40;
+const MAX_BATCH_SIZE = 40;
 /**
  * A batch is shorter than the delay before any action that depends on the jobs of an earlier
  * action.
  */
-const SPAN_MS = 2 * 3_600_000;
+const MAX_BATCH_SPAN_MS = 2 * 3_600_000;
 /**
  * The actions of a batch are committed in any order. Lists of events require that times follow the
  * order of commits within two minutes.
@@ -74,10 +74,10 @@ async function* chunksOf(content: Buffer) {
 }
 
 async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<unknown> {
-  const { parts, operations, responses: named } = build;
+  const { parts, operations, responses } = build;
   const operation = operations.get(step.operationId);
   if (!operation) throw new Error(`no operation ${step.operationId}`);
-  const resolved = (value: unknown, field: string) => resolve(value, named, field);
+  const resolved = (value: unknown, field: string) => resolve(value, responses, field);
   const body = resolved(step.body, 'body');
   if (isUpload(step)) {
     const { fileName, content } = step.file;
@@ -115,7 +115,7 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   let batch: Action[] = [];
   for (const action of actions) {
     const [first] = batch;
-    if (first && (batch.length === BATCH || action.at - first.at > SPAN_MS)) {
+    if (first && (batch.length === MAX_BATCH_SIZE || action.at - first.at > MAX_BATCH_SPAN_MS)) {
       yield batch;
       batch = [];
     }
@@ -125,10 +125,10 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
 }
 
 /** The actions of a batch at times shortly before its last. */
-function gather(batch: readonly Action[]): Action[] {
+function closeTogether(batch: readonly Action[]): Action[] {
   const lastAction = batch.at(-1) as Action;
   return batch.map((action, index) => {
-    const remainingMs = Math.round(((batch.length - 1 - index) * BATCH_MS) / BATCH);
+    const remainingMs = Math.round(((batch.length - 1 - index) * BATCH_MS) / MAX_BATCH_SIZE);
     return { ...action, at: Math.max(action.at, lastAction.at - remainingMs) };
   });
 }
@@ -144,9 +144,9 @@ async function performAll(build: Build, actions: readonly Action[]): Promise<voi
 
 /** Advances the clock and executes all work that is due by then. */
 async function moveTo(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Time) {
-  let moved = await advanceTo(runtime, work, clock, at);
-  while (!moved.reached) moved = await advanceTo(runtime, work, moved.clock, at);
-  return moved.clock;
+  let progress = await advanceTo(runtime, work, clock, at);
+  while (!progress.reached) progress = await advanceTo(runtime, work, progress.clock, at);
+  return progress.clock;
 }
 
 /** Builds the world. The platform has no clock of its own before, and one in real time afterwards. */
@@ -171,7 +171,7 @@ export async function buildBusiness(
   try {
     await operate(runtime, caller, work.stage);
     for (const batch of batchesOf(businessPlan({ from, until, payments }))) {
-      const actions = gather(batch);
+      const actions = closeTogether(batch);
       const [first] = actions as [Action];
       // Jobs that earlier actions staged are executed first.
       clock = await moveTo(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));

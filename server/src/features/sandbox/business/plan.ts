@@ -122,12 +122,12 @@ const PURPOSES = ['Invoice', 'Order', 'Services', 'Rent', 'Supplies'] as const;
 function payout(holder: Holder, currency: string, amount: number): PlannedStep[] {
   const { random } = holder;
   const isFailing = random.is(FAILURE_RATE);
-  const added = isFailing ? newPayee(holder, random.pick(FAILURES)) : undefined;
-  const selectedPayee = added ?? random.pick(holder.payees);
+  const newPayeeEntry = isFailing ? newPayee(holder, random.pick(FAILURES)) : undefined;
+  const selectedPayee = newPayeeEntry ?? random.pick(holder.payees);
   const rails = RAILS[selectedPayee.currency];
   const name = nextName(holder, 'quote');
   return [
-    ...(added ? [added.step] : []),
+    ...(newPayeeEntry ? [newPayeeEntry.step] : []),
     {
       name,
       operationId: 'createQuote',
@@ -160,8 +160,8 @@ function payOrDeposit(holder: Holder): PlannedStep[] {
   const balance = balances.get(currency) ?? 0;
   // Customers in Germany authenticate each payout, which steps do not do.
   if (balance < amount * 1.2 || random.is(0.12) || customer.country === 'DE') {
-    const received = Math.max(2 * amount, amountOf(holder, currency));
-    return [deposit(holder, currency, received)];
+    const depositAmount = Math.max(2 * amount, amountOf(holder, currency));
+    return [deposit(holder, currency, depositAmount)];
   }
   balances.set(currency, balance - amount);
   return payout(holder, currency, amount);
@@ -259,11 +259,13 @@ export function businessPlan(input: PlanInput): Action[] {
     steps: joinSteps(holder),
   }));
   for (const at of timesOf(input, random)) {
-    const joined = arrivals.filter((each) => each.at < at - SETTLING_MS);
-    if (!joined.length) continue;
+    const activeHolders = arrivals.filter((each) => each.at < at - SETTLING_MS);
+    if (!activeHolders.length) continue;
     // The distribution is skewed: some customers pay far more often than others.
-    const index = Math.floor(random.next() ** 1.7 * joined.length);
-    actions.push(...activity((joined[index] as (typeof joined)[number]).holder, at, until));
+    const index = Math.floor(random.next() ** 1.7 * activeHolders.length);
+    actions.push(
+      ...activity((activeHolders[index] as (typeof activeHolders)[number]).holder, at, until),
+    );
   }
   const extras: Extras = { ...input, keys: arrivals.map(({ holder }) => holder.customer.key) };
   actions.push(...extrasOf(extras, random));

@@ -122,8 +122,8 @@ async function providerIdFor(
       platform_id,
       provider_account_id,
     });
-    const ended = linkedAccounts.find(({ status }) => status !== 'ACTIVE');
-    if (ended) return ended.provider_id;
+    const inactiveAccount = linkedAccounts.find(({ status }) => status !== 'ACTIVE');
+    if (inactiveAccount) return inactiveAccount.provider_id;
   }
   return mint.selectedProvider?.() ?? null;
 }

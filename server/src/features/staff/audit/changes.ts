@@ -83,8 +83,8 @@ const rowsOf = ({ inserts, updates, removes }: ChangeSet) => [
 
 /** The common value of a column in all rows that have it; undefined if the values differ. */
 function sharedValue(set: ChangeSet, column: string): string | undefined {
-  const shown = rowsOf(set).map(({ row }) => row[column]);
-  const values = new Set(shown.filter((value) => typeof value === 'string'));
+  const cells = rowsOf(set).map(({ row }) => row[column]);
+  const values = new Set(cells.filter((value) => typeof value === 'string'));
   const [value] = values;
   return values.size === 1 ? (value as string) : undefined;
 }

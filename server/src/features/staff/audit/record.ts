@@ -86,13 +86,13 @@ function withRecord(
   const row = { ...unhashed, hash: hashOf(vault, unhashed) };
   const nextHead = { ...head, number: row.number, hash: row.hash };
   const { id, version } = head;
-  const changed = new Set(['number', 'hash']);
+  const changedColumns = new Set(['number', 'hash']);
   return {
     ...set,
     inserts: [...set.inserts, { table: operatorAudit, row }],
     updates: [
       ...set.updates,
-      { table: auditHead, id, version, before: head, row: nextHead, changed },
+      { table: auditHead, id, version, before: head, row: nextHead, changed: changedColumns },
     ],
   };
 }

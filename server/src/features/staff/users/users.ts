@@ -198,8 +198,8 @@ export async function updateOperatorUser(
       await endSessionsOf(ctx, id);
       await endLinks(ctx, id);
     }
-    const changed = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
-    return presentUser(ctx.vault, changed);
+    const changedUser = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
+    return presentUser(ctx.vault, changedUser);
   });
 }
 

@@ -35,11 +35,11 @@ export async function changeConfig(
   change: PlatformChange,
 ): Promise<PlatformRow> {
   const row = changePlatform(ctx, previous, change);
-  const added = addedCurrencies(previous.currencies, row.currencies);
-  if (added.length) {
-    await provision(ctx, added);
+  const addedCodes = addedCurrencies(previous.currencies, row.currencies);
+  if (addedCodes.length) {
+    await provision(ctx, addedCodes);
     // There can be many customers: their accounts are opened after the commit, in batches.
-    ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: added });
+    ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: addedCodes });
   }
   return row;
 }

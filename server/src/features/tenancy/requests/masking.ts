@@ -403,7 +403,7 @@ export function maskedError(
     };
   }
 
-  const shown = { reason: maskMessage(reason) };
-  if (typeof details !== 'object' || details === null) return shown;
-  return { ...shown, details: detail(details, '', 0) };
+  const maskedReply = { reason: maskMessage(reason) };
+  if (typeof details !== 'object' || details === null) return maskedReply;
+  return { ...maskedReply, details: detail(details, '', 0) };
 }

@@ -125,7 +125,7 @@ async function pageInPeriods(
   let lengthMs = FIRST_PERIOD_MS;
   const rows: RequestRow[] = [];
   while (period.from <= period.until) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { part, left, end } = split(period, page.sort, lengthMs);
     // A full page reads one more row, which shows whether there is a next page.
     const remainingPage = { ...page, limit: Math.max(page.limit - rows.length, 1) };
@@ -138,7 +138,7 @@ async function pageInPeriods(
     rows.push(...pageOfReads.rows);
     if (pageOfReads.hasMore) return { ...pageOfReads, rows };
     period = left;
-    if (performance.now() - begun < SHORT_MS) lengthMs *= 2;
+    if (performance.now() - startedAt < SHORT_MS) lengthMs *= 2;
     if (period.from <= period.until && performance.now() - started > PAGE_MS) {
       const id = page.sort === 'asc' ? LAST_ID : FIRST_ID;
       return { rows, hasMore: true, nextCursor: cursorOf({ created_at: end, id }) };

@@ -103,13 +103,13 @@ const boundOf = (table: Table, columns: Columns, mayExist: boolean) =>
 
 /** Adds a read to the reads of its platform. */
 function addToSharedRow({ reads, readsOf }: Batch, record: RequestRecord): void {
-  let joined = readsOf.get(record.platformId);
-  if (!joined || !fits(joined, record)) {
-    joined = newReads(record);
-    reads.push(joined);
-    readsOf.set(record.platformId, joined);
+  let sharedRow = readsOf.get(record.platformId);
+  if (!sharedRow || !fits(sharedRow, record)) {
+    sharedRow = newReads(record);
+    reads.push(sharedRow);
+    readsOf.set(record.platformId, sharedRow);
   }
-  addRead(joined, record);
+  addRead(sharedRow, record);
 }
 
 function columnsOf(reads: readonly Reads[]): Columns {
@@ -216,7 +216,7 @@ export function createRequestRecorder(options: RecorderOptions) {
   const isKept = limitedRecords(now);
   /** Full batches and batches of a failed write, oldest first. */
   const filled: Batch[] = [];
-  let filling = emptyBatch();
+  let currentBatch = emptyBatch();
   let buffered = 0;
   let characters = 0;
   let dropped = 0;
@@ -233,9 +233,9 @@ export function createRequestRecorder(options: RecorderOptions) {
   }
 
   function closeBatch(): void {
-    if (filling.count === 0) return;
-    filled.push(filling);
-    filling = emptyBatch();
+    if (currentBatch.count === 0) return;
+    filled.push(currentBatch);
+    currentBatch = emptyBatch();
   }
 
   function open(): void {
@@ -300,7 +300,7 @@ export function createRequestRecorder(options: RecorderOptions) {
   /** Adds a request to the batch. Returns false if the maximum size in memory is reached. */
   function addToBatch(request: CompletedRequest): boolean {
     if (isPlainRead(request)) {
-      addToSharedRow(filling, request.record);
+      addToSharedRow(currentBatch, request.record);
       return true;
     }
     const all = request.contract.callsOperations ? contracts() : [];
@@ -308,9 +308,9 @@ export function createRequestRecorder(options: RecorderOptions) {
     const bodies = keepsBodies(request, now()) ? bodiesOf(request, all) : undefined;
     const size = sizeOf(row, bodies);
     if (characters + size > MAX_CHARACTERS) return false;
-    addRow(filling.requests, apiRequests, row);
-    if (bodies) addRow(filling.bodies, apiRequestBodies, bodies);
-    filling.characters += size;
+    addRow(currentBatch.requests, apiRequests, row);
+    if (bodies) addRow(currentBatch.bodies, apiRequestBodies, bodies);
+    currentBatch.characters += size;
     characters += size;
     return true;
   }
@@ -320,10 +320,10 @@ export function createRequestRecorder(options: RecorderOptions) {
       countDropped(1);
       return;
     }
-    filling.count++;
+    currentBatch.count++;
     buffered++;
     if (!lane) open();
-    const { count, requests } = filling;
+    const { count, requests } = currentBatch;
     const isFull = count >= MAX_RECORDS || (requests[0]?.length ?? 0) >= MAX_ROWS;
     if (isFull) closeBatch();
     if (isFull && !writing) void start();

@@ -75,7 +75,7 @@ describe('getRequestById', () => {
     });
   });
 
-  it('contains the created resource and whether the reply was replayed, with the same hash of the key', async () => {
+  it('contains the created resource, the replay and the hash of the idempotency key', async () => {
     const headers = { 'idempotency-key': 'a-secret-key' };
     const body = { name: 'Reporting', permissions: ['VIEW'] };
     const firstResponse = await app.call('POST', '/tokens', body, { headers });
@@ -122,8 +122,8 @@ describe('getRequestById', () => {
       from api_requests r where id = $1`;
     await app.runtime.db.query(COPY, [id, unknownId]);
     expect(await pendingRequest).toMatchObject({ status: 200, body: { id: unknownId } });
-    const never = `${id.slice(0, -12)}ba9876543210`;
-    expect((await get(`/requests/${never}`)).status).toBe(404);
+    const unrecordedId = `${id.slice(0, -12)}ba9876543210`;
+    expect((await get(`/requests/${unrecordedId}`)).status).toBe(404);
   });
 
   it('has the whole duration of a request that waited for events', async () => {

@@ -66,8 +66,8 @@ describe('createToken', () => {
     expect(clientSecret).toBeDefined();
     expect(secondResponse.body).toEqual(view);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    const stored = await app.runtime.db.query('select reply from idempotency');
-    expect(JSON.stringify(stored)).not.toContain(clientSecret);
+    const storedReplies = await app.runtime.db.query('select reply from idempotency');
+    expect(JSON.stringify(storedReplies)).not.toContain(clientSecret);
   });
 
   it.each([

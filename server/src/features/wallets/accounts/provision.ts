@@ -54,11 +54,11 @@ export async function openWalletsForAccounts(
   parts: WalletParts,
   accounts: readonly InternalAccountRow[],
 ): Promise<void> {
-  const owned = accounts.filter((account) => !isBalance(account));
+  const walletAccounts = accounts.filter((account) => !isBalance(account));
   const owners = await Promise.all(
-    owned.map(({ customer_id: id }) => (id === null ? undefined : readCustomer(ctx, id))),
+    walletAccounts.map(({ customer_id: id }) => (id === null ? undefined : readCustomer(ctx, id))),
   );
-  for (const [index, account] of owned.entries()) {
+  for (const [index, account] of walletAccounts.entries()) {
     const owner = owners[index];
     if (owner) await openWallets(ctx, parts, owner, [account]);
   }

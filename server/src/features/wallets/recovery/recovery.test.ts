@@ -109,11 +109,11 @@ describe('recovery messages', () => {
           ['DONE', phone],
         ],
       ]);
-      const stopped = await messagesTo(ownApp, secondWallet.customer.id);
-      expect(stopped.map(({ kind }) => kind.split('_')[2])).toEqual([
+      const cancellationMessages = await messagesTo(ownApp, secondWallet.customer.id);
+      expect(cancellationMessages.map(({ kind }) => kind.split('_')[2])).toEqual([
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
-      const texts = [...reportedMessages, ...stopped].map(({ text }) => text);
+      const texts = [...reportedMessages, ...cancellationMessages].map(({ text }) => text);
       const [addedCredential] = (await owner.credentialsOf(wallet.accountId)).slice(1);
       const secrets = [
         email,
@@ -130,7 +130,7 @@ describe('recovery messages', () => {
         expect(text).toContain('Quorbat');
       }
       const textsByKind = new Map(
-        [...reportedMessages, ...stopped].map(({ kind, text }) => [kind, text]),
+        [...reportedMessages, ...cancellationMessages].map(({ kind, text }) => [kind, text]),
       );
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(

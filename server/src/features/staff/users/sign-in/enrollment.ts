@@ -62,8 +62,8 @@ export async function showLink(runtime: Runtime, attempt: SignInAttempt, secret:
 
 /** Stored or entered name and e-mail address. Throws INVALID_INPUT without an e-mail address. */
 function identityOf({ vault }: Runtime, user: UserRow, { name, email }: Identity) {
-  const stored = emailOf(vault, user);
-  if (stored !== undefined) return { name: user.name, email: stored };
+  const storedEmail = emailOf(vault, user);
+  if (storedEmail !== undefined) return { name: user.name, email: storedEmail };
   if (email === undefined) throw invalidField('email', 'is required for the first administrator');
   return { name: name ?? user.name, email };
 }
