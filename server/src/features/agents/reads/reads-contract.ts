@@ -101,7 +101,8 @@ export const agentCreateExternalAccount = operation({
   summary: 'Create an external account',
   description:
     'Creates an external account of the customer. A `customerId` in the request is ignored. ' +
-    `\`${DEFAULT_ACCOUNT_FIELD}\` cannot be true, because only the platform may redirect pay-ins. ${REQUIRES_MANAGE}`,
+    `\`${DEFAULT_ACCOUNT_FIELD}\` cannot be true, because only the platform may redirect ` +
+    `pay-ins. ${REQUIRES_MANAGE}`,
   permission: 'MANAGE',
   auth: 'agent',
   body: createCustomerExternalAccount.body,

@@ -237,7 +237,8 @@ export async function boundsOf(
 /** Below the position of every event. */
 export const LOWEST = -(2n ** 62n);
 
-const FIRST_POSITION = `select e.position from events e where ${PLATFORM_CONDITION} order by e.position limit 1`;
+const FIRST_POSITION = `select e.position from events e where ${PLATFORM_CONDITION}
+  order by e.position limit 1`;
 
 /** Position of the oldest event of a platform; undefined if it has none. */
 export async function firstPositionOf(db: Database, platformId: string) {

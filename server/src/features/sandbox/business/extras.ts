@@ -79,7 +79,7 @@ function applicant([fullName, age]: (typeof APPLICANTS)[number], index: number, 
   return { at: until - age, owner: key, steps };
 }
 
-const BUSINESSES_IN_REVIEW = [
+const BUSINESSES = [
   ['Silverbeck Freight LLC', 14 * HOUR],
   ['Marlowe & Finch Bakery LLC', 75 * HOUR],
 ] as const;
@@ -91,11 +91,7 @@ const EVIDENCE = [
   'DIRECTOR_REGISTRY',
 ];
 
-function applyingFirm(
-  [legalName, age]: (typeof BUSINESSES_IN_REVIEW)[number],
-  index: number,
-  until: Time,
-) {
+function applyingFirm([legalName, age]: (typeof BUSINESSES)[number], index: number, until: Time) {
   const key = `applying-firm-${index + 1}`;
   const owner = `${key}-owner`;
   const birthDate = '1979-05-14';
@@ -380,7 +376,7 @@ export function extrasOf(input: Extras, random: SeededRandom): Action[] {
   const { until } = input;
   return [
     ...APPLICANTS.map((each, index) => applicant(each, index, until)),
-    ...BUSINESSES_IN_REVIEW.map((each, index) => applyingFirm(each, index, until)),
+    ...BUSINESSES.map((each, index) => applyingFirm(each, index, until)),
     ...agents(input, random),
     ...debits(input, random),
     ...stablecoin(input, random),

@@ -1,6 +1,6 @@
-// Operations with a signed retry, as two functions: `begin` validates a request without a signature and
-// returns what has to be signed; `perform` executes it after a valid signature. All other steps are common to every operation.
-// `perform` can require another signature.
+// Operations with a signed retry, as two functions: `begin` validates a request without a signature
+// and returns what has to be signed; `perform` executes it after a valid signature, and can require
+// another signature. All other steps are common to every operation.
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 import type {
