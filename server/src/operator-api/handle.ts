@@ -220,7 +220,11 @@ export const rightsIn =
     unaudited: { effects },
   }: Pick<OperatorCall, 'operationOf' | 'unaudited'>): RightsOfRequester =>
   async (reader, { requestedBy, operationId, platformId }) => {
-    const { operator, rows } = await sessions.presentOperator(reader, requestedBy, effects.now());
+    const { operator, rows } = await sessions.readCurrentOperator(
+      reader,
+      requestedBy,
+      effects.now(),
+    );
     const contract = operationOf(operationId)?.contract;
     const mayRequest =
       operator !== undefined &&

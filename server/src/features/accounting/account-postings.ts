@@ -16,18 +16,21 @@ const MAX_GROWTH = 8;
 const MAX_SCANNED = 100_000;
 /** Maximum duration of a page, apart from its last window. */
 const PAGE_MS = 150;
-/** No posting is older. */
-const BEGINNING = Date.UTC(2000, 0, 1);
-/** Later than any posting. */
-const END = Date.UTC(3000, 0, 1);
-/** Postings of an account are not older than the account, apart from the disorder of their times. */
+/** Before every posting. */
+const EARLIEST = Date.UTC(2000, 0, 1);
+/** After every posting. */
+const LATEST = Date.UTC(3000, 0, 1);
+/**
+ * Postings can be this much older than their account, because the order of commits can differ from
+ * the order of their times.
+ */
 const DISORDER_MS = 86_400_000;
 
 interface Position {
   at: Time;
   transactionId: string;
   step: string;
-  /** Balance and holds before the posting after this position, going backwards. */
+  /** Balance and holds after the next older posting. */
   balance: bigint;
   held: bigint;
 }
@@ -83,16 +86,16 @@ const readWindow = ({ db }: Runtime, { accountId, after, until, maxScanned, limi
     limit,
   ]);
 
-const FORM = /^(\d{1,15}) (-?\d{1,19}) (-?\d{1,19}) (\S{1,200}) (.{0,200})$/;
+const CURSOR_FORM = /^(\d{1,15}) (-?\d{1,19}) (-?\d{1,19}) (\S{1,200}) (.{0,200})$/;
 
 const cursorOf = ({ at, balance, held, transactionId, step }: Position): string =>
   Buffer.from(`${at} ${balance} ${held} ${transactionId} ${step}`).toString('base64url');
 
 function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
-  const [, createdAt, balance, held, transactionId, step] = FORM.exec(text) ?? [];
+  const [, createdAt, balance, held, transactionId, step] = CURSOR_FORM.exec(text) ?? [];
   const isComplete = balance !== undefined && held !== undefined && transactionId !== undefined;
-  if (!isComplete || step === undefined || Number(createdAt) > END) {
+  if (!isComplete || step === undefined || Number(createdAt) > LATEST) {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
   return {
@@ -152,7 +155,7 @@ function nextLength(length: number, scanned: number): number {
   return scanned > MAX_SCANNED / MAX_GROWTH ? length : length * MAX_GROWTH;
 }
 
-/** Reads windows until the page is full, its time is over, or the beginning is reached. */
+/** Reads windows until the page is full, PAGE_MS has passed, or the oldest posting is reached. */
 async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQuery, oldest: Time) {
   const started = performance.now();
   const postings: ReturnType<typeof present>[] = [];
@@ -161,9 +164,9 @@ async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQu
   for (;;) {
     const isFirst = position === undefined;
     const until = position ?? {
-      ...{ at: END, transactionId: HIGHEST, step: HIGHEST, balance: 0n, held: 0n },
+      ...{ at: LATEST, transactionId: HIGHEST, step: HIGHEST, balance: 0n, held: 0n },
     };
-    // The first window reaches back from now; only times of test clocks are later.
+    // The first window ends now. Only test clocks have later times.
     const from = Math.min(until.at, runtime.effects.now()) - length;
     const isShortest = length === MIN_WINDOW_MS || isFirst;
     const rows = await readWindow(runtime, {
@@ -198,7 +201,7 @@ export async function listLedgerAccountPostings(runtime: Runtime, query: Posting
     runtime,
     query.accountId,
   );
-  const oldest = platform_id === null ? BEGINNING : created_at - DISORDER_MS;
+  const oldest = platform_id === null ? EARLIEST : created_at - DISORDER_MS;
   const { postings, position } = await collect(runtime, query, oldest);
   return {
     accountId: id,

@@ -1,6 +1,6 @@
 // Accounting exports by UTC day: transactions, postings and balances. Each export is one consistent
-// statement over the tables of several wings. Balances are calculated backwards from the current ones, so a
-// month costs its own transfers and those after it, not the whole history.
+// statement over the tables of several features. Balances are calculated backwards from the current
+// ones, so the cost of a month depends on its own and later transfers only.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -91,11 +91,11 @@ const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.plat
 function withPostedAmounts(row: TransactionLine): TransactionLine {
   const { sent_currency: currency } = row;
   if (row.card_authorized === null || currency === null) return row;
-  const facts = factsOf(row);
+  const amounts = factsOf(row);
   if (row.source_account !== null) {
-    return { ...row, sent_amount: postedAmountOf(facts, 'debit', currency) };
+    return { ...row, sent_amount: postedAmountOf(amounts, 'debit', currency) };
   }
-  const received_amount = postedAmountOf(facts, 'credit', currency);
+  const received_amount = postedAmountOf(amounts, 'credit', currency);
   const noSentAmount = { sent_currency: null, sent_amount: null };
   return { ...row, ...noSentAmount, received_currency: currency, received_amount };
 }
@@ -166,7 +166,7 @@ export interface BalanceLine {
 
 // Calculates backwards from the current balances, for accounts with transfers only; the day after the range
 // covers everything since. Accounts without transfers cost nothing.
-const RUN = `with legs as (
+const WITH_TRANSFERS = `with legs as (
     select debit as account, currency, created_at, amount as debits, 0 as credits
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')
     union all
@@ -187,7 +187,7 @@ const RUN = `with legs as (
   )`;
 
 /** Days without transfers and with a balance other than zero. */
-const RESTING = `, spans as (
+const WITHOUT_TRANSFERS = `, spans as (
     select account, day + interval '1 day' as since, coalesce(next, $2::timestamptz) as until, closing
     from run where day < $2
     union all
@@ -216,8 +216,8 @@ const balancesOf = (head: string, lines: string) => `${head}
     and ($5::timestamptz is null or (each.day, account) > ($5, $6::text))
   order by each.day, account limit $7::bigint`;
 
-const CHANGED_BALANCES = balancesOf(RUN, 'run');
-const ALL_BALANCES = balancesOf(RUN + RESTING, 'lines');
+const CHANGED_BALANCES = balancesOf(WITH_TRANSFERS, 'run');
+const ALL_BALANCES = balancesOf(WITH_TRANSFERS + WITHOUT_TRANSFERS, 'lines');
 
 /** Balances on days with transfers; with `idle` also on days without. */
 export const exportBalances = (

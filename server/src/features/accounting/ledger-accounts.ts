@@ -1,6 +1,7 @@
-// The chart of accounts and the trial balance. System accounts are few and read by their ids, which begin
-// alike. Accounts of customers and platforms are counted up to a limit; beyond it their sum follows from the
-// system accounts, because the balances of an environment and currency sum to zero.
+// The chart of accounts and the trial balance. System accounts are few and are read by the common
+// prefix of their ids. Accounts of customers and platforms are counted up to a limit; beyond it
+// their sum follows from the system accounts, because the balances of an environment and currency
+// sum to zero.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
@@ -34,7 +35,7 @@ interface LedgerRow {
 
 function presentSystem({ id, currency, balance, held, created_at }: LedgerRow) {
   const parts = partsOfSystemAccount(id);
-  if (!parts) throw new Error(`${id} is no system account`);
+  if (!parts) throw new Error(`${id} is not a system account`);
   const { environment: mode, purpose } = parts;
   return {
     id,
@@ -92,13 +93,13 @@ const SYSTEM = `select id, currency, balance, held, created_at from ledger_accou
     and (not $5::boolean or balance <> 0 or held <> 0)
   order by id limit $6`;
 
-const FORM = /^(system|internal) ([\x21-\x7e]{0,300})$/;
+const CURSOR_FORM = /^(system|internal) ([\x21-\x7e]{0,300})$/;
 
-/** Where a page begins: among the system accounts, or among the others. */
-function startOf(cursor: string | undefined): { part: string; position: string } {
+/** Start of a page: the list of system accounts or of internal accounts, and the position in it. */
+function positionIn(cursor: string | undefined): { part: string; position: string } {
   if (cursor === undefined) return { part: 'system', position: SYSTEM_ACCOUNT_IDS.after };
   const text = Buffer.from(cursor, 'base64url').toString();
-  const [, part, position] = FORM.exec(text) ?? [];
+  const [, part, position] = CURSOR_FORM.exec(text) ?? [];
   if (part === undefined || position === undefined) {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
@@ -163,15 +164,15 @@ export async function listLedgerAccounts(
   const isOwned = platformId !== undefined || customerId !== undefined;
   if (isOwned && purposeOf(type)) return { data: [], hasMore: false };
   const isInternal = isOwned || type === 'CUSTOMER' || type === 'PLATFORM';
-  const { part, position } = startOf(cursor);
+  const { part, position } = positionIn(cursor);
   if (part === 'internal') return internalPage(runtime, query, position);
   if (isInternal) return internalPage(runtime, query, '');
   const page = await systemPage(runtime, query, position);
   const isFull = page.data.length === limit || type !== undefined;
   if (isFull || page.nextCursor !== cursorAt('internal', '')) return page;
-  const rest = { ...query, limit: limit - page.data.length };
-  const others = await internalPage(runtime, rest, '');
-  return { ...others, data: [...page.data, ...others.data] };
+  const remainingQuery = { ...query, limit: limit - page.data.length };
+  const firstInternalPage = await internalPage(runtime, remainingQuery, '');
+  return { ...firstInternalPage, data: [...page.data, ...firstInternalPage.data] };
 }
 
 /** A ledger account by its id. Throws ACCOUNT_NOT_FOUND. */
@@ -190,7 +191,7 @@ export async function ledgerAccountById(
   return { ...row, platform_id };
 }
 
-/** Accounts of customers and platforms that are counted. */
+/** Maximum number of accounts of customers and platforms that are counted. */
 const MAX_COUNTED = 50_000;
 
 // Plans do not depend on the values, so that accounts of single platforms have a statement of their own.
@@ -261,7 +262,7 @@ function derivedLines(system: readonly TrialLine[]): TrialLine[] {
   return [...nets.values()];
 }
 
-const inNumbers = ({ debit, credit, held, ...line }: TrialLine) => ({
+const toNumbers = ({ debit, credit, held, ...line }: TrialLine) => ({
   ...line,
   debit: Number(debit),
   credit: Number(credit),
@@ -311,13 +312,13 @@ export async function trialBalance(
   const system = all.filter((line) => !isOwnerType(line));
   const isDerived = !isCounted && !isLimited;
   const lines = isDerived ? [...derivedLines(system), ...system] : all;
-  const order = ({ mode: modeOfLine, currency, type }: TrialLine) =>
+  const sortKey = ({ mode: modeOfLine, currency, type }: TrialLine) =>
     `${MODES.indexOf(modeOfLine)} ${currency} ${LEDGER_ACCOUNT_TYPES.indexOf(type) + 10}`;
-  const sorted = lines.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+  const sorted = lines.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   return {
     at: iso(runtime.effects.now()),
     isCounted,
-    data: sorted.map(inNumbers),
+    data: sorted.map(toNumbers),
     totals: totalsOf(sorted),
   };
 }

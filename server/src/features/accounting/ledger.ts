@@ -23,7 +23,7 @@ const VERIFY = `with legs as (
     union all
     select credit, currency, case when phase in ('posted', 'post') then amount else 0 end
     from ledger_transfers
-  ), moved as (
+  ), transferred as (
     select account, currency, sum(net) as net from legs group by account, currency
   ), holds as (
     select p.debit as account, p.currency, sum(p.amount) as held, count(*) as holds
@@ -35,18 +35,18 @@ const VERIFY = `with legs as (
   ), compared as (
     select coalesce(a.id, m.account, h.account) as id,
       coalesce(a.currency, m.currency, h.currency) as currency, a.id is null as missing, a.floor,
-      coalesce(a.balance, 0) as balance, coalesce(m.net, 0) as moved,
+      coalesce(a.balance, 0) as balance, coalesce(m.net, 0) as transferred,
       coalesce(a.held, 0) as held, coalesce(h.held, 0) as unresolved,
       coalesce(h.holds, 0) as holds
     from ledger_accounts a
-    full join moved m on m.account = a.id and m.currency = a.currency
+    full join transferred m on m.account = a.id and m.currency = a.currency
     full join holds h on h.account = coalesce(a.id, m.account)
       and h.currency = coalesce(a.currency, m.currency)
   ), wrong as (
-    select id, currency, missing, balance::text, moved::text, held::text, unresolved::text,
+    select id, currency, missing, balance::text, transferred::text, held::text, unresolved::text,
       coalesce(balance - held < floor, false) as "belowFloor"
     from compared
-    where missing or balance <> moved or held <> unresolved or balance - held < floor
+    where missing or balance <> transferred or held <> unresolved or balance - held < floor
     order by id limit 100
   ), stray as (
     select r.transaction_id as "transactionId", r.step
@@ -63,7 +63,7 @@ const VERIFY = `with legs as (
       sum(case when floor is not null then balance else 0 end)::text as owned,
       sum(case when floor is null then balance else 0 end)::text as system,
       sum(held)::text as held, sum(balance)::text as sum
-    from compared group by currency having bool_or(balance <> 0 or held <> 0 or moved <> 0)
+    from compared group by currency having bool_or(balance <> 0 or held <> 0 or transferred <> 0)
       or exists (select from counted where counted.currency = compared.currency)
   )
   select
@@ -73,12 +73,12 @@ const VERIFY = `with legs as (
       select totals.*, coalesce(counted.transfers, '0') as transfers
       from totals left join counted using (currency)) t) as totals`;
 
-interface Wrong {
+interface WrongAccount {
   id: string;
   currency: string;
   missing: boolean;
   balance: string;
-  moved: string;
+  transferred: string;
   held: string;
   unresolved: string;
   belowFloor: boolean;
@@ -97,7 +97,7 @@ interface CountedTotal {
 }
 
 interface Recount {
-  wrong: Wrong[];
+  wrong: WrongAccount[];
   stray: { transactionId: string; step: string }[];
   totals: CountedTotal[];
 }
@@ -110,22 +110,25 @@ export const readableAmount = (amount: string | bigint, unit: string): string =>
   formatAmount({ currency: unit.replace(VELOCITY_UNIT, ''), amount: BigInt(amount) });
 
 function problemsOf({ wrong, stray, totals }: Recount): string[] {
-  const accounts = wrong.flatMap((each) => {
-    const { id, currency } = each;
-    const amount = (text: string) => `${readableAmount(text, currency)} ${currency}`;
-    if (each.missing) return [`${id} has transfers in ${currency} but no account in this currency`];
+  const accounts = wrong.flatMap((account) => {
+    const { id, currency } = account;
+    const amountText = (text: string) => `${readableAmount(text, currency)} ${currency}`;
+    if (account.missing)
+      return [`${id} has transfers in ${currency} but no account in this currency`];
     const lines: string[] = [];
-    if (each.balance !== each.moved) {
+    if (account.balance !== account.transferred) {
       lines.push(
-        `${id} has a balance of ${amount(each.balance)}, but its transfers sum to ${amount(each.moved)}`,
+        `${id} has a balance of ${amountText(account.balance)}, ` +
+          `but its transfers sum to ${amountText(account.transferred)}`,
       );
     }
-    if (each.held !== each.unresolved) {
+    if (account.held !== account.unresolved) {
       lines.push(
-        `${id} holds ${amount(each.held)}, but its pending transfers sum to ${amount(each.unresolved)}`,
+        `${id} holds ${amountText(account.held)}, ` +
+          `but its pending transfers sum to ${amountText(account.unresolved)}`,
       );
     }
-    if (each.belowFloor) lines.push(`${id} is below its minimum balance`);
+    if (account.belowFloor) lines.push(`${id} is below its minimum balance`);
     return lines;
   });
   const strays = stray.map(
@@ -166,7 +169,7 @@ const totalOf = (counted: CountedTotal): CurrencyTotal => ({
 });
 
 /** JSON has no bigint. */
-const inNumbers = (total: CurrencyTotal) => ({
+const toNumbers = (total: CurrencyTotal) => ({
   ...total,
   owned: Number(total.owned),
   system: Number(total.system),
@@ -184,7 +187,7 @@ export async function recountLedger({ query }: Pick<Database, 'query'>) {
   const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));
   const totals = money.map(totalOf);
   const result = { balanced: problems.length === 0, problems };
-  return { ...result, totals, json: { ...result, currencies: totals.map(inNumbers) } };
+  return { ...result, totals, json: { ...result, currencies: totals.map(toNumbers) } };
 }
 
 /** Verifies the ledger, and records the result for the metrics of all processes. */

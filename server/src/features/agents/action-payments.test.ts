@@ -173,7 +173,7 @@ describe('quote with an embedded wallet as source', () => {
   });
 });
 
-/** Two hundred concurrent payments; exactly those within the limit pass. */
+/** Two hundred concurrent payments, of which exactly the payments within the limit succeed. */
 describe('two hundred concurrent transfers at a limit', () => {
   const requestConcurrently = (agent: AgentPayer, count: number) =>
     Promise.all(Array.from({ length: count }, () => agent.transfer('out', 1_00)));
@@ -182,12 +182,12 @@ describe('two hundred concurrent transfers at a limit', () => {
     ['dailyLimit', limitsOf({ dailyLimit: 37_50 }), 37],
     ['dailyTransactionLimit', limitsOf({ dailyTransactionLimit: 11 }), 11],
     ['monthlyLimit', limitsOf({ monthlyLimit: 23_00 }), 23],
-  ])('%s: exactly those pass', async (name, policy, max) => {
+  ])('%s: exactly the payments within the limit succeed', async (name, policy, max) => {
     const agent = await createAgentPayer(policy);
     const responses = await requestConcurrently(agent, 200);
-    const passed = responses.filter(({ status }) => status === 201);
+    const succeeded = responses.filter(({ status }) => status === 201);
     const rejectedResponses = responses.filter(({ status }) => status === 403);
-    expect([passed.length, rejectedResponses.length]).toEqual([max, 200 - max]);
+    expect([succeeded.length, rejectedResponses.length]).toEqual([max, 200 - max]);
     for (const { body } of rejectedResponses) expect(body.reason).toContain(name);
     expect(await agent.readUsage()).toMatchObject({
       dailyTransactionCount: max,

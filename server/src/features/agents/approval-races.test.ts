@@ -61,9 +61,10 @@ describe('concurrent decisions', () => {
   });
 
   it('result in either approval or rejection', async () => {
-    for (let n = 0; n < 6; n++) {
+    for (let rejectedCount = 0; rejectedCount < 6; rejectedCount++) {
       const { agent, action } = await createPendingAction('TRANSFER_OUT');
-      const decisions = n % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
+      const decisions =
+        rejectedCount % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
       const responses = await Promise.all(
         decisions.map((decision) => agent.decide(decision, action.id)),
       );

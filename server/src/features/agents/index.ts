@@ -29,7 +29,7 @@ export {
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const agentFeature = {
-  // In the order of the document: what their platform does, then what they do.
+  // In the order of the API document: operations of the platform, then operations of agents.
   operations: (parts: ManagementParts) => [
     ...agentManagementOperations(parts),
     ...agentApprovalOperations(parts),

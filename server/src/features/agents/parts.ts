@@ -32,7 +32,7 @@ export async function readOwnAgent(ctx: Ctx): Promise<AgentRow> {
   return row;
 }
 
-/** FORBIDDEN; `details.rule` names the rule of the policy that rejected the request. */
+/** FORBIDDEN; `details.rule` is the rule of the policy that rejected the request. */
 export const forbidden = ({ rule, reason }: Rejection) => new Fault('FORBIDDEN', reason, { rule });
 
 /** The policy rejection in a fault; undefined for any other fault. */

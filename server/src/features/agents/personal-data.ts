@@ -7,7 +7,7 @@ import {
 } from '../../runtime/operation/personal-data.ts';
 import { deleteNextAgent } from './management/management.ts';
 
-const REASONS = `update agent_actions set rejection_reason = null, version = version + 1
+const CLEAR_REASONS_SQL = `update agent_actions set rejection_reason = null, version = version + 1
   where customer_id = $1 and rejection_reason is not null returning id`;
 
 export const agentPersonalData: PersonalData = {
@@ -21,5 +21,7 @@ export const agentPersonalData: PersonalData = {
   },
   subjects: { agent_actions: 'customer_id = $1' },
   end: deleteNextAgent,
-  empty: async ({ db }, { id }) => ({ agent_actions: await changedRows(db, REASONS, [id]) }),
+  empty: async ({ db }, { id }) => ({
+    agent_actions: await changedRows(db, CLEAR_REASONS_SQL, [id]),
+  }),
 };

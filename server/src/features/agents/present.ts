@@ -43,8 +43,8 @@ export const agentView = (ctx: Ctx, row: AgentRow, spent: Spent): AgentView => (
 });
 
 /**
- * Usage for display. Without an exchange rate, usage in former limit currencies is left out, so that a
- * missing rate blocks neither reading nor pausing an agent.
+ * Usage for display. Without an exchange rate, usage in former limit currencies is omitted, so that
+ * a missing rate blocks neither reading nor pausing an agent.
  */
 async function readSpentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<Spent> {
   try {

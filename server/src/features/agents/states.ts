@@ -7,7 +7,7 @@ export type ActionType = (typeof ACTION_TYPES)[number];
 export const ACTION_STATUSES = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED', 'FAILED'] as const;
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
-/** Lifecycle of an action. An action that needs no approval begins as APPROVED. */
+/** Lifecycle of an action. An action without approval begins as APPROVED. */
 export const actionStates = stateTable<ActionStatus, 'approve' | 'reject' | 'fail'>(
   'agent action',
   {

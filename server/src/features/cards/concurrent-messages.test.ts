@@ -120,14 +120,14 @@ describe('funds in suspense of a payment in progress', () => {
     expect(await suspenseState()).toEqual([0, false]);
   });
 
-  it('are a shortfall if they were returned before the reversal', async () => {
+  it('become a shortfall if they were returned before the reversal', async () => {
     const { paid, suspenseState } = await createSuspensePayment();
     const send = () => decide(returnSuspenseFunds, paid.id, app.runtime);
     await cardNetwork(app, runtimeWithConcurrentWork(send)).notify(paid.token, REVERSAL);
     expect(await suspenseState()).toEqual([-60, true]);
   });
 
-  it('settle a shortfall at its current amount', async () => {
+  it('repay a shortfall at its current amount', async () => {
     const { paid, suspenseState } = await createSuspensePayment();
     await paid.notify(refundNotice(40n));
     await decide(returnSuspenseFunds, paid.id, app.runtime);
@@ -166,7 +166,7 @@ describe('a fault unrelated to the wallet', () => {
     let accountReads = 0;
     const { db } = app.runtime;
     const read: typeof db.read = async (table, id) => {
-      // The second read of the account belongs to the signature.
+      // The second read of the account is that of the signature.
       if (table.name === 'internal_accounts' && ++accountReads === 2) throw unavailable;
       return db.read(table, id);
     };

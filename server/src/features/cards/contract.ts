@@ -39,7 +39,7 @@ const CardBrand = named(
   oneOf(['VISA', 'MASTERCARD'], { description: 'Card network, chosen by the issuer.' }),
 );
 
-const Cap = Type.Integer({
+const MaxSpend = Type.Integer({
   format: 'int64',
   minimum: 1,
   maximum: 9_000_000_000_000_000,
@@ -82,7 +82,7 @@ export const Card = named(
           'IDs of the accounts that fund the card, in order. A closed card keeps the IDs that it ' +
           'had when it was closed.',
       }),
-      maxSpendPerTransaction: nullable(Cap),
+      maxSpendPerTransaction: nullable(MaxSpend),
       currency: optional(readOnlyText('Currency of the amounts of the card.')),
       processorRef: optional(readOnlyText('ID of the card at the processor.')),
       issuerRef: optional(readOnlyText('ID of the card at the issuer.')),
@@ -110,7 +110,7 @@ const CardCreateRequest = named(
       ),
       form: CardForm,
       fundingSources: sources,
-      maxSpendPerTransaction: optional(Cap),
+      maxSpendPerTransaction: optional(MaxSpend),
     },
     {
       description: 'Card to issue.',
@@ -133,7 +133,7 @@ const CardUpdateRequest = named(
     {
       state: optional(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state.' })),
       fundingSources: optional(withDescription(sources, 'Replaces the whole list.')),
-      maxSpendPerTransaction: optional(nullable(Cap)),
+      maxSpendPerTransaction: optional(nullable(MaxSpend)),
     },
     {
       description: 'At least one field is required. CLOSED cannot be combined with other fields.',

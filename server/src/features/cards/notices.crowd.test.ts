@@ -1,5 +1,4 @@
-// Concurrent notices about an approved payment: in any order, nothing is counted twice and nothing
-// is lost.
+// Concurrent notices about an approved payment: in any order, each notice is counted exactly once.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type CardPaymentFixture, cardPayments } from '../../../test/kit/cards/card-payments.ts';

@@ -22,7 +22,7 @@ import {
   settledOf,
 } from '../payments/card-payments/index.ts';
 import type { CardPaymentRow } from '../payments/transactions/index.ts';
-import { isUnanswered, signFundingDebit } from './authorization/signature.ts';
+import { isWithoutResponse, signFundingDebit } from './authorization/signature.ts';
 import {
   amountToDebit,
   applyAdjustment,
@@ -51,7 +51,7 @@ import {
 import type { CardParts } from './parts.ts';
 import { cards } from './store.ts';
 
-type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
+type NoticeOf<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
 
 /** A notice that contradicts the payment. */
 const contradiction = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
@@ -76,8 +76,8 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
  */
 function rejectTemporarily(fault: Fault): void {
   if (isTransient(fault.code)) throw fault;
-  if (!isUnanswered(fault)) return;
-  // Without its cause, which may quote a secret and would be logged.
+  if (!isWithoutResponse(fault)) return;
+  // The cause is omitted: it may contain a secret and would be logged.
   throw new Fault('SERVICE_UNAVAILABLE', fault.message, undefined, { retryAfterS: 1 });
 }
 
@@ -172,7 +172,7 @@ export async function clear(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
-  { amount }: Amounted<'CLEARING'>,
+  { amount }: NoticeOf<'CLEARING'>,
   { isExhausted = false }: { isExhausted?: boolean } = {},
 ): Promise<CardPaymentRow> {
   const { direction } = row;
@@ -202,7 +202,7 @@ async function applyAdvice(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
-  { amount: total }: Amounted<'AUTHORIZATION_ADVICE'>,
+  { amount: total }: NoticeOf<'AUTHORIZATION_ADVICE'>,
 ): Promise<CardPaymentRow> {
   const card = factsOf(row);
   if (row.direction === 'CREDIT') throw contradiction('A credit has no authorization advice.');
@@ -227,7 +227,7 @@ async function applyAdvice(
 async function reverseAuthorization(
   ctx: Ctx,
   row: CardPaymentRow,
-  { amount }: Amounted<'AUTHORIZATION_REVERSAL'>,
+  { amount }: NoticeOf<'AUTHORIZATION_REVERSAL'>,
 ): Promise<CardPaymentRow> {
   const card = factsOf(row);
   if (card.closed) return row;
@@ -240,10 +240,10 @@ async function reverseAuthorization(
 }
 
 /** A refund of at most the net amount. */
-async function returnFunds(
+async function refund(
   ctx: Ctx,
   row: CardPaymentRow,
-  { amount }: Amounted<'RETURN'>,
+  { amount }: NoticeOf<'RETURN'>,
 ): Promise<CardPaymentRow> {
   if (row.direction === 'CREDIT') throw contradiction('A credit cannot be refunded.');
   if (amount === 0n) throw contradiction('The amount of a refund must be above zero.');
@@ -255,15 +255,15 @@ async function returnFunds(
 }
 
 /** Reverses the last refund; the account may get a negative balance. */
-async function reverse(
+async function reverseRefundNotice(
   ctx: Ctx,
   row: CardPaymentRow,
-  { amount }: Amounted<'RETURN_REVERSAL'>,
+  { amount }: NoticeOf<'RETURN_REVERSAL'>,
 ): Promise<CardPaymentRow> {
-  const last = row.card_refunds.at(-1);
-  if (last === undefined) throw contradiction('The payment has no refund to reverse.');
-  if (amount && amount !== last) {
-    throw contradiction(`The reversal of ${amount} is not that of the last refund, ${last}.`);
+  const lastRefund = row.card_refunds.at(-1);
+  if (lastRefund === undefined) throw contradiction('The payment has no refund to reverse.');
+  if (amount && amount !== lastRefund) {
+    throw contradiction(`The reversal of ${amount} is not that of the last refund, ${lastRefund}.`);
   }
   const change = reverseRefund(factsOf(row));
   return row.status === 'REFUNDED'
@@ -294,9 +294,9 @@ function apply(
     case 'AUTHORIZATION_REVERSAL':
       return reverseAuthorization(ctx, row, notice);
     case 'RETURN':
-      return returnFunds(ctx, row, notice);
+      return refund(ctx, row, notice);
     case 'RETURN_REVERSAL':
-      return reverse(ctx, row, notice);
+      return reverseRefundNotice(ctx, row, notice);
     default:
       return assertNever(notice, 'card notice');
   }

@@ -32,8 +32,8 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
 /** Generated name of a card without one. */
 const generateName = (id: string) => `card_${id.slice('Card:'.length)}`;
 
-/** The platform's own name of the card, unless generated. */
-const chosenName = ({ id, platform_card_id: name }: CardRow): string | null =>
+/** The name that the platform assigned to the card; undefined if it was generated. */
+const assignedName = ({ id, platform_card_id: name }: CardRow): string | null =>
   name === generateName(id) ? null : name;
 
 type CreateBody = Static<(typeof createCard)['body']>;
@@ -70,7 +70,7 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
   return row;
 }
 
-/** Cards that an account funds; they all belong to its owner. */
+/** Cards that an account funds. All of them belong to the owner of the account. */
 async function findCardsPaidBy(ctx: Ctx, accountId: string): Promise<string[]> {
   const bound = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
   return (await ctx.db.find(fundingSources, bound)).map((each) => each.card_id);
@@ -116,7 +116,7 @@ export const cardOperations = (parts: CardParts) => [
     const event = stateEventFor(row.state, body);
     requireCustomer(ctx, await customerOf(ctx, row.customer_id, { rejectDeleted: true }));
     if (body.fundingSources) {
-      const card = { platformCardId: chosenName(row), isNew: false };
+      const card = { platformCardId: assignedName(row), isNew: false };
       await checkFunding(ctx, issuer, { ...row, card }, body.fundingSources);
     }
     return { status: 200, body: presentCard(await changeCard(ctx, row, body, event)) };

@@ -44,13 +44,13 @@ export const cards = table(
   {
     lifecycles: [{ state: (row) => row.state, states: cardStates }],
     unique: {
-      cards_named: () => new Fault('CONFLICT', 'An open card has this platformCardId.'),
+      cards_named: () => new Fault('CONFLICT', 'An open card already has this platformCardId.'),
     },
   },
 );
 export type CardRow = RowOf<typeof cards>;
 
-/** Links a card to a funding account. One that ended is never used again. */
+/** Links a card to a funding account. An ended link is never used again. */
 export const fundingSources = table(
   'card_funding_sources',
   {

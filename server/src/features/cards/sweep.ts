@@ -3,10 +3,10 @@
 import type { Time } from '../../kernel/effects.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../runtime/jobs/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { loadOf } from '../payments/payouts/index.ts';
+import { loadPayment } from '../payments/payouts/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { asCardPayment, cardPaymentOf } from './clearing/payment.ts';
-import { CARD_AUTHORIZATION_MS, GIVE_UP } from './expiry.ts';
+import { CARD_AUTHORIZATION_MS, CLOSE_PAYMENT } from './expiry.ts';
 import { expireAuthorization } from './notices.ts';
 
 const SWEEP_INTERVAL_MS = 60_000;
@@ -24,7 +24,7 @@ async function expireOne(runtime: Runtime, id: string, platformId: string): Prom
   });
 }
 
-/** Closes them. A concurrent second attempt finds them closed. */
+/** Closes payments that are due. A concurrent sweep finds them already closed. */
 export function cardSweep(): Sweep {
   let nextRunAt: Time = 0;
   return {
@@ -34,19 +34,19 @@ export function cardSweep(): Sweep {
       if (now < nextRunAt) return 0;
       nextRunAt = now + SWEEP_INTERVAL_MS;
       type Due = { id: string; platform_id: string };
-      const due = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
-      await Promise.all(due.map((each) => expireOne(runtime, each.id, each.platform_id)));
-      if (due.length === BATCH_SIZE) nextRunAt = now;
-      return due.length;
+      const duePayments = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
+      await Promise.all(duePayments.map((each) => expireOne(runtime, each.id, each.platform_id)));
+      if (duePayments.length === BATCH_SIZE) nextRunAt = now;
+      return duePayments.length;
     },
   };
 }
 
-/** The job that closes a payment on a platform with a clock of its own. */
+/** The job that closes a payment on a platform with its own clock. */
 export const cardExpiryJobs = (): JobHandler[] => [
-  jobHandler(GIVE_UP, {
+  jobHandler(CLOSE_PAYMENT, {
     run: async (runtime, job) => {
-      const { row, caller } = await loadOf(runtime, job, asCardPayment);
+      const { row, caller } = await loadPayment(runtime, job, asCardPayment);
       return {
         caller,
         stage: async (ctx) =>

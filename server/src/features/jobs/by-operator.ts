@@ -124,9 +124,9 @@ export async function cancelJob(
   const caller = await callerFor(runtime, platform_id);
   const cancelled = await operate(runtime, caller, async (ctx) => {
     const row = await jobById(ctx, jobId);
-    const stored = cancelJobRow(ctx, row, reason);
+    const canceledJob = cancelJobRow(ctx, row, reason);
     await awaitOperator(ctx, row);
-    return stored;
+    return canceledJob;
   });
   return detailsOf(cancelled);
 }

@@ -1,4 +1,4 @@
-// Public interface of job operations for the operator.
+// Public interface of the operator's job management.
 export { readQueues } from '../../runtime/jobs/job-metrics.ts';
 export { JOB_STATES, listJobs } from '../../runtime/jobs/job-review.ts';
 export {

@@ -15,7 +15,7 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'funding.cancel': 'The request to cancel the payment has no result; its debit continues.',
   'quotes.redeem':
     'The held rate is not exchanged; the FX position of the executed payment remains open.',
-  'payouts.recall': 'The return of a payout is not requested, or its decision not read.',
+  'payouts.recall': 'The return of a payout is not requested, or its result is not read.',
   'quotes.expire': 'The payment of an expired quote remains PENDING.',
   'quotes.lapse': 'A payment that was not authorized in time remains PENDING.',
   'incoming.ask': 'The approval request is not sent; the UMA payment remains PENDING.',
@@ -59,7 +59,8 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
     'The received statement is not compared; `providers reconcile` compares it.',
   'webhooks.replay': 'The replay remains PROCESSING and sends no more events.',
   'files.remove': 'The object remains in storage, encrypted and without a reference.',
-  'fixtures.build': 'The world is incomplete; it can be built again after a reset of the platform.',
+  'fixtures.build':
+    'The sandbox data is incomplete; it can be created again after a reset of the platform.',
   'imports.slice': 'The import stops at its current row.',
 };
 

@@ -48,8 +48,8 @@ export async function assignProvider(
   subject: Subject,
   choose: (ctx: Ctx) => Promise<RouteChoice>,
 ): Promise<string | null | undefined> {
-  const stored = await storedAssignment(parts, subject.id);
-  if (stored || !hasRoutes(parts)) return stored?.provider_id;
+  const assignment = await storedAssignment(parts, subject.id);
+  if (assignment || !hasRoutes(parts)) return assignment?.provider_id;
   for (let attempt = 1; ; attempt++) {
     try {
       return await storeChoice(parts, subject, choose);

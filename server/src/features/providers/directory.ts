@@ -107,8 +107,8 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   let readCount = 0;
 
   function keyOf(row: ProviderKeyRow): KeyObject {
-    const opened = openedKeys.get(row.id);
-    if (opened) return opened;
+    const openedKey = openedKeys.get(row.id);
+    if (openedKey) return openedKey;
     const key =
       row.private_key === null
         ? createPublicKey(row.public_key)
@@ -133,8 +133,8 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   function providerOf(row: ProviderRow, keys: readonly ProviderKeyRow[]): Provider {
     const providerKeys = keys.filter((key) => key.provider_id === row.id);
     const version = versionOf(row, providerKeys);
-    const known = connected.get(row.id);
-    if (known?.version === version) return known.provider;
+    const connectedProvider = connected.get(row.id);
+    if (connectedProvider?.version === version) return connectedProvider.provider;
     const provider = connect(row, providerKeys);
     connected.set(row.id, { version, provider });
     return provider;

@@ -96,7 +96,7 @@ export const prefunding = { available: availableBalances, stageClosing: stageClo
 /** Records results of transfers. */
 export const transferOutcomes = { record: recordOutcome };
 
-/** Registers the metrics of providers, and finds those that payments cannot use. */
+/** Registers the metrics of providers, and finds providers that payments cannot use. */
 export const providerMetrics = {
   watch: watchProviders,
   unusable: unusableProviders,

@@ -78,7 +78,7 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
   const balances = await runtime.db.find(providerBalances, { provider_id: row.id });
   const terms = termsOf(row);
   const now = runtime.effects.now();
-  const ofSide = (side: ProviderKeyRow['side']) =>
+  const keysOfSide = (side: ProviderKeyRow['side']) =>
     keys
       .filter((each) => each.side === side && isActive(each, now))
       .sort((a, b) => a.active_from - b.active_from)
@@ -100,8 +100,8 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
     capabilities: row.capabilities === null ? null : (JSON.parse(row.capabilities) as Capabilities),
     checkedAt: row.checked_at === null ? null : iso(row.checked_at),
     problem: row.problem,
-    ownKeys: ofSide('OWN'),
-    providerKeys: ofSide('PROVIDER'),
+    ownKeys: keysOfSide('OWN'),
+    providerKeys: keysOfSide('PROVIDER'),
     createdAt: iso(row.created_at),
   };
 }
@@ -215,8 +215,8 @@ const MANUAL_OPERATIONS = [
 
 /** Returns the providers that use the protocol, by name, followed by the connectors of the server. */
 export const listProviders = (parts: ManagerParts, builtIn: readonly BuiltInProvider[]) => [
-  ...[...parts.directory.current().providers.values()].map((each) => ({
-    ...summaryOf(parts, each),
+  ...[...parts.directory.current().providers.values()].map((provider) => ({
+    ...summaryOf(parts, provider),
     operations: [] as string[],
   })),
   ...builtIn.map(({ name, environment, description, serves }) => ({
@@ -253,8 +253,8 @@ export async function recordRates(
   const isNewer = await operate(parts.runtime, INSTALLATION, async (ctx) => {
     const row = await ctx.read(providers, providerId);
     if (!row) throw providerNotFound();
-    const known = row.rates === null ? undefined : (JSON.parse(row.rates) as ReportedRates);
-    if (known && Date.parse(known.at) >= Date.parse(rates.at)) return false;
+    const storedRates = row.rates === null ? undefined : (JSON.parse(row.rates) as ReportedRates);
+    if (storedRates && Date.parse(storedRates.at) >= Date.parse(rates.at)) return false;
     ctx.update(providers, row, { rates: JSON.stringify(rates), updated_at: ctx.now });
     return true;
   });

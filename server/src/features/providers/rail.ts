@@ -28,8 +28,8 @@ function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) 
   const { environment, directory, builtIn } = parts;
   const { id, kind, currency, amount } = instruction;
   return assignProvider(parts, instruction, async (ctx) => {
-    const facts = factsOf(instruction, environment);
-    const choice = await chooseRoute(ctx, facts, directory, ctx.effects.now());
+    const transferFacts = factsOf(instruction, environment);
+    const choice = await chooseRoute(ctx, transferFacts, directory, ctx.effects.now());
     const { selected } = choice;
     if (!selected && !builtIn)
       throw new Error(`no route selects a provider for the transfer ${id}`);
@@ -100,13 +100,13 @@ export function routedRail(parts: RoutedRailParts): RailPort {
       return recordPolled(parts, instruction, providerId, progress);
     },
     async cancel(instruction, now) {
-      const stored = await storedAssignment(parts, instruction.id);
-      const rail = railOf(parts, stored?.provider_id);
+      const assignment = await storedAssignment(parts, instruction.id);
+      const rail = railOf(parts, assignment?.provider_id);
       return rail.cancel ? rail.cancel(instruction, now) : 'rejected';
     },
     async recall(transfer, cause) {
-      const stored = await storedAssignment(parts, transfer.id);
-      const rail = railOf(parts, stored?.provider_id);
+      const assignment = await storedAssignment(parts, transfer.id);
+      const rail = railOf(parts, assignment?.provider_id);
       if (!rail.recall) throw new Error(`the rail of ${transfer.id} has no recalls`);
       return rail.recall(transfer, cause);
     },

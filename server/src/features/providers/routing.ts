@@ -90,13 +90,13 @@ const isOffered = (capabilities: Capabilities | null, facts: TransferFacts): boo
     ? capabilities?.cards === true
     : (capabilities?.transfers ?? []).some((offer) => includes(offer, facts));
 
-const BASIS = 10_000n;
+const BASIS_POINTS = 10_000n;
 
 /** Cost of a transfer over a route, rounded up to minor units. */
 const costOf = (
   { cost_fixed, cost_basis_points }: ProviderRouteRow,
   { amount }: Pick<TransferFacts, 'amount'>,
-): bigint => cost_fixed + (amount * BigInt(cost_basis_points) + BASIS - 1n) / BASIS;
+): bigint => cost_fixed + (amount * BigInt(cost_basis_points) + BASIS_POINTS - 1n) / BASIS_POINTS;
 
 type UsageByProvider = ReadonlyMap<string, Usage>;
 

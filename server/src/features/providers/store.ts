@@ -115,7 +115,10 @@ export const providerTransfers = table(
     provider_id: col.text.null,
     /** Null if no route matched. */
     route_id: col.text.null,
-    /** Day of the statement that contains the transfer; `none`: no statement will. Null: none does yet. */
+    /**
+     * Day of the statement that contains the transfer; `none`: no statement will contain it. Null:
+     * no statement contains it yet.
+     */
     reported_day: col.text.null.mut,
     /** Kind, currency, amount and choice are null for transfers of earlier versions. */
     kind: col.enum<RailInstruction['kind']>().null,

@@ -146,9 +146,9 @@ interface ClosingBalance {
 }
 
 /**
- * Stages the closing balance of a statement as the prefunded balance, less the transfers on no statement:
- * those that were sent later, and those that the provider had not booked yet. Without effect if the
- * provider is not prefunded in the currency, or a later balance is known.
+ * Stages the closing balance of a statement as the prefunded balance, less the transfers on no
+ * statement: transfers that were sent later, and transfers that the provider had not booked yet.
+ * Without effect if the provider is not prefunded in the currency, or a later balance is known.
  */
 export async function stageClosingBalance(
   ctx: Ctx,
@@ -170,7 +170,9 @@ export async function stageClosingBalance(
   else ctx.insert(providerBalances, { id, provider_id: providerId, currency, ...reported });
 }
 
-/** A function that returns what is available at a provider; null if nothing is prefunded there. */
+/**
+ * Returns a function of the available balance at a provider; null if the provider is not prefunded.
+ */
 export async function availableBalances(db: Pick<Database, 'find'>) {
   const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));
   return (providerId: string, currency: string): bigint | null => {

@@ -1,5 +1,6 @@
-// Applies complete statements to their day: adds and removes the lines that changed since the statement
-// before. A closed day cannot change: a later statement of it becomes a difference of the current day.
+// Applies complete statements to their day: adds and removes the lines that changed since the
+// previous statement. A closed day cannot change: a later statement of it becomes a difference of
+// the current day.
 
 import type { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
@@ -35,8 +36,8 @@ export const LINES_PER_COMMIT = 200;
 /** Creates the row of a day if it does not exist. */
 async function ensureDay(ctx: Ctx, source: Source, key: DayKey): Promise<DayRow> {
   const id = dayIdOf(key);
-  const before = await ctx.read(providerDays, id);
-  if (before) return before;
+  const existing = await ctx.read(providerDays, id);
+  if (existing) return existing;
   const account = {
     provider_id: key.providerId,
     environment: source.environment,
@@ -53,13 +54,13 @@ async function ensureDay(ctx: Ctx, source: Source, key: DayKey): Promise<DayRow>
 /** Returns the current lines of a day, ordered by ID. */
 export async function linesOf({ db }: Pick<Runtime, 'db'>, dayId: string): Promise<LineRow[]> {
   const lines: LineRow[] = [];
-  let after = '';
+  let lastLineId = '';
   for (;;) {
-    const rows = await db.query<LineRow>(SQL.lines, [dayId, after]);
+    const rows = await db.query<LineRow>(SQL.lines, [dayId, lastLineId]);
     lines.push(...rows);
-    const last = rows.at(-1);
-    if (!last || rows.length < 1_000) return lines;
-    after = last.id;
+    const lastLine = rows.at(-1);
+    if (!lastLine || rows.length < 1_000) return lines;
+    lastLineId = lastLine.id;
   }
 }
 
@@ -111,21 +112,21 @@ const isSame = (a: NewLine, b: NewLine) => CONTENT.every((name) => a[name] === b
 
 /** Returns the lines that a statement removes and adds. */
 function changesOf<L extends NewLine>(current: readonly L[], next: ReadonlyMap<string, NewLine>) {
-  const kept = new Set(
+  const unchangedIds = new Set(
     current
-      .filter((each) => {
-        const line = next.get(each.line_id);
-        return line !== undefined && isSame(each, line);
+      .filter((currentLine) => {
+        const line = next.get(currentLine.line_id);
+        return line !== undefined && isSame(currentLine, line);
       })
       .map((each) => each.line_id),
   );
   return {
-    removed: current.filter((each) => !kept.has(each.line_id)),
-    added: [...next.values()].filter((each) => !kept.has(each.line_id)),
+    removed: current.filter((each) => !unchangedIds.has(each.line_id)),
+    added: [...next.values()].filter((each) => !unchangedIds.has(each.line_id)),
   };
 }
 
-/** Removes a line that the corrected statement does not have, and reverses its postings. */
+/** Removes a line that the corrected statement does not contain, and reverses its postings. */
 async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void> {
   const line = await ctx.read(statementLines, lineId);
   const day = await ctx.read(providerDays, dayId);
@@ -197,8 +198,8 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
     ];
     if (!current || row?.status !== 'COMPLETE') return;
     const opening = postOpening(ctx, current, await daysOf(ctx, key), row.opening_balance);
-    const before = await ctx.db.find(providerStatements, { day_id: dayId, status: 'APPLIED' });
-    for (const each of before) ctx.update(providerStatements, each, { status: 'REPLACED' });
+    const replaced = await ctx.db.find(providerStatements, { day_id: dayId, status: 'APPLIED' });
+    for (const each of replaced) ctx.update(providerStatements, each, { status: 'REPLACED' });
     ctx.update(providerStatements, row, { status: 'APPLIED' });
     ctx.update(providerDays, current, {
       statement_id: row.statement_id,
@@ -224,9 +225,9 @@ async function latestLines({ runtime, statement }: Application): Promise<NewLine
   const late = (
     await runtime.db.find(providerStatements, { day_id: statement.day_id, status: 'LATE' })
   ).toSorted((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0));
-  const last = late.at(-1);
-  if (!last) return linesOf(runtime, statement.day_id);
-  return [...(await statementLinesOf(runtime, last, 0)).values()];
+  const latest = late.at(-1);
+  if (!latest) return linesOf(runtime, statement.day_id);
+  return [...(await statementLinesOf(runtime, latest, 0)).values()];
 }
 
 const linesText = (lines: readonly { line_id: string }[]) =>

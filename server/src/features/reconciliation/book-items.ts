@@ -1,6 +1,6 @@
-// Reads the transfers, returns and deposits of the ledger that the lines of a day can match: those
-// that a line names by ID or reference, transfers of the provider that are on no statement, and
-// deposits and returns of the period.
+// Reads the transfers, returns and deposits of the ledger that the lines of a day can match: items
+// that a line identifies by ID or reference, transfers of the provider that are on no statement,
+// and deposits and returns of the period.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { SystemAccount } from '../../ledger/chart.ts';
@@ -24,11 +24,11 @@ import type { LineRow } from './store.ts';
 /** A transfer, return or deposit of the ledger in one direction. */
 export interface BookItem extends Candidate {
   transactionId: string;
-  /** The system account that has the amount until the provider reports it. */
+  /** The system account that holds the amount until the provider reports it. */
   account: Exclude<SystemAccount, 'provider'>;
   /** False for the return of a transfer or deposit. */
   isMain: boolean;
-  /** Whether this or an earlier statement must have it. */
+  /** Whether this or an earlier statement must contain it. */
   isExpected: boolean;
   /** The kind of the transfer; null for a deposit. */
   transfer: WaitKind | null;
@@ -139,22 +139,23 @@ async function itemsOfDeposit(
   ];
 }
 
-/** IDs of transfers that the lines name, each with the references that led to it. */
+/** IDs of transfers that the lines identify, with the references of the lines. */
 async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
   const named = new Map<string, Set<string>>();
-  const add = (id: string, reference?: string) => {
+  const addReference = (id: string, reference?: string) => {
     const references = named.get(id) ?? new Set();
     named.set(id, references);
     if (reference !== undefined) references.add(reference);
   };
   const references = new Set<string>();
   for (const line of lines) {
-    if (line.transfer_id !== null) add(line.transfer_id);
+    if (line.transfer_id !== null) addReference(line.transfer_id);
     for (const text of [line.reference, line.bank_reference]) {
       if (text === null) continue;
       references.add(text);
       const transactionId = transactionIdOfReference(text);
-      if (transactionId) for (const suffix of Object.values(SUFFIX)) add(transactionId + suffix);
+      if (transactionId)
+        for (const suffix of Object.values(SUFFIX)) addReference(transactionId + suffix);
     }
   }
   for (const chunk of chunksOf([...references])) {
@@ -162,7 +163,7 @@ async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
       db,
       chunk,
     )) {
-      add(transactionId + SUFFIX[kind], reference ?? undefined);
+      addReference(transactionId + SUFFIX[kind], reference ?? undefined);
     }
   }
   return { named, references: [...references] };
@@ -171,7 +172,7 @@ async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
 interface Scope {
   currency: string;
   period: readonly [Time, Time];
-  /** Keys of items that an earlier statement did not have. */
+  /** Keys of items that were missing on an earlier statement. */
   missing: readonly string[];
   /** Whether transfers that are on no statement are included. */
   includesUnreported: boolean;

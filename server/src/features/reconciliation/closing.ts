@@ -1,6 +1,6 @@
-// Days of a provider and their closing, and the balances that providers reported, with those of the ledger. A
-// day is balanced if its statement is consistent, the ledger account of the provider has the closing balance,
-// and no difference is open. Only balanced days can be closed.
+// Days of a provider and their closing, and the reported balances of providers beside the balances
+// of the ledger. A day is balanced if its statement is consistent, the ledger account of the
+// provider has the closing balance, and no difference is open. Only balanced days can be closed.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';

@@ -7,8 +7,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Throws RangeError for an unknown time zone. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
+  const cachedFormat = formats.get(timeZone);
+  if (cachedFormat) return cachedFormat;
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
@@ -48,7 +48,10 @@ export const dayOf = (time: Time, timeZone: string): string => textOf(localTime(
 export const addDays = (day: string, days: number): string =>
   textOf(Date.parse(day) + days * DAY_MS);
 
-/** Start of a day in UTC. The offset is read twice, because a clock change can lie between the two times. */
+/**
+ * Start of a day in UTC. The offset is read twice, because the clock can change between the two
+ * times.
+ */
 function startOfDay(day: string, timeZone: string): Time {
   const local = Date.parse(day);
   const offsetAt = (time: Time) => localTime(time, timeZone) - time;

@@ -267,7 +267,8 @@ async function stageReversal(ctx: Ctx, subject: Subject, input: DecisionInput): 
   }
   await stageResult(ctx, item.transferId, { state: 'returned', reason });
   await reportedTransfers.mark(ctx, item.transferId, 'none');
-  // The return will not be on a statement either: a decided difference prevents that it is listed.
+  // No statement will contain the return either: a decided difference prevents its listing as
+  // missing.
   const { id: _, version: __, ...rest } = difference;
   const returnKey = `${item.transferId}#${item.direction === 'out' ? 'in' : 'out'}`;
   ctx.insert(differences, {
@@ -288,7 +289,7 @@ async function stageWriteOff(ctx: Ctx, subject: Subject): Promise<void> {
   await excludeFromStatements(ctx, item);
 }
 
-/** Records that no statement will have the transfer. */
+/** Records that no statement will contain the transfer. */
 async function excludeFromStatements(ctx: Ctx, item: BookItem): Promise<void> {
   if (item.isMain && item.transfer) await reportedTransfers.mark(ctx, item.transferId, 'none');
 }
@@ -393,11 +394,13 @@ const STATUS_AFTER: Partial<Record<Decision, DifferenceRow['status']>> = {
 
 /** Settles a difference. Throws NOT_FOUND, CONFLICT, and INVALID_INPUT for a decision that is not allowed. */
 export async function decideDifference(runtime: Runtime, input: DecisionInput): Promise<void> {
-  const before = await readSubject(runtime.db, input);
-  assertAllowed(before, input);
+  const subject = await readSubject(runtime.db, input);
+  assertAllowed(subject, input);
   const prepared =
-    input.decision === 'RECORD_DEPOSIT' ? await preparedDeposit(runtime, before, input) : undefined;
-  const caller = await callerFor(runtime, before, prepared);
+    input.decision === 'RECORD_DEPOSIT'
+      ? await preparedDeposit(runtime, subject, input)
+      : undefined;
+  const caller = await callerFor(runtime, subject, prepared);
   await operate(runtime, caller, (ctx) => stageDecision(ctx, input, prepared)).catch((error) => {
     if (isKeyTaken(error)) {
       throw conflict('The deposit was already recorded. Use MATCH with its payment.');

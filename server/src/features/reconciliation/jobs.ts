@@ -78,9 +78,9 @@ const handlerOf = (
     maxAttempts: OUTAGE_ATTEMPTS,
     async run(runtime, { input }) {
       const { environment } = await sourceOf(runtime, input.providerId);
-      const opened = await run(runtime, input, directory);
-      if (opened.size > 0) {
-        log.warn({ problem: alertOf(input, opened) }, 'a provider has a problem');
+      const newDifferences = await run(runtime, input, directory);
+      if (newDifferences.size > 0) {
+        log.warn({ problem: alertOf(input, newDifferences) }, 'a provider has a problem');
       }
       return { caller: systemCaller('', environment), stage: async () => undefined };
     },
@@ -98,19 +98,19 @@ const CURRENCIES = `select distinct currency from provider_days where provider_i
 /** Currencies for which statements are requested: those of the transfers and of earlier statements. */
 async function currenciesOf({ db }: Runtime, { row, capabilities }: Provider): Promise<string[]> {
   const offered = (capabilities?.transfers ?? []).flatMap((each) => each.currencies);
-  const known = await db.query<{ currency: string }>(CURRENCIES, [row.id]);
-  return [...new Set([...offered, ...known.map(({ currency }) => currency)])].sort();
+  const usedCurrencies = await db.query<{ currency: string }>(CURRENCIES, [row.id]);
+  return [...new Set([...offered, ...usedCurrencies.map(({ currency }) => currency)])].sort();
 }
 
 /** Returns the ended days that were not requested; before the first request, only the last one. */
 function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
-  const last = addDays(dayOf(now, time_zone), -1);
-  if (requested_day === null) return [last];
+  const lastEndedDay = addDays(dayOf(now, time_zone), -1);
+  if (requested_day === null) return [lastEndedDay];
   const days: string[] = [];
-  const earliest = addDays(last, 1 - MAX_DAYS);
+  const earliest = addDays(lastEndedDay, 1 - MAX_DAYS);
   let day = addDays(requested_day, 1);
   if (day < earliest) day = earliest;
-  for (; day <= last; day = addDays(day, 1)) days.push(day);
+  for (; day <= lastEndedDay; day = addDays(day, 1)) days.push(day);
   return days;
 }
 

@@ -93,9 +93,9 @@ describe('matchLines', () => {
       at: fc.integer({ min: 0, max: 3 * DAY }),
     });
     const state = fc.constantFrom('settled', 'pending', 'failed');
-    const own = fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 3n }), state), { maxLength: 9 });
+    const ownItems = fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 3n }), state), { maxLength: 9 });
     fc.assert(
-      fc.property(fc.array(item, { maxLength: 12 }), own, (lines, all) => {
+      fc.property(fc.array(item, { maxLength: 12 }), ownItems, (lines, all) => {
         const items = all.map(([amount, itemState], n) =>
           candidate(n, { amount, state: itemState as 'settled' }),
         );

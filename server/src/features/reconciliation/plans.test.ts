@@ -1,5 +1,5 @@
-// Query plans of the reconciliation. The cost of a day depends on its lines only: the queries read ranges of
-// indexes, however many other days the provider has.
+// Query plans of the reconciliation. The cost of a day depends on its lines only: the queries read
+// ranges of indexes, regardless of the number of other days of the provider.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createPlanner, idSql, type Planned } from '../../../test/kit/app/query-plans.ts';

@@ -176,7 +176,7 @@ function stageSuspense(
   return true;
 }
 
-/** Whether the line is matched with its candidate: then no other line can be. */
+/** Whether the line is matched with its candidate. A candidate matches one line only. */
 const isMatched = ({ kind }: DayFinding) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US';
 
 async function stageLines(ctx: Ctx, run: Run, findings: readonly DayFinding[]): Promise<void> {
@@ -185,7 +185,7 @@ async function stageLines(ctx: Ctx, run: Run, findings: readonly DayFinding[]): 
     `LINE/${line.id}`,
     ...(candidate ? [missingKeyOf(candidate.key)] : []),
   ]);
-  const known = await differencesBy(ctx, keys);
+  const differencesByKey = await differencesBy(ctx, keys);
   let net = 0n;
   for (const finding of findings) {
     const { kind, candidate, by } = finding;
@@ -194,14 +194,15 @@ async function stageLines(ctx: Ctx, run: Run, findings: readonly DayFinding[]): 
     if (row.state === 'NEW') {
       stageNewLine(ctx, run, day, finding, row);
       net += effectOf(row);
-    } else if (!stageSuspense(ctx, day, finding, row, known.get(`LINE/${row.id}`))) continue;
+    } else if (!stageSuspense(ctx, day, finding, row, differencesByKey.get(`LINE/${row.id}`)))
+      continue;
     const hasCandidate = isMatched(finding);
     ctx.update(statementLines, row, {
       state: kind === 'MATCH' ? 'MATCHED' : 'SUSPENSE',
       ...(hasCandidate && candidate ? { matched_key: candidate.key, matched_by: by } : {}),
     });
     if (!hasCandidate || !candidate) continue;
-    resolve(ctx, known.get(missingKeyOf(candidate.key)));
+    resolve(ctx, differencesByKey.get(missingKeyOf(candidate.key)));
     if (candidate.isMain && candidate.transfer !== null) {
       await reportedTransfers.mark(ctx, candidate.transferId, day.day);
     }
@@ -246,19 +247,19 @@ async function matchedByOtherLines(
 /** Lists items that are missing on the statement. A carried difference is reopened and keeps its age. */
 async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Promise<void> {
   const day = await dayIn(ctx, run.key);
-  const known = await differencesBy(
+  const differencesByKey = await differencesBy(
     ctx,
     items.map(({ key }) => missingKeyOf(key)),
   );
   for (const item of items) {
     const key = missingKeyOf(item.key);
-    const before = known.get(key);
-    if (before?.status === 'CARRIED' && before.day_id < day.id) {
-      ctx.update(differences, before, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
-    } else if (before?.status === 'RESOLVED') {
-      ctx.update(differences, before, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
+    const existing = differencesByKey.get(key);
+    if (existing?.status === 'CARRIED' && existing.day_id < day.id) {
+      ctx.update(differences, existing, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
+    } else if (existing?.status === 'RESOLVED') {
+      ctx.update(differences, existing, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
     }
-    if (before) continue;
+    if (existing) continue;
     const detail = `${item.transferId} with ${textOf(item)} is settled and on no statement.`;
     open(ctx, run, day, {
       ...{ key, kind: 'MISSING_AT_PROVIDER', detail, subject: item.key },
@@ -268,8 +269,8 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Pro
 }
 
 /**
- * Returns the closing balance of the statement less the balance before, the lines and the decisions of the
- * day: 0 if the statement is consistent.
+ * Returns the closing balance of the statement less the opening balance, the lines and the
+ * decisions of the day: 0 if the statement is consistent.
  */
 export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   if (day.closing_balance === null || day.opening_balance === null) return 0n;
@@ -286,17 +287,17 @@ async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const day = await dayIn(ctx, run.key);
   const amount = balanceGap(day, await daysOf(ctx, run.key));
   const key = `BALANCE/${day.id}`;
-  const before = (await differencesBy(ctx, [key])).get(key);
+  const existing = (await differencesBy(ctx, [key])).get(key);
   ctx.update(providerDays, day, { reconciled_at: ctx.now, updated_at: ctx.now });
-  if (amount === 0n) return resolve(ctx, before);
+  if (amount === 0n) return resolve(ctx, existing);
   const money = (value: bigint | null) => textOf({ currency: day.currency, amount: value ?? 0n });
   const detail =
     `The closing balance is ${money(day.closing_balance)}, and the previous balance with the lines and ` +
     `decisions of the day is ${money((day.closing_balance ?? 0n) - amount)}. ` +
     `The opening balance is ${money(day.opening_balance)}.`;
-  if (!before) return open(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
-  if (before.amount === amount && before.status !== 'RESOLVED') return;
-  ctx.update(differences, before, { amount, detail, status: 'OPEN', updated_at: ctx.now });
+  if (!existing) return open(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
+  if (existing.amount === amount && existing.status !== 'RESOLVED') return;
+  ctx.update(differences, existing, { amount, detail, status: 'OPEN', updated_at: ctx.now });
 }
 
 /** Stages the closing balance as the prefunded balance of the provider. */
@@ -308,7 +309,7 @@ async function stagePrefunding(ctx: Ctx, { source, key }: Run, since: number): P
   await prefunding.stageClosing(ctx, providerId, { currency, amount, asOf, since });
 }
 
-/** Records that no statement will have the failed transfers. */
+/** Records that no statement will contain the failed transfers. */
 async function markFailed({ runtime, source }: Run, items: readonly BookItem[]): Promise<void> {
   const failed = items.filter((each) => each.isMain && each.transfer && each.state === 'failed');
   for (const chunk of chunksOf(failed, LINES_PER_COMMIT)) {
@@ -320,8 +321,8 @@ async function markFailed({ runtime, source }: Run, items: readonly BookItem[]):
 
 /** Start of the first day with a statement. Older transfers are not expected on any statement. */
 async function firstDayOf({ runtime, source, key }: Run): Promise<number> {
-  const first = (await daysOf(runtime, key)).find((each) => each.statement_id !== null);
-  return first ? periodOf(first.day, source.time_zone)[0] : 0;
+  const firstDay = (await daysOf(runtime, key)).find((each) => each.statement_id !== null);
+  return firstDay ? periodOf(firstDay.day, source.time_zone)[0] : 0;
 }
 
 async function compare(run: Run): Promise<void> {
@@ -359,12 +360,12 @@ async function compare(run: Run): Promise<void> {
   ]);
   const from = await firstDayOf(run);
   const missing = items.filter(
-    (each) =>
-      each.isExpected &&
-      each.currency === currency &&
-      !used.has(each.key) &&
-      each.at >= from &&
-      each.at < period[1],
+    (bookItem) =>
+      bookItem.isExpected &&
+      bookItem.currency === currency &&
+      !used.has(bookItem.key) &&
+      bookItem.at >= from &&
+      bookItem.at < period[1],
   );
   for (const chunk of chunksOf(missing, LINES_PER_COMMIT)) {
     await commit((ctx) => stageMissing(ctx, run, chunk));

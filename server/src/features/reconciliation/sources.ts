@@ -18,11 +18,11 @@ export interface Source extends Pick<SourceRow, 'time_zone' | 'fees_expected' | 
 
 /** Throws NOT_FOUND for an unknown provider. */
 export async function sourceOf({ db }: Pick<Runtime, 'db'>, providerId: string): Promise<Source> {
-  const known = (await providerModes(db)).find((each) => each.providerId === providerId);
-  if (!known) throw new Fault('NOT_FOUND', 'Provider not found.');
+  const provider = (await providerModes(db)).find((each) => each.providerId === providerId);
+  if (!provider) throw new Fault('NOT_FOUND', 'Provider not found.');
   const { time_zone, fees_expected, requested_day } =
     (await db.read(statementSources, providerId)) ?? DEFAULTS;
-  return { ...known, time_zone, fees_expected, requested_day };
+  return { ...provider, time_zone, fees_expected, requested_day };
 }
 
 const present = ({ providerId, time_zone, fees_expected, requested_day }: Source) => ({
@@ -44,12 +44,12 @@ export async function changeSource(runtime: Runtime, change: SourceChange) {
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     throw invalidField('timeZone', 'must be an IANA time zone, such as Europe/Berlin');
   }
-  const before = await sourceOf(runtime, providerId);
+  const previous = await sourceOf(runtime, providerId);
   await operate(runtime, INSTALLATION, async (ctx) => {
     const row = await ctx.read(statementSources, providerId);
     const fields = {
-      time_zone: timeZone ?? row?.time_zone ?? before.time_zone,
-      fees_expected: feesExpected ?? row?.fees_expected ?? before.fees_expected,
+      time_zone: timeZone ?? row?.time_zone ?? previous.time_zone,
+      fees_expected: feesExpected ?? row?.fees_expected ?? previous.fees_expected,
       updated_at: ctx.now,
     };
     if (row) ctx.update(statementSources, row, fields);

@@ -46,14 +46,14 @@ function pageProblem(page: StatementPage, { time_zone }: Source, now: number): s
   return undefined;
 }
 
-const headOf = ({ openingBalance, closingBalance, lineCount, pageCount }: StatementPage) => ({
+const totalsOf = ({ openingBalance, closingBalance, lineCount, pageCount }: StatementPage) => ({
   opening_balance: BigInt(openingBalance),
   closing_balance: BigInt(closingBalance),
   line_count: lineCount,
   page_count: pageCount,
 });
 
-const hasHead = (row: StatementRow, head: ReturnType<typeof headOf>) =>
+const hasTotals = (row: StatementRow, head: ReturnType<typeof totalsOf>) =>
   row.opening_balance === head.opening_balance &&
   row.closing_balance === head.closing_balance &&
   row.line_count === head.line_count &&
@@ -64,14 +64,14 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   const { currency, day, statementId } = page;
   const day_id = dayIdOf({ providerId, currency, day });
   const id = `${day_id}/${statementId}`;
-  const head = headOf(page);
+  const totals = totalsOf(page);
   const pageId = `${id}/${page.page}`;
   const body = JSON.stringify(page);
   const [before, pageBefore] = [
     await ctx.read(providerStatements, id),
     await ctx.read(statementPages, pageId),
   ];
-  if (before && !hasHead(before, head)) {
+  if (before && !hasTotals(before, totals)) {
     return contradictory(
       'An earlier page of this statement has other balances, lineCount or pageCount. ' +
         'Send a corrected statement with another statementId.',
@@ -105,7 +105,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   else {
     ctx.insert(providerStatements, {
       ...{ id, day_id, provider_id: providerId, environment, currency, day },
-      ...{ statement_id: statementId, ...head, ...progress, created_at: ctx.now },
+      ...{ statement_id: statementId, ...totals, ...progress, created_at: ctx.now },
     });
   }
   return { result: 'APPLIED', isComplete };
@@ -140,11 +140,11 @@ export async function fetchStatement(
   providerId: string,
   pageOf: PageReader,
 ): Promise<boolean> {
-  const first = await pageOf(1);
-  if (!first) return false;
-  for (let number = 1; number <= first.pageCount; number++) {
-    const page = number === 1 ? first : await pageOf(number);
-    if (page?.page !== number || page.statementId !== first.statementId) {
+  const firstPage = await pageOf(1);
+  if (!firstPage) return false;
+  for (let number = 1; number <= firstPage.pageCount; number++) {
+    const page = number === 1 ? firstPage : await pageOf(number);
+    if (page?.page !== number || page.statementId !== firstPage.statementId) {
       throw new Fault('CONFLICT', `${providerId} did not return page ${number} of its statement.`);
     }
     const { problem } = await receivePage(runtime, providerId, page, false);

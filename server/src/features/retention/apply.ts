@@ -47,20 +47,21 @@ export interface Applied {
 
 const STATEMENT_TIMEOUT_MS = 600_000;
 
-const busy = () => new Fault('CONFLICT', 'Another process is applying the retention. Try later.');
+const alreadyRunning = () =>
+  new Fault('CONFLICT', 'Another process is applying the retention. Try later.');
 
 const entryOf = ({ table, name, rows }: ExpiredPartition, result: RemovedPartition['result']) => ({
   ...{ history: table, partition: name, result, rows },
 });
 
-/** What `applyRetention` would do. */
+/** The changes that `applyRetention` would make. */
 async function preview({ runtime, settings }: RetentionParts): Promise<Applied> {
   const { db, effects } = runtime;
   const now = effects.now();
   const partitions: RemovedPartition[] = [];
   for (const each of expiredPartitions(await listPartitions(db), settings, now)) {
-    const kept = settings.archiveRetentionMs > 0 ? 'ARCHIVED' : 'DROPPED';
-    partitions.push(entryOf(each, (await hasDeliveries(db, each)) ? 'WAITING' : kept));
+    const result = settings.archiveRetentionMs > 0 ? 'ARCHIVED' : 'DROPPED';
+    partitions.push(entryOf(each, (await hasDeliveries(db, each)) ? 'WAITING' : result));
   }
   for (const { history, partition } of await detachedArchives(db)) {
     partitions.push({ history, partition, result: 'ARCHIVED', rows: 0 });
@@ -72,7 +73,7 @@ async function preview({ runtime, settings }: RetentionParts): Promise<Applied> 
 const expiredArchives = async (db: Queryable, settings: RetentionSettings, now: Time) =>
   settings.archiveRetentionMs > 0 ? archivesBefore(db, now - settings.archiveRetentionMs) : [];
 
-/** Stores the rows of all detached partitions, those of an interrupted run among them. */
+/** Stores the rows of all detached partitions, including those of an interrupted run. */
 async function storeDetached(parts: RetentionParts, db: Connection): Promise<RemovedPartition[]> {
   const stored: RemovedPartition[] = [];
   for (const archive of await detachedArchives(db)) {
@@ -90,17 +91,17 @@ async function removePartitions(
 ): Promise<RemovedPartition[]> {
   const { runtime, settings } = parts;
   const { effects } = runtime;
-  const removed = await storeDetached(parts, db);
+  const removedPartitions = await storeDetached(parts, db);
   const archives = settings.archiveRetentionMs > 0;
   for (const each of expiredPartitions(await listPartitions(db), settings, effects.now())) {
     // Read before any lock is taken; the detachment checks it again.
     const isNeeded = await hasDeliveries(db, each);
     const archive = archives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
     const result = isNeeded ? 'WAITING' : await detach(db, each, archive);
-    if (result === 'DETACHED') removed.push(...(await storeDetached(parts, db)));
-    else removed.push(entryOf(each, result));
+    if (result === 'DETACHED') removedPartitions.push(...(await storeDetached(parts, db)));
+    else removedPartitions.push(entryOf(each, result));
   }
-  return removed;
+  return removedPartitions;
 }
 
 async function removeArchives(parts: RetentionParts, db: Queryable): Promise<number> {
@@ -131,7 +132,7 @@ export async function applyRetention(parts: RetentionParts, dryRun = false): Pro
   });
   try {
     const db = onClient(client);
-    if (!(await takeLock(db))) throw busy();
+    if (!(await takeLock(db))) throw alreadyRunning();
     const partitionsCreated = await createPartitions(db, parts.runtime.effects.now());
     const partitions = await removePartitions(parts, db);
     const archivesRemoved = await removeArchives(parts, db);
@@ -141,7 +142,10 @@ export async function applyRetention(parts: RetentionParts, dryRun = false): Pro
   }
 }
 
-/** Whether there is something to do, found without a connection of its own. */
+/**
+ * Whether the retention has changes to make. Uses the connection pool, so that an idle check opens
+ * no connection.
+ */
 export async function isRetentionDue({ runtime, settings }: RetentionParts): Promise<boolean> {
   const { db, effects } = runtime;
   const now = effects.now();

@@ -1,6 +1,6 @@
-// The file of an archive: lines of JSON, compressed, and encrypted like any other file: under a key of its
-// own, which is sealed under the master key. A key encrypts one attempt only; the object of an interrupted
-// one is removed.
+// The file of an archive: lines of JSON, compressed, and encrypted like any other file: under its
+// own key, which is sealed under the master key. A key encrypts one attempt only; the object of an
+// interrupted attempt is removed.
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -26,11 +26,11 @@ const STATEMENT_TIMEOUT_MS = 3_600_000;
 
 export const archiveKeyContext = (id: string) => `archives ${id} file_key`;
 
-/** An error does not become an unhandled one: the reader of the stream receives it. */
-const ignore = () => undefined;
+/** Callback of a pipeline. The reader of the stream receives the error, so it is handled there. */
+const ignoreError = () => undefined;
 
 /** Text of all lines of a partition; `count` is called with the number of lines of each part. */
-async function* textOf(
+async function* archiveLines(
   { runtime, databaseUrl: url }: ArchiveParts,
   { history, partition }: ArchiveRow,
   count: (lines: number) => void,
@@ -58,20 +58,20 @@ export async function storeArchive(
   await beginStoring(db, archive.id, object, vault.sealOwn(key, archiveKeyContext(archive.id)));
   const hash = createHash('sha256');
   let [rows, bytes] = [0, 0];
-  const lines = textOf(parts, archive, (count) => {
+  const lines = archiveLines(parts, archive, (count) => {
     rows += count;
   });
-  // Nothing is read before the storage asks for the first byte.
-  async function* measured(): AsyncGenerator<Uint8Array> {
+  // Lazy: the partition is read when the storage requests the first byte.
+  async function* compressAndMeasure(): AsyncGenerator<Uint8Array> {
     const text = Readable.from(lines, { objectMode: false });
-    const compressed = pipeline(text, createGzip(), ignore);
+    const compressed = pipeline(text, createGzip(), ignoreError);
     for await (const chunk of compressed as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       hash.update(chunk);
       yield chunk;
     }
   }
-  await storage.put(object, sealContent(key, archive.id, measured()));
+  await storage.put(object, sealContent(key, archive.id, compressAndMeasure()));
   return { rows, bytes, sha256: hash.digest('hex') };
 }
 
@@ -86,18 +86,18 @@ async function storedArchive({ runtime }: ArchiveParts, id: string) {
   return { object, bytes: Number(archive.bytes), sealed };
 }
 
-/** The compressed content from a byte on. Throws NOT_FOUND and CONFLICT. */
+/** The compressed content from the byte offset `from`. Throws NOT_FOUND and CONFLICT. */
 async function contentOf(parts: ArchiveParts, id: string, from = 0) {
   const { object, sealed } = await storedArchive(parts, id);
   const key = parts.runtime.vault.openOwn(sealed, archiveKeyContext(id));
-  const get = (offset: number) => parts.storage.get(object, offset);
-  return openContent(key, id, get, from);
+  const readFrom = (offset: number) => parts.storage.get(object, offset);
+  return openContent(key, id, readFrom, from);
 }
 
 /** The lines of an archive as text, in parts. Throws NOT_FOUND and CONFLICT. */
 export async function archiveText(parts: ArchiveParts, id: string): Promise<AsyncIterable<string>> {
   const content = await contentOf(parts, id);
-  const text = pipeline(Readable.from(content), createGunzip(), ignore);
+  const text = pipeline(Readable.from(content), createGunzip(), ignoreError);
   return text.setEncoding('utf8');
 }
 
@@ -113,7 +113,7 @@ export async function archivePart(parts: ArchiveParts, id: string, from: number)
   const chunks: Buffer[] = [];
   let position = from;
   for await (const chunk of content) {
-    // The bytes of a chunk are valid until the next is requested.
+    // A chunk is valid only until the next chunk is requested, so its bytes are copied.
     chunks.push(Buffer.from(chunk.subarray(0, end - position)));
     position += chunk.length;
     if (position >= end) break;

@@ -1,4 +1,5 @@
-// What is removed after a time, and when. Payments, postings, statements and audit records are kept.
+// Retention periods of events, delivery attempts and recorded requests. Payments, postings,
+// statements and audit records are kept permanently.
 import type { Time } from '../../kernel/effects.ts';
 import { RETENTION_DAYS } from '../../runtime/config/settings.ts';
 import type { Partition, PartitionedName } from '../../runtime/db/partitions/partitions.ts';
@@ -43,7 +44,7 @@ export const removalTime = (settings: RetentionSettings, partition: Partition): 
 /** A partition whose rows are all older than the retention period. */
 export type ExpiredPartition = Partition & { until: Time };
 
-/** Expired partitions: those of attempts before those of events, each oldest first. */
+/** Expired partitions: partitions of attempts before partitions of events, each oldest first. */
 export const expiredPartitions = (
   partitions: readonly Partition[],
   settings: RetentionSettings,

@@ -1,5 +1,5 @@
-// Public interface of the retention of histories.
-
+// Public interface of the retention: removal and archives of old events, delivery attempts and
+// recorded requests.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { archiveKeyContext } from './archive.ts';
 import type { RetentionParts } from './parts.ts';

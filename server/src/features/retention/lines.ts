@@ -1,6 +1,7 @@
-// The lines of an archive: the rows of a partition as JSON objects. What may be about a customer is sealed
-// under the customer's data key, also where the row has it as plain text, so that the erasure of the
-// customer also erases it in every archive. Sealed content is not opened.
+// The lines of an archive: the rows of a partition as JSON objects. Content that can be personal
+// data of a customer is sealed under the customer's data key, also if the row stores it as plain
+// text, so that the erasure of the customer also erases it in every archive. Sealed content is not
+// opened.
 import { iso, type Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 import { PARTITIONS, type PartitionedName } from '../../runtime/db/partitions/partitions.ts';
@@ -42,14 +43,14 @@ type AttemptOfEvent = AttemptRow & EventColumns;
 
 type Keys = ReadonlyMap<string, DataKey | undefined>;
 
-/** The data of an event; undefined if it is erased, or if the event that it differs from is missing. */
+/** The data of an event; undefined if it is erased, or if its base event is missing. */
 function dataOf({ data, base_id, base, sealed_for }: EventColumns): string | undefined {
   if (data === null || sealed_for !== null) return undefined;
   return wholeEventData(data, base_id === null ? null : (base ?? '')) || undefined;
 }
 
 /** The customer that an event is about. */
-function customerIn(row: EventColumns): string | undefined {
+function customerIdOf(row: EventColumns): string | undefined {
   if (row.sealed_for !== null) return row.sealed_for;
   const text = dataOf(row);
   return customerOf(row.subject ?? '', text === undefined ? undefined : JSON.parse(text));
@@ -65,7 +66,7 @@ async function keysOf({ db }: LineParts, customers: readonly (string | undefined
   return new Map(await Promise.all(keys));
 }
 
-/** A text sealed for a customer; without a key the customer is erased. */
+/** A text sealed for a customer; `erased` without a key, because the customer is erased. */
 const sealedText = (
   { vault }: LineParts,
   key: DataKey | undefined,
@@ -77,14 +78,14 @@ function eventContent(parts: LineParts, keys: Keys, row: EventRow, customer: str
   if (row.data === '') return { erased: true };
   if (row.sealed_for !== null) return { sealed: row.data };
   const text = dataOf(row);
-  // Only the differences are left.
+  // The base event is missing: only the differences remain.
   if (text === undefined) return { changes: row.data, baseId: row.base_id };
   if (customer === undefined) return { data: JSON.parse(text) };
   return sealedText(parts, keys.get(customer), text, eventContext(row.id));
 }
 
 async function eventLines(parts: LineParts, rows: readonly EventRow[]): Promise<Line[]> {
-  const customers = rows.map(customerIn);
+  const customers = rows.map(customerIdOf);
   const keys = await keysOf(parts, customers);
   return rows.map((row, index) => ({
     ...{ id: row.id, platformId: row.platform_id, type: row.type, resourceId: row.subject },
@@ -97,11 +98,11 @@ async function eventLines(parts: LineParts, rows: readonly EventRow[]): Promise<
   }));
 }
 
-/** The context that the response to an attempt is bound to. */
+/** Sealing context of the response to an attempt. */
 const attemptContext = ({ event_id, endpoint, attempt }: AttemptOfEvent) =>
   `webhook_attempts ${event_id} ${endpoint} ${attempt} response`;
 
-/** The response of an endpoint; left out if the event, which names the customer, is missing. */
+/** The response of an endpoint; omitted if the event, which identifies the customer, is missing. */
 function responseOf(
   parts: LineParts,
   keys: Keys,
@@ -117,7 +118,7 @@ function responseOf(
 }
 
 async function attemptLines(parts: LineParts, rows: readonly AttemptOfEvent[]): Promise<Line[]> {
-  const customers = rows.map(customerIn);
+  const customers = rows.map(customerIdOf);
   const keys = await keysOf(parts, customers);
   return rows.map((row, index) => ({
     ...{ eventId: row.event_id, platformId: row.platform_id, endpoint: row.endpoint },
@@ -127,7 +128,9 @@ async function attemptLines(parts: LineParts, rows: readonly AttemptOfEvent[]): 
   }));
 }
 
-/** Columns of a request as they are; requests have no customer, and their bodies are masked. */
+/**
+ * The columns of a request, unsealed: requests belong to no customer, and their bodies are masked.
+ */
 const plainLine = (row: object): Line => {
   const { operation_hash, token_hash, failed_status, created_at, ...columns } = row as Line & {
     created_at: Time;
@@ -142,7 +145,7 @@ const readLines = (rows: readonly ReadsRow[]): Line[] =>
 interface Source {
   /** The statement that reads a partition in the order of its lines. */
   sql(partition: string): string;
-  /** The lines of some of its rows. */
+  /** The archive lines of these rows. */
   lines(parts: LineParts, rows: readonly object[]): Promise<Line[]> | Line[];
 }
 

@@ -1,4 +1,4 @@
-// What the retention works on, from the settings of a server.
+// Dependencies of the retention, built from the settings of a server.
 import type { ArchiveParts } from './archive.ts';
 import { DEFAULT_RETENTION, type RetentionSettings } from './histories.ts';
 

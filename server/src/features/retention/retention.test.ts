@@ -1,5 +1,6 @@
-// Weeks of payments: partitions are removed after the retention period, their rows are in exactly one
-// archive, also after failures at any point, and an erasure erases them there.
+// Retention over weeks of simulated payments: partitions are removed after the retention period,
+// each row is in exactly one archive, also after failures at any point, and an erasure removes
+// personal data from archives.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
@@ -58,24 +59,27 @@ const idsOf = async (table: string, column: string) => {
   return rows.map(({ id }) => id);
 };
 
-async function payer(of: TestApp) {
-  const { person, account } = await createFundedCustomer(of);
-  const payee = await createExternalAccount(of, person.id, 'USD');
+async function payer(testedApp: TestApp) {
+  const { person, account } = await createFundedCustomer(testedApp);
+  const payee = await createExternalAccount(testedApp, person.id, 'USD');
   return {
     person,
     async pay() {
-      const quote = ok(await of.call('POST', '/quotes', quoteBody(account.id, payee.id, 100)), 201);
-      ok(await of.call('POST', `/quotes/${quote.id}/execute`), 200);
-      await of.settle();
+      const quote = ok(
+        await testedApp.call('POST', '/quotes', quoteBody(account.id, payee.id, 100)),
+        201,
+      );
+      ok(await testedApp.call('POST', `/quotes/${quote.id}/execute`), 200);
+      await testedApp.settle();
     },
   };
 }
 
-/** Moves the clock only, so that no work becomes due on the way. */
-const jump = (ms: number) => app.effects.set(app.effects.now() + ms);
+/** Changes only the clock, so that no jobs run in between. */
+const setClockForward = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-describe('a simulated time of payments', () => {
-  it('has rows of a limited time, and every earlier row in one archive', async () => {
+describe('retention over weeks of payments', () => {
+  it('keeps the rows of the retention period and stores every older row in one archive', async () => {
     const receiver = await startReceiver();
     ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
     const { pay } = await payer(app);
@@ -124,7 +128,7 @@ describe('a simulated time of payments', () => {
 });
 
 describe('archives', () => {
-  const objects = () => readdirSync(app.filesFolder);
+  const storedObjects = () => readdirSync(app.filesFolder);
 
   /** Storage that fails in the middle of the first object, or after it. */
   function failingStorage(when: 'within' | 'after'): StoragePort {
@@ -134,13 +138,13 @@ describe('archives', () => {
       ...storage,
       async put(name, bytes) {
         if (failures++ > 0) return storage.put(name, bytes);
-        async function* first() {
+        async function* interrupted() {
           for await (const chunk of bytes) {
             yield chunk;
             if (when === 'within') throw new Error('the machine stopped');
           }
         }
-        await storage.put(name, first());
+        await storage.put(name, interrupted());
         throw new Error('the machine stopped');
       },
     };
@@ -152,7 +156,7 @@ describe('archives', () => {
       const { pay } = await payer(app);
       await pay();
       const events = await idsOf('events', 'id');
-      jump(6 * WEEK_MS);
+      setClockForward(6 * WEEK_MS);
       const parts = partsOf(failingStorage(when));
       await expect(applyRetention(parts)).rejects.toThrow('the machine stopped');
       const [detached] = (await retentionOverview(parts)).archives;
@@ -162,21 +166,21 @@ describe('archives', () => {
       expect((await archived('events')).map(({ id }) => id)).toEqual(events.toSorted());
       const { archives } = await retentionOverview(parts);
       expect(archives.every(({ state }) => state === 'STORED')).toBe(true);
-      expect(objects()).toHaveLength(archives.length);
+      expect(storedObjects()).toHaveLength(archives.length);
       const again = await applyRetention(parts);
       expect(again.partitions).toEqual([]);
       expect(await idsOf('events', 'id')).toEqual([]);
     },
   );
 
-  it('seal what is about a customer, so that an erasure erases it', async () => {
+  it('seal personal data of a customer, so that an erasure erases it', async () => {
     const { id } = await createCustomer(app, {}, { fullName: 'Zyxwina Quorbat' });
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     await app.settle();
     const { db, vault } = app.runtime;
     const keySql = 'select data_key from customers where id = $1';
     const [row] = await db.query<{ data_key: string }>(keySql, [id]);
-    jump(6 * WEEK_MS);
+    setClockForward(6 * WEEK_MS);
     await applyRetention(partsOf());
     const all = await archived('events');
     const lines = all.filter(({ customerId }) => customerId === id);
@@ -189,7 +193,7 @@ describe('archives', () => {
     );
     expect(opened.join()).toContain(id);
     await erase(app.runtime, id, { actor: 'test', reason: null });
-    // Nothing else opens the lines.
+    // The deleted key was the only one that opens the lines.
     expect(await db.query(keySql, [id])).toEqual([{ data_key: null }]);
   });
 
@@ -197,27 +201,27 @@ describe('archives', () => {
     const { person, pay } = await payer(app);
     await pay();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
-    jump(6 * WEEK_MS);
+    setClockForward(6 * WEEK_MS);
     await applyRetention(partsOf());
     const lines = (await archived('events')).filter(({ customerId }) => customerId === person.id);
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) {
       expect(line).not.toHaveProperty('data');
-      // Sealed before the key was deleted, which nothing can open.
+      // A line that was sealed before the key was deleted can no longer be opened.
       expect(line.erased === true || typeof line.sealed === 'string').toBe(true);
     }
   });
 
   it('are removed after their own retention period', async () => {
     await (await payer(app)).pay();
-    jump(6 * WEEK_MS);
+    setClockForward(6 * WEEK_MS);
     await applyRetention(partsOf());
-    expect(objects().length).toBeGreaterThan(0);
+    expect(storedObjects().length).toBeGreaterThan(0);
     const archives = (await retentionOverview(partsOf())).archives.length;
-    jump(DEFAULT_RETENTION.archiveRetentionMs);
+    setClockForward(DEFAULT_RETENTION.archiveRetentionMs);
     expect((await applyRetention(partsOf(), true)).archivesRemoved).toBe(archives);
     expect((await applyRetention(partsOf())).archivesRemoved).toBe(archives);
-    expect(objects()).toEqual([]);
+    expect(storedObjects()).toEqual([]);
     const [first] = (await retentionOverview(partsOf())).archives;
     expect(first?.state).toBe('REMOVED');
     await expect(archiveText(partsOf(), first?.id as string)).rejects.toMatchObject({
@@ -229,11 +233,11 @@ describe('archives', () => {
 describe('applying the retention', () => {
   it('changes nothing in a dry run', async () => {
     await (await payer(app)).pay();
-    jump(6 * WEEK_MS);
-    const before = await listPartitions(app.runtime.db);
+    setClockForward(6 * WEEK_MS);
+    const partitionsBefore = await listPartitions(app.runtime.db);
     const planned = await applyRetention(partsOf(), true);
     expect(planned.partitions.map(({ result }) => result)).toContain('ARCHIVED');
-    expect(await listPartitions(app.runtime.db)).toEqual(before);
+    expect(await listPartitions(app.runtime.db)).toEqual(partitionsBefore);
     const applied = await applyRetention(partsOf());
     const named = (list: typeof applied.partitions) =>
       list.map(({ partition }) => partition).sort();
@@ -247,7 +251,7 @@ describe('applying the retention', () => {
     const { pay } = await payer(app);
     await pay();
     const count = (await idsOf('events', 'id')).length;
-    jump(6 * WEEK_MS);
+    setClockForward(6 * WEEK_MS);
     const applied = await applyRetention(partsOf());
     const ofEvents = applied.partitions.filter(({ history }) => history === 'events');
     expect(ofEvents.map(({ result }) => result)).toContain('WAITING');
@@ -257,18 +261,21 @@ describe('applying the retention', () => {
     expect(await idsOf('events', 'id')).toEqual([]);
   });
 
-  it('is done by one process at a time', async () => {
-    jump(6 * WEEK_MS);
-    const both = await Promise.allSettled([applyRetention(partsOf()), applyRetention(partsOf())]);
-    for (const each of both) {
+  it('runs in one process at a time', async () => {
+    setClockForward(6 * WEEK_MS);
+    const results = await Promise.allSettled([
+      applyRetention(partsOf()),
+      applyRetention(partsOf()),
+    ]);
+    for (const each of results) {
       if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CONFLICT' });
     }
-    expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(results.some(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
   it('drops rows without an archive if archives are disabled', async () => {
     await (await payer(app)).pay();
-    jump(6 * WEEK_MS);
+    setClockForward(6 * WEEK_MS);
     const settings = { ...DEFAULT_RETENTION, archiveRetentionMs: 0 };
     const { partitions } = await applyRetention({ ...partsOf(), settings });
     expect(new Set(partitions.map(({ result }) => result))).toEqual(new Set(['DROPPED']));

@@ -23,13 +23,13 @@ export async function retentionOverview({ runtime: { db }, settings }: Retention
       days: retentionOf(settings, history) / DAY_MS,
       partitions: partitions
         .filter(({ table }) => table === history)
-        .map((each) => ({
-          partition: each.name,
-          from: isoOrNull(each.from),
-          until: isoOrNull(each.until),
-          rows: each.rows,
-          bytes: each.bytes,
-          removedFrom: isoOrNull(removalTime(settings, each)),
+        .map((partition) => ({
+          partition: partition.name,
+          from: isoOrNull(partition.from),
+          until: isoOrNull(partition.until),
+          rows: partition.rows,
+          bytes: partition.bytes,
+          removedFrom: isoOrNull(removalTime(settings, partition)),
         })),
     })),
     archives: archives.map(presentArchive),

@@ -46,7 +46,7 @@ export const presentArchive = (row: ArchiveRow) => ({
 });
 
 const LATEST = 'select * from archives order by until_time desc, id desc limit $1::int';
-const ONE = 'select * from archives where id = $1';
+const BY_ID = 'select * from archives where id = $1';
 const DETACHED = `select * from archives where state = 'DETACHED' order by history desc, until_time`;
 const EXPIRED = `select * from archives where state = 'STORED' and until_time < $1
   order by until_time limit 1000`;
@@ -54,21 +54,21 @@ const EXPIRED = `select * from archives where state = 'STORED' and until_time < 
 export const latestArchives = (db: Queryable, limit: number) =>
   db.query<ArchiveRow>(LATEST, [limit]);
 export const findArchive = async (db: Queryable, id: string) =>
-  (await db.query<ArchiveRow>(ONE, [id]))[0];
+  (await db.query<ArchiveRow>(BY_ID, [id]))[0];
 /** Attempts before events. */
 export const detachedArchives = (db: Queryable) => db.query<ArchiveRow>(DETACHED, []);
 export const archivesBefore = (db: Queryable, time: Time) =>
   db.query<ArchiveRow>(EXPIRED, [new Date(time)]);
 
-const isOfEvents = (table: PartitionedName) =>
+const hasWebhooks = (table: PartitionedName) =>
   PARTITIONED_TABLES.some((each) => each.name === table && 'resource' in each);
 
 const QUEUED = `select from webhook_queue
   where event_id < $2 and ($1::text is null or event_id >= $1) limit 1`;
 
-/** Whether events of a partition are still to be delivered. */
+/** Whether events of a partition have pending deliveries. */
 export async function hasDeliveries(db: Queryable, partition: ExpiredPartition) {
-  if (!isOfEvents(partition.table)) return false;
+  if (!hasWebhooks(partition.table)) return false;
   const from = partition.from === null ? null : idsFrom('Webhook', partition.from);
   const values = [from, idsFrom('Webhook', partition.until)];
   return (await db.query<{ count: number }>(QUEUED, values)).length > 0;
@@ -80,7 +80,9 @@ const INSERT = `insert into archives
 
 type Detachment = 'WAITING' | 'DROPPED' | 'DETACHED';
 
-/** Runs `work` in a transaction whose locks do not make others wait for long. */
+/**
+ * Runs `work` in a transaction with a lock timeout, so that other statements do not wait for long.
+ */
 async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise<T> {
   await db.query('begin');
   try {
@@ -94,7 +96,7 @@ async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise
   }
 }
 
-/** The partition is still needed, or other statements hold their locks on it for long. */
+/** The partition has pending deliveries, or other statements hold locks on it. */
 const WAITING = new Set(['DELIVERIES_PENDING', '55P03', '40P01']);
 
 const pendingError = () =>
@@ -103,8 +105,8 @@ const pendingError = () =>
   });
 
 /**
- * Removes a partition from its table, so that its rows do not change any more. An empty one is dropped, and
- * without `archive` any.
+ * Detaches a partition from its table, so that its rows no longer change. Drops it if it is empty
+ * or if `archive` is undefined.
  */
 export async function detach(
   db: Connection,
@@ -117,8 +119,8 @@ export async function detach(
     return await inTransaction(db, async () => {
       await db.query(`alter table ${table} detach partition ${qualified}`);
       if (await hasDeliveries(db, partition)) throw pendingError();
-      const found = await db.query(`select 1 as found from ${qualified} limit 1`);
-      if (found.length === 0 || !archive) {
+      const firstRows = await db.query(`select 1 as found from ${qualified} limit 1`);
+      if (firstRows.length === 0 || !archive) {
         await db.query(`drop table ${qualified}`);
         return 'DROPPED' as const;
       }
@@ -148,7 +150,7 @@ export interface Content {
   sha256: string;
 }
 
-/** Drops the rows that a file has. */
+/** Drops the partition whose rows are stored in the file. */
 export const finishStoring = (
   db: Connection,
   { id, partition }: ArchiveRow,
@@ -166,7 +168,7 @@ const REMOVED = `update archives set state = 'REMOVED', file_key = null, removed
 export const removeKey = (db: Queryable, id: string, now: Time) =>
   db.query(REMOVED, [id, new Date(now)]);
 
-/** Any number that no other program locks in the same database. */
+/** Advisory lock number, which no other program uses in the same database. */
 export const RETENTION_LOCK = 7_245_184_347;
 
 /** Whether this connection may change partitions; the lock is held until it ends. */

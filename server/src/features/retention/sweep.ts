@@ -20,7 +20,7 @@ export function retentionSweep(parts: RetentionParts): Sweep {
       try {
         if (await isRetentionDue(parts)) await applyRetention(parts);
       } catch (error) {
-        // Another process does it.
+        // Another process is applying the retention.
         if (!(error instanceof Fault && error.code === 'CONFLICT')) throw error;
       }
       next = now + EVERY_MS;

@@ -69,7 +69,8 @@ const authorizationRequest = {
   semanticValidation: true,
 } as const;
 
-const BY_DESCRIPTOR = 'The last three characters of the merchant descriptor select the outcome.';
+const OUTCOME_BY_DESCRIPTOR =
+  'The last three characters of the merchant descriptor select the outcome.';
 
 export const sandboxSimulateCardAuthorization = operation({
   ...authorizationRequest,
@@ -79,7 +80,7 @@ export const sandboxSimulateCardAuthorization = operation({
   description:
     'Simulates an authorization request of a merchant. If it is approved, the amount is ' +
     'held until it is cleared with `sandboxSimulateCardClearing`. A decline is a normal ' +
-    `result, not an error. ${BY_DESCRIPTOR}`,
+    `result, not an error. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardFinancialAuthorization = operation({
@@ -89,7 +90,7 @@ export const sandboxSimulateCardFinancialAuthorization = operation({
   summary: 'Simulate a single-message authorization',
   description:
     'Simulates a single-message (financial) authorization: if it is approved, the amount ' +
-    `is authorized and cleared at once. ${BY_DESCRIPTOR}`,
+    `is authorized and cleared at once. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardCreditAuthorization = operation({
@@ -99,7 +100,7 @@ export const sandboxSimulateCardCreditAuthorization = operation({
   summary: 'Simulate a credit authorization',
   description:
     'Simulates the authorization of a merchant credit. The funds are credited when it is ' +
-    `cleared with \`sandboxSimulateCardClearing\`. ${BY_DESCRIPTOR}`,
+    `cleared with \`sandboxSimulateCardClearing\`. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardFinancialCreditAuthorization = operation({
@@ -109,7 +110,7 @@ export const sandboxSimulateCardFinancialCreditAuthorization = operation({
   summary: 'Simulate a single-message credit',
   description:
     'Simulates a single-message (financial) merchant credit: the funds are credited at ' +
-    `once. ${BY_DESCRIPTOR}`,
+    `once. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardCreditAuthorizationAdvice = operation({
@@ -120,7 +121,7 @@ export const sandboxSimulateCardCreditAuthorizationAdvice = operation({
   description:
     'Simulates the advice of a merchant credit that the network approved in stand-in ' +
     'processing. The funds are credited when it is cleared with ' +
-    `\`sandboxSimulateCardClearing\`. ${BY_DESCRIPTOR}`,
+    `\`sandboxSimulateCardClearing\`. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardBalanceInquiry = operation({
@@ -141,10 +142,10 @@ export const sandboxSimulateCardBalanceInquiry = operation({
 });
 
 /** Notices about an existing payment. */
-const notice = { ...simulated, ...posting } as const;
+const noticeOperation = { ...simulated, ...posting } as const;
 
 export const sandboxSimulateCardAuthorizationAdvice = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardAuthorizationAdvice',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/authorization_advice',
@@ -167,7 +168,7 @@ export const sandboxSimulateCardAuthorizationAdvice = operation({
 });
 
 export const sandboxSimulateCardClearing = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardClearing',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/clearing',
@@ -204,7 +205,7 @@ export const sandboxSimulateCardClearing = operation({
 });
 
 export const sandboxSimulateCardReturn = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardReturn',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return',
@@ -228,7 +229,7 @@ export const sandboxSimulateCardReturn = operation({
 });
 
 export const sandboxSimulateCardReturnReversal = operation({
-  ...notice,
+  ...noticeOperation,
   operationId: 'sandboxSimulateCardReturnReversal',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return_reversal',

@@ -78,17 +78,17 @@ const OPEN: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 /** Rejects notices that a network would not send for a payment in this state. */
 function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
   const { status, direction } = row;
-  const facts = factsOf(row);
+  const amounts = factsOf(row);
   const field = 'cardTransactionId';
   const forDebitsOnly = notice.kind === 'RETURN' || notice.kind === 'AUTHORIZATION_ADVICE';
   if (forDebitsOnly && direction === 'CREDIT') throw invalidField(field, 'is a credit');
   switch (notice.kind) {
     case 'RETURN':
-      if (facts.clearings.length === 0) throw invalidField(field, 'has no cleared amount');
-      if (notice.amount > netOf(facts)) {
+      if (amounts.clearings.length === 0) throw invalidField(field, 'has no cleared amount');
+      if (notice.amount > netOf(amounts)) {
         throw invalidField(
           'amount',
-          `must be at most ${netOf(facts)}, the settled amount that is not yet refunded`,
+          `must be at most ${netOf(amounts)}, the settled amount that is not yet refunded`,
         );
       }
       return;

@@ -1,4 +1,4 @@
-// Scenarios: short worlds that show one result each, and that can be built any number of times.
+// Scenarios: short worlds with one result each, which can be built any number of times.
 import {
   accountOf,
   advance,
@@ -18,7 +18,7 @@ interface Scenario {
 
 const customer = (fullName = 'Amara Okafor') => individual('customer', fullName);
 
-const FUNDED: readonly Step[] = [
+const FUNDED_CUSTOMER: readonly Step[] = [
   customer(),
   accountOf('account', 'customer', 'USD'),
   fund('account', 1_000_00),
@@ -26,14 +26,14 @@ const FUNDED: readonly Step[] = [
 
 /** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
 const payoutTo = (suffix: string): readonly Step[] => [
-  ...FUNDED,
+  ...FUNDED_CUSTOMER,
   germanAccount('payee', 'customer', `532013${suffix}`),
   ...payout('payment', 'account', 'payee', 100_00),
   paymentOf('payment'),
 ];
 
 const cardPayment = (amount: number): readonly Step[] => [
-  ...FUNDED,
+  ...FUNDED_CUSTOMER,
   {
     name: 'card',
     operationId: 'createCard',
@@ -84,12 +84,12 @@ export const SCENARIOS = {
   },
   'deposit.received': {
     summary: 'Funds arrive on the account of a customer.',
-    steps: FUNDED,
+    steps: FUNDED_CUSTOMER,
   },
   'deposit.held': {
     summary: 'A deposit is held for a compliance review.',
     steps: [
-      ...FUNDED,
+      ...FUNDED_CUSTOMER,
       {
         operationId: 'sandboxFundInternalAccount',
         params: { accountId: '$account.data.0.id' },

@@ -93,12 +93,12 @@ const SENDER = {
   USER_TYPE: 'INDIVIDUAL',
 };
 
-const SHAPE = /^\$[a-z0-9\-_.+]+@[a-z0-9.-]+$/;
+const UMA_FORM = /^\$[a-z0-9\-_.+]+@[a-z0-9.-]+$/;
 
 /** The address of the sender in lower case. Throws INVALID_UMA_ADDRESS, UMA_NOT_FOUND. */
 async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string): Promise<string> {
   const sender = input.toLowerCase();
-  if (!SHAPE.test(sender))
+  if (!UMA_FORM.test(sender))
     throw new Fault(
       'INVALID_UMA_ADDRESS',
       'The sender is not a valid UMA address. Use the form $name@domain.',

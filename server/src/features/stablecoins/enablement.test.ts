@@ -37,23 +37,26 @@ describe('requestStablecoinServiceEnablement', () => {
     DISABLED: 409,
   };
 
-  it.each(SERVICE_STATUSES)('with a token in status %s', async (status) => {
-    const { id } = await fixture.createCoin();
-    await setStatus(id, status);
-    const response = await fixture.requestEnablement(id);
-    const outcome = OUTCOMES[status];
-    if (outcome === 409) {
-      expect([response.status, response.body.code]).toEqual([
-        409,
-        'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
-      ]);
-      expect(response.body.reason).toContain(status);
-      expect((await readCoin(id)).serviceOperationsStatus).toBe(status);
-    } else {
-      expect(ok(response, 200).serviceOperationsStatus).toBe(outcome);
-      expect(await readCoin(id)).toEqual(response.body);
-    }
-  });
+  it.each(SERVICE_STATUSES)(
+    'requests the approval of a token in status %s, or is rejected',
+    async (status) => {
+      const { id } = await fixture.createCoin();
+      await setStatus(id, status);
+      const response = await fixture.requestEnablement(id);
+      const outcome = OUTCOMES[status];
+      if (outcome === 409) {
+        expect([response.status, response.body.code]).toEqual([
+          409,
+          'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
+        ]);
+        expect(response.body.reason).toContain(status);
+        expect((await readCoin(id)).serviceOperationsStatus).toBe(status);
+      } else {
+        expect(ok(response, 200).serviceOperationsStatus).toBe(outcome);
+        expect(await readCoin(id)).toEqual(response.body);
+      }
+    },
+  );
 
   it('has no effect when repeated', async () => {
     const { id } = await fixture.createCoin();
@@ -92,7 +95,7 @@ describe('requestStablecoinServiceEnablement', () => {
     });
   });
 
-  it('needs no operator in the sandbox for a token that ends in 006', async () => {
+  it('requires no operator in the sandbox for a token that ends in 006', async () => {
     const { id } = await fixture.createCoin({ token: '006' });
     expect((await readCoin(id)).serviceOperationsStatus).toBe('NOT_ENABLED');
     expect(ok(await fixture.requestEnablement(id), 200).serviceOperationsStatus).toBe(

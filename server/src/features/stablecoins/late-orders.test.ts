@@ -45,12 +45,12 @@ describe('an EXPIRED mint or burn', () => {
 
   /** A burn that its provider has expired, with later responses. */
   async function createExpiredBurn(...responses: readonly (ProviderReply | Error)[]) {
-    const ordered = await burnOrdered();
+    const burn = await burnOrdered();
     const worker = createWorker(expiredProgress, ...responses);
     await worker.runFor(0);
-    expect((await fixture.readOperation(ordered.id)).status).toBe('EXPIRED');
-    expect(await fixture.readSupply(ordered.coin.id)).toEqual(BEFORE_BURN);
-    return { ...ordered, ...worker };
+    expect((await fixture.readOperation(burn.id)).status).toBe('EXPIRED');
+    expect(await fixture.readSupply(burn.coin.id)).toEqual(BEFORE_BURN);
+    return { ...burn, ...worker };
   }
 
   const ledgerOf = async (id: string) => {
@@ -88,17 +88,23 @@ describe('an EXPIRED mint or burn', () => {
   it.each([
     ['completed', [progressReply('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
     ['failed', [failed], 'FAILED', 'burn.late! void 10000000', BEFORE_BURN],
-  ] as const)('is held again when it continues: %s', async (_, last, status, step, supply) => {
-    const { coin, id, runFor } = await createExpiredBurn(progressReply('submitted'), ...last);
-    await runFor(HOUR);
-    expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
-    expect(await fixture.readSupply(coin.id)).toEqual(PENDING);
-    expect(await fixture.findSupplyProblems()).toEqual([]);
-    await runFor(HOUR);
-    expect((await fixture.readOperation(id)).status).toBe(status);
-    expect((await ledgerOf(id)).at(-1)).toBe(step);
-    expect(await fixture.readSupply(coin.id)).toEqual(supply);
-  });
+  ] as const)(
+    'is held again when it continues: %s',
+    async (_, lastResponse, status, step, supply) => {
+      const { coin, id, runFor } = await createExpiredBurn(
+        progressReply('submitted'),
+        ...lastResponse,
+      );
+      await runFor(HOUR);
+      expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
+      expect(await fixture.readSupply(coin.id)).toEqual(PENDING);
+      expect(await fixture.findSupplyProblems()).toEqual([]);
+      await runFor(HOUR);
+      expect((await fixture.readOperation(id)).status).toBe(status);
+      expect((await ledgerOf(id)).at(-1)).toBe(step);
+      expect(await fixture.readSupply(coin.id)).toEqual(supply);
+    },
+  );
 
   it.each([
     ['completed at once', [progressReply('completed')]],

@@ -44,7 +44,7 @@ describe('createStablecoinMint', () => {
     expect((await mint()).status).toBe(201);
   });
 
-  it('by wire waits for the payment, then increases the supply', async () => {
+  it('waits for the payment of a wire, then increases the supply', async () => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'Reserve for May' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -95,32 +95,35 @@ describe('createStablecoinMint', () => {
     });
   });
 
-  it.each(['ACH_DEBIT', 'SAME_DAY_ACH_DEBIT'])('by %s needs no payment', async (type) => {
-    const coin = await fixture.createCoin();
-    const fundingSource = { type, externalAccountId: bank.id };
-    const createdMint = ok(
-      await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
-      201,
-    );
-    expect(createdMint.source).toEqual(fundingSource);
-    expect(createdMint.fundingInstructions).toBeUndefined();
-    expect(createdMint.expiresAt).toBeUndefined();
-    const [pending, processing, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-    expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
-      pending,
-      pending,
-      processing,
-      processing,
-      completed,
-      completed,
-    ]);
-    expect((await fixture.readSupply(coin.id)).circulating).toBe(100n * DOLLAR);
-  });
+  it.each(['ACH_DEBIT', 'SAME_DAY_ACH_DEBIT'])(
+    'requires no payment if funded by %s',
+    async (type) => {
+      const coin = await fixture.createCoin();
+      const fundingSource = { type, externalAccountId: bank.id };
+      const createdMint = ok(
+        await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
+        201,
+      );
+      expect(createdMint.source).toEqual(fundingSource);
+      expect(createdMint.fundingInstructions).toBeUndefined();
+      expect(createdMint.expiresAt).toBeUndefined();
+      const [pending, processing, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
+      expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
+        pending,
+        pending,
+        processing,
+        processing,
+        completed,
+        completed,
+      ]);
+      expect((await fixture.readSupply(coin.id)).circulating).toBe(100n * DOLLAR);
+    },
+  );
 
   it.each([
     ['003', 'PROVIDER_TRANSFER_FAILED', 5 * SECOND],
     ['004', 'PROVIDER_CANCELLED', 5 * SECOND],
-  ])('described …%s fails: %s', async (suffix, failureReason, afterMs) => {
+  ])('fails if the description ends in %s: %s', async (suffix, failureReason, afterMs) => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: `mint ${suffix}` });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -136,7 +139,7 @@ describe('createStablecoinMint', () => {
     });
   });
 
-  it('from a bank account whose number ends in 003 fails', async () => {
+  it('fails if the number of the bank account ends in 003', async () => {
     const coin = await fixture.createCoin();
     const { id: externalAccountId } = await fixture.createBankAccount('003');
     const fundingSource = { type: 'ACH_DEBIT', externalAccountId };
@@ -152,7 +155,7 @@ describe('createStablecoinMint', () => {
     });
   });
 
-  it('described …005 completes after half a minute', async () => {
+  it('completes after half a minute if the description ends in 005', async () => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -166,7 +169,7 @@ describe('createStablecoinMint', () => {
     ]);
   });
 
-  it('expires unpaid after seven days, and not before', async () => {
+  it('expires after exactly seven days without a payment', async () => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'never 001' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -221,20 +224,23 @@ describe('createStablecoinBurn', () => {
   it.each([
     ['003', 'FAILED', 5 * SECOND],
     ['001', 'EXPIRED', 7 * DAY],
-  ])('described …%s ends %s and voids the hold', async (suffix, status, afterMs) => {
-    const coin = await fixture.createCirculatingCoin(20);
-    const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });
-    const createdBurn = ok(await fixture.burn(coin.id, body), 201);
-    await app.advance(afterMs - 1);
-    expect((await fixture.readSupply(coin.id)).burning).toBe(10n * DOLLAR);
-    await app.advance(1);
-    expect((await fixture.readOperation(createdBurn.id)).status).toBe(status);
-    const unburned = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.readSupply(coin.id)).toEqual(unburned);
-  });
+  ])(
+    'with a description that ends in %s becomes %s and voids the hold',
+    async (suffix, status, afterMs) => {
+      const coin = await fixture.createCirculatingCoin(20);
+      const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });
+      const createdBurn = ok(await fixture.burn(coin.id, body), 201);
+      await app.advance(afterMs - 1);
+      expect((await fixture.readSupply(coin.id)).burning).toBe(10n * DOLLAR);
+      await app.advance(1);
+      expect((await fixture.readOperation(createdBurn.id)).status).toBe(status);
+      const unburned = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
+      expect(await fixture.readSupply(coin.id)).toEqual(unburned);
+    },
+  );
 
   it.each(['ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT'])(
-    'of a balance at the provider pays by %s without a token transfer',
+    'pays out a balance at the provider by %s without a token transfer',
     async (rail) => {
       const coin = await fixture.createCirculatingCoin(20);
       const createdBurn = ok(

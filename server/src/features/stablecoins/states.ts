@@ -45,7 +45,7 @@ export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 export type ServiceEvent = 'request' | 'reject' | 'approve' | 'enable' | 'disable' | 'drop';
 
 /**
- * A platform requests and the operator decides; a token that is never issued drops out
+ * A platform requests and the operator decides; a token that is never issued is disabled
  * automatically.
  */
 export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {

@@ -25,10 +25,10 @@ import {
   wallets,
 } from './store.ts';
 
-type Reads = Pick<Ctx, 'read'>;
+type OperatorReader = Pick<Ctx, 'read'>;
 
 /** The wallet of an internal account. Throws NOT_FOUND. */
-export async function walletById({ read }: Reads, accountId: string): Promise<WalletRow> {
+export async function walletById({ read }: OperatorReader, accountId: string): Promise<WalletRow> {
   const row = isId(accountId, 'InternalAccount') ? await read(wallets, accountId) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Wallet not found.');
   return row;
@@ -39,7 +39,7 @@ interface SearchInput extends PageInput {
   customerId?: string | undefined;
 }
 
-const OF_WALLETS = `
+const WALLETS_SQL = `
   select account_id, array_agg(distinct type order by type) as types
     from credentials where account_id = any($1) and status = 'ACTIVE' group by account_id`;
 
@@ -56,7 +56,7 @@ export async function searchWallets(
   const ids = rows.map(({ id }) => id);
   const [accounts, types, recoveries] = await Promise.all([
     Promise.all(ids.map((id) => readInternalAccount(db, id))),
-    db.query<{ account_id: string; types: CredentialType[] }>(OF_WALLETS, [ids]),
+    db.query<{ account_id: string; types: CredentialType[] }>(WALLETS_SQL, [ids]),
     db.query<{ account_id: string }>(RECOVERING, [ids]),
   ]);
   const typesOf = new Map(types.map((each) => [each.account_id, each.types]));
@@ -138,7 +138,7 @@ const presentAuthorization = (row: AuthorizationRow) => ({
   publicKey: row.public_key,
 });
 
-async function authorizationById({ read }: Reads, id: string): Promise<AuthorizationRow> {
+async function authorizationById({ read }: OperatorReader, id: string): Promise<AuthorizationRow> {
   const row = isId(id, 'WalletAuthorization') ? await read(walletAuthorizations, id) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Authorization not found.');
   return row;
@@ -150,7 +150,7 @@ interface ListInput extends PageInput {
   after?: string | undefined;
 }
 
-async function readCursor(reader: Reads, { accountId, after, cursor }: ListInput) {
+async function readCursor(reader: OperatorReader, { accountId, after, cursor }: ListInput) {
   if (after === undefined) return cursor;
   const row = await authorizationById(reader, after);
   if (row.account_id !== accountId) throw new Fault('NOT_FOUND', 'Authorization not found.');

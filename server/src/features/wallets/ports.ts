@@ -1,5 +1,5 @@
-// Wallet functions that earlier wings need: provisioning of wallets for new accounts, and authorization of a
-// contact change that affects credentials.
+// Wallet functions that earlier features need: provisioning of wallets for new accounts, and
+// authorization of a contact change that affects credentials.
 
 import type { Ctx } from '../../runtime/operation/context.ts';
 import type { InternalAccountRow } from '../balances/internal-accounts/index.ts';

@@ -92,7 +92,10 @@ export type SessionRow = RowOf<typeof walletSessions>;
 
 /** Permitted signers of a request. */
 export type Signer =
-  /** A session of these accounts: any, only this one, or any except those of one credential. */
+  /**
+   * A session of these accounts: any session, only the session `only`, or any session except the
+   * sessions of the credential `except`.
+   */
   | { by: 'session'; accounts: readonly string[]; only?: string; except?: string }
   /** The holder of this private key. `publicKey` is compressed, lower-case hex. */
   | { by: 'key'; publicKey: string }

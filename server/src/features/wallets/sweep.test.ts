@@ -35,7 +35,7 @@ function combineSweeps() {
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-it('deletes requests and attempts after a day, keys of codes at their expiry, signatures never', async () => {
+it('the sweep deletes requests and keys of codes after expiry, and keeps signatures', async () => {
   const sweep = combineSweeps();
   const operation = await signedTestOperation(app);
   const headers = await operation.signRequest(await operation.openSession());
@@ -57,7 +57,7 @@ it('deletes requests and attempts after a day, keys of codes at their expiry, si
   expect(await sweep.run(app.runtime)).toBe(0);
   expect(await readRemaining()).toEqual([1, 1, ['short', 'long'], 1]);
   wait(1);
-  // The sweep has just run.
+  // The sweep ran at this time.
   expect(await sweep.run(app.runtime)).toBe(0);
   wait(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
@@ -72,14 +72,14 @@ it('deletes requests and attempts after a day, keys of codes at their expiry, si
   expect(await app.runtime.db.read(attemptLimits, 'new')).toBeDefined();
 });
 
-it('is run by the server itself', async () => {
+it('the server runs the sweep', async () => {
   await app.operate((ctx) => countAttempt(ctx, 'forgotten', [{ max: 1, withinMs: 1_000 }]));
   wait(DAY + MINUTE);
   await app.settle();
   expect(await app.runtime.db.read(attemptLimits, 'forgotten')).toBeUndefined();
 });
 
-it('continues at once after a full batch', async () => {
+it('the sweep continues immediately after a full batch', async () => {
   const createdAt = new Date(app.effects.now() - 2 * DAY);
   const sql = `insert into attempt_limits (id, platform_id, at, updated_at, version)
     select 'bulk ' || n, 'P', '[]', $1, 1 from generate_series(1, 5001) n`;
@@ -89,7 +89,7 @@ it('continues at once after a full batch', async () => {
   expect(await sweep.run(app.runtime)).toBe(0);
 });
 
-it('finds expired rows by an index', async () => {
+it('the sweep finds expired rows by an index', async () => {
   const explainPlan = async (table: string, time: string) => {
     const client = `explain select id from ${table} where ${time} < now() order by ${time} limit 10`;
     const sql = await app.runtime.db.query(client, []);

@@ -5,4 +5,4 @@ import type { Runtime } from '../../runtime/operation/operate.ts';
 export const isOperatorOf =
   ({ db, effects }: Pick<Runtime, 'db' | 'effects'>) =>
   async (id: string): Promise<boolean> =>
-    (await sessions.presentOperator(db, id, effects.now())).operator !== undefined;
+    (await sessions.readCurrentOperator(db, id, effects.now())).operator !== undefined;

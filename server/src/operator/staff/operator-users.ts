@@ -3,7 +3,7 @@
 import { ROLE_NAMES, type RoleName } from '../../features/staff/roles/index.ts';
 import {
   createOperatorUser,
-  type Invited,
+  type InvitedUser,
   listOperatorUsers,
   type OperatorUser,
   recoverOperatorUser,
@@ -27,7 +27,7 @@ const userLines = (user: OperatorUser): [string, string][] => [
   ['Status', user.status],
 ];
 
-const invitedOutput = (json: Invited): Output => ({
+const invitedOutput = (json: InvitedUser): Output => ({
   json,
   text: record([
     ...userLines(json),

@@ -132,7 +132,7 @@ export const listAgentApprovals = operation({
   errors: [],
 });
 
-const decision = {
+const decisionParams = {
   method: 'POST',
   tag: MANAGEMENT_TAG,
   permission: 'TRANSACT',
@@ -145,7 +145,7 @@ const decision = {
 } as const;
 
 export const approveAgentAction = operation({
-  ...decision,
+  ...decisionParams,
   operationId: 'approveAgentAction',
   path: '/agents/{agentId}/actions/{actionId}/approve',
   summary: 'Approve an agent action',
@@ -163,7 +163,7 @@ export const approveAgentAction = operation({
 });
 
 export const rejectAgentAction = operation({
-  ...decision,
+  ...decisionParams,
   operationId: 'rejectAgentAction',
   errors: [],
   path: '/agents/{agentId}/actions/{actionId}/reject',

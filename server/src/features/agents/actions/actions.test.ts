@@ -147,21 +147,22 @@ describe('policy rule', () => {
     ['DAILY_LIMIT', { ...REQUIRES_APPROVAL, ...limitsOf({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
   ];
 
-  it.each(rules)('%s rejects and is audited', async (rule, policy, before, reason) => {
+  it.each(rules)('%s rejects and is audited', async (rule, policy, precedingPayment, reason) => {
     const agent = await createAgentPayer(policy);
-    for (let n = 0; n < before; n++) ok(await agent.transfer('out', 1_00), 201);
+    for (let attempts = 0; attempts < precedingPayment; attempts++)
+      ok(await agent.transfer('out', 1_00), 201);
     const response = await agent.transfer('out', 100_00);
     expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
     expect(response.body.reason).toMatch(reason);
-    const last = (await agent.readAudit()).at(-1);
-    expect(last).toMatchObject({
+    const lastEntry = (await agent.readAudit()).at(-1);
+    expect(lastEntry).toMatchObject({
       what: 'ACTION_REFUSED',
       actor: agent.id,
       details: { rule, type: 'TRANSFER_OUT' },
     });
-    expect((await agent.readUsage()).dailyTransactionCount).toBe(before);
+    expect((await agent.readUsage()).dailyTransactionCount).toBe(precedingPayment);
     const { data } = ok(await agent.call('GET', '/agents/me/actions'), 200);
-    expect(data).toHaveLength(before);
+    expect(data).toHaveLength(precedingPayment);
   });
 
   it('applies to quotes and to transfers in', async () => {
@@ -252,7 +253,7 @@ describe('policy rule', () => {
 
 describe('unavailable resources', () => {
   describe('agentGetAction', () => {
-    it('include quotes, accounts and actions of other customers', async () => {
+    it('returns NOT_FOUND for quotes, accounts and actions of other customers', async () => {
       const [agent, otherPayer] = [
         await createAgentPayer(),
         await createAgentPayer(REQUIRES_APPROVAL),
@@ -270,7 +271,7 @@ describe('unavailable resources', () => {
           'NOT_FOUND',
         ]);
       }
-      const move = (method: string, source: string, destination: string) =>
+      const requestTransfer = (method: string, source: string, destination: string) =>
         agent.call('POST', `/agents/me/transfer-${method}`, {
           source: { accountId: source },
           destination: { accountId: destination },
@@ -285,24 +286,22 @@ describe('unavailable resources', () => {
         ['in', agent.externalAccountId, otherPayer.usd],
         ['in', 'x', agent.usd],
       ] as const) {
-        expect(codeOf(await move(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        expect(codeOf(await requestTransfer(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }
-      expect(codeOf(await move('out', agent.externalAccountId, agent.externalAccountId))).toEqual([
-        400,
-        'INVALID_INPUT',
-      ]);
-      expect(codeOf(await move('in', agent.externalAccountId, agent.externalAccountId))).toEqual([
-        400,
-        'INVALID_INPUT',
-      ]);
-      expect(codeOf(await move('out', agent.eur, agent.externalAccountId))).toEqual([
+      expect(
+        codeOf(await requestTransfer('out', agent.externalAccountId, agent.externalAccountId)),
+      ).toEqual([400, 'INVALID_INPUT']);
+      expect(
+        codeOf(await requestTransfer('in', agent.externalAccountId, agent.externalAccountId)),
+      ).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(await requestTransfer('out', agent.eur, agent.externalAccountId))).toEqual([
         400,
         'INVALID_CURRENCY',
       ]);
     });
   });
 
-  it('include a rail that is not connected', async () => {
+  it('include rails that are not connected', async () => {
     const platform = app.production;
     const person = await createCustomer(app, { as: platform });
     const approvedSql =
@@ -327,7 +326,7 @@ describe('unavailable resources', () => {
   });
 
   describe('agentExecuteQuote', () => {
-    it('include a receiver who was deleted after the quote', async () => {
+    it('returns GONE if the receiver was deleted after the quote', async () => {
       const agent = await createAgentPayer();
       const deletedCustomer = await createCustomer(app);
       const path = `/receiver/uma/${encodeURIComponent(deletedCustomer.umaAddress)}`;

@@ -190,8 +190,8 @@ export async function submitAction(
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...details });
     return presentAction(ctx, { action, payment: startedPayment, quote });
   }
-  // A concurrent deletion of the agent wins. The payment of the quote is updated, not only required, so that
-  // a concurrent execution by the platform retries and finds the action.
+  // A concurrent deletion of the agent takes precedence. The payment of the quote is updated, not
+  // only required, so that a concurrent execution by the platform retries and finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
   recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...details });

@@ -59,7 +59,7 @@ describe('pending action', () => {
     expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
   });
 
-  it('is the only one for its quote until it is decided', async () => {
+  it('prevents other actions with its quote until it is decided', async () => {
     const agent = await createAgentPayer();
     const quote = await agent.createQuote(HUNDRED);
     const responses = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
@@ -215,12 +215,12 @@ describe('late approval', () => {
   const causes: [string, string, (agent: AgentPayer) => Promise<unknown>, object?][] = [
     ['the agent is paused', 'FORBIDDEN', (agent) => agent.pauseAgent()],
     [
-      'the permission was taken',
+      'the permission was removed',
       'FORBIDDEN',
       (agent) => agent.changePolicy({ permissions: ['VIEW_TRANSACTIONS'] }),
     ],
     [
-      'the account is not allowed any more',
+      'the account is no longer allowed',
       'FORBIDDEN',
       (agent) => agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.eur] } }),
     ],
@@ -230,7 +230,7 @@ describe('late approval', () => {
       (agent) => agent.changePolicy({ spendingLimits: { perTransactionLimit: HUNDRED - 1 } }),
     ],
     [
-      'the limit of the day is used up',
+      'the daily limit is used up',
       'FORBIDDEN',
       async (agent) => {
         await agent.changePolicy({ defaultExecutionMode: 'AUTO' });
@@ -291,7 +291,7 @@ describe('late approval', () => {
     expect((await pendingAction.agent.readAction(pendingAction.action.id)).status).toBe('FAILED');
   });
 
-  it('is required, and the platform cannot execute the quote concurrently', async () => {
+  it('is required before the platform can execute the quote', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     const executedResponse = await app.call('POST', `/quotes/${action.quote.id}/execute`);
     expect(codeOf(executedResponse)).toEqual([409, 'CONFLICT']);
@@ -306,7 +306,7 @@ describe('late approval', () => {
     await app.settle();
   });
 
-  it('through the transaction of a quote returns the reason of the failure', async () => {
+  it('returns the reason of a failure if decided through the transaction of a quote', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await agent.pauseAgent();
     const response = await decideTransaction(app, 'approve', transactionId);
@@ -316,7 +316,7 @@ describe('late approval', () => {
     expect((await agent.readTransaction(transactionId)).status).toBe('PENDING');
   });
 
-  it('can be a rejection through the transaction after the quote has expired', async () => {
+  it('can reject the action through the transaction after the quote has expired', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await app.advance(Date.parse(action.quote.expiresAt) - app.effects.now() + 1_000);
     expect(ok(await decideTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
@@ -344,7 +344,7 @@ describe('late approval', () => {
     expect(await eventTypes(app, transactionId)).toEqual(['INCOMING_PAYMENT.FAILED']);
   });
 
-  it('finds actions of a deleted agent REJECTED', async () => {
+  it('has no effect on the actions of a deleted agent, which are REJECTED', async () => {
     const agent = await createAgentPayer();
     const [quote, transfer] = [
       await agent.requestAction('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
@@ -386,9 +386,9 @@ describe('late approval', () => {
   });
 
   /** Approval by the platform with other connectors. */
-  async function approveWith(actionId: string, other: Partial<Connectors>) {
+  async function approveWith(actionId: string, otherParts: Partial<Connectors>) {
     const row = (await app.runtime.db.read(agentActions, actionId)) as ActionRow;
-    const connectors = () => ({ ...app.connectorsOf('sandbox'), ...other });
+    const connectors = () => ({ ...app.connectorsOf('sandbox'), ...otherParts });
     const parts = { connectors, origin: () => '' };
     return app.operate(async (ctx) => approve(ctx, parts, await loadAction(ctx, row)));
   }

@@ -5,7 +5,7 @@ import { OPERATIONS_TAG as tag } from '../contract.ts';
 
 type Sent = Record<string, unknown> | null;
 
-/** Fields of a quote request that only the platform may send. */
+/** Fields of a quote request that only the platform can set. */
 const PLATFORM_ONLY = [
   {
     field: 'immediatelyExecute',

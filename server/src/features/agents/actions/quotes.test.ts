@@ -47,10 +47,10 @@ const accountSource = (accountId: string, overrides: object = {}) => ({
 const realtimeSource = (overrides: object = {}) => ({
   source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...overrides },
 });
-const narrowPolicy = (policy: object) =>
+const restrictPolicy = (policy: object) =>
   fixture.callAsPlatform('PATCH', `/agents/${agent.id}/policy`, policy);
 const allow = (...allowedAccountIds: string[]) =>
-  narrowPolicy({ accountRestrictions: { allowedAccountIds } });
+  restrictPolicy({ accountRestrictions: { allowedAccountIds } });
 const audit = () =>
   app.runtime.db.query<{ what: string; actor: string; details: object }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
@@ -267,11 +267,11 @@ describe('agentCreateQuote', () => {
 
     it('cannot create quotes without permission or while paused, but reads its own', async () => {
       const quote = await createQuote();
-      ok(await narrowPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
+      ok(await restrictPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
       const missingResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
       expect(codeOf(missingResponse)).toEqual([403, 'FORBIDDEN']);
       expect(missingResponse.body.reason).toContain('CREATE_QUOTES');
-      ok(await narrowPolicy({ permissions: ['CREATE_QUOTES'] }), 200);
+      ok(await restrictPolicy({ permissions: ['CREATE_QUOTES'] }), 200);
       ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
       const pausedResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
       expect([...codeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
@@ -390,7 +390,7 @@ describe('quote of an agent funded by a pay-in', () => {
     ['PER_TRANSACTION_LIMIT', limitPolicy({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
     ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
   ])('is rejected by the policy: %s', async (against, policy, request) => {
-    ok(await narrowPolicy(policy), 200);
+    ok(await restrictPolicy(policy), 200);
     const rejectedResponse = await payIn(bank);
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
     expect(rejectedResponse.body.reason).toContain(request);
@@ -403,12 +403,12 @@ describe('quote of an agent funded by a pay-in', () => {
 
   it('applies the rules of the internal destination account', async () => {
     ok(
-      await narrowPolicy(accountRulePolicy(agent.usd, { executionMode: 'APPROVAL_REQUIRED' })),
+      await restrictPolicy(accountRulePolicy(agent.usd, { executionMode: 'APPROVAL_REQUIRED' })),
       200,
     );
     expect(codeOf(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(agent.eur), 201);
-    ok(await narrowPolicy(accountRulePolicy(agent.usd, { perTransactionLimit: 50_00 })), 200);
+    ok(await restrictPolicy(accountRulePolicy(agent.usd, { perTransactionLimit: 50_00 })), 200);
     expect(codeOf(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(agent.usd, 50_00), 201);
     // A restricted agent cannot pay between external accounts.
@@ -418,7 +418,7 @@ describe('quote of an agent funded by a pay-in', () => {
   });
 
   it('does not count against daily and monthly limits', async () => {
-    ok(await narrowPolicy(limitPolicy({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
+    ok(await restrictPolicy(limitPolicy({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
     const quote = ok(await payIn(bank), 201);
     const details = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
     ok(await app.call('POST', '/sandbox/send', details), 200);

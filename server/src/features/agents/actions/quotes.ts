@@ -27,7 +27,9 @@ async function checkAccount(ctx: Ctx, agent: AgentRow, party: object): Promise<v
   if ('accountId' in party) await checkUsable(ctx, agent, party.accountId as string);
 }
 
-/** Throws for a payee discovery of another customer. Those of the platform itself are accepted. */
+/**
+ * Throws for a payee discovery of another customer. Payee discoveries of the platform are accepted.
+ */
 async function checkPayeeDiscovery(
   ctx: Ctx,
   agent: AgentRow,

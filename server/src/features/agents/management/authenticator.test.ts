@@ -41,13 +41,13 @@ describe('access token', () => {
     const agent = await fixture.connectAgent((await createCustomer(app)).id);
     let isEnded = false;
     const requests = Array.from({ length: 6 }, async () => {
-      const after: number[] = [];
-      while (after.length < 3) {
+      const statusesAfterDeletion: number[] = [];
+      while (statusesAfterDeletion.length < 3) {
         const sentAfterEnd = isEnded;
         const { status } = await agent.call('GET', '/agents/me');
-        if (sentAfterEnd) after.push(status);
+        if (sentAfterEnd) statusesAfterDeletion.push(status);
       }
-      return after;
+      return statusesAfterDeletion;
     });
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     isEnded = true;

@@ -10,11 +10,11 @@ type Json = Record<string, unknown>;
 const app = testApp();
 const fixture = agentFixture(app);
 
-const create = (customerId: string, overrides: Json = {}, policyMore: Json = {}) =>
+const create = (customerId: string, overrides: Json = {}, policyFields: Json = {}) =>
   fixture.callAsPlatform('POST', '/agents', {
     name: 'Buyer',
     customerId,
-    policy: policyBody(policyMore),
+    policy: policyBody(policyFields),
     ...overrides,
   });
 

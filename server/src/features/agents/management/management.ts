@@ -93,12 +93,16 @@ async function changePolicy(
     ...(await accountErrors(ctx, row.customer_id, body)),
   ];
   if (errors.length) throw invalid(errors);
-  const from = row.policy.spendingLimits.currency;
-  const to = policy.spendingLimits.currency;
+  const oldCurrency = row.policy.spendingLimits.currency;
+  const newCurrency = policy.spendingLimits.currency;
   recordAudit(ctx, row, 'POLICY_CHANGED', { policy });
   return ctx.update(agents, row, {
     policy,
-    former_currencies: formerCurrenciesAfter(row.former_currencies, { from, to, now: ctx.now }),
+    former_currencies: formerCurrenciesAfter(row.former_currencies, {
+      from: oldCurrency,
+      to: newCurrency,
+      now: ctx.now,
+    }),
     updated_at: ctx.now,
   });
 }

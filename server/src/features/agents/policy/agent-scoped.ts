@@ -1,5 +1,5 @@
-// Agent operations built on operations of the platform: one function serves both, after the request of the
-// agent is scoped to its customer.
+// Agent operations that are served by operations of the platform, after the request of the agent is
+// scoped to its customer.
 import type {
   Bound,
   Contract,

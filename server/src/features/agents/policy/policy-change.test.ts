@@ -17,10 +17,10 @@ const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
 describe('updateAgentPolicy', () => {
   const LIMITS = { currency: 'USD', perTransactionLimit: 10, dailyLimit: 20, monthlyLimit: 30 };
 
-  async function changePolicy(before: Json, body: Json) {
+  async function changePolicy(policyBefore: Json, body: Json) {
     const { agent } = await fixture.createUnconnectedAgent(
       (await fixture.createFundedCustomer()).customer.id,
-      before,
+      policyBefore,
     );
     return ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}/policy`, body), 200)
       .policy;
@@ -44,7 +44,7 @@ describe('updateAgentPolicy', () => {
       },
     ],
     [
-      'merges limits, and null takes one away',
+      'merges limits, and null removes a limit',
       {
         spendingLimits: { perTransactionLimit: 11, dailyLimit: null, dailyTransactionLimit: 2 },
       },
@@ -58,7 +58,7 @@ describe('updateAgentPolicy', () => {
       },
     ],
     [
-      'keeps the numbers in another currency',
+      'keeps the amounts if only the currency changes',
       { spendingLimits: { currency: 'EUR' } },
       {
         spendingLimits: { ...LIMITS, currency: 'EUR' },
@@ -72,7 +72,7 @@ describe('updateAgentPolicy', () => {
       },
     ],
     [
-      'takes the threshold away',
+      'removes the threshold',
       { approvalThresholds: { amount: null } },
       {
         approvalThresholds: { currency: 'USD', amount: null },
@@ -137,7 +137,7 @@ describe('updateAgentPolicy', () => {
     );
   });
 
-  it('keeps former currencies while they count', async () => {
+  it('keeps former currencies while spending in them counts', async () => {
     const { agent } = await fixture.createUnconnectedAgent((await createCustomer(app)).id);
     const changeCurrencyAt = async (currency: string, time: string) => {
       app.effects.set(Date.parse(time));

@@ -18,8 +18,8 @@ type PartialPolicy = Partial<Record<keyof Policy, unknown>>;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function currencyErrors(field: string, holder: unknown): FieldError[] {
-  const code = isObject(holder) ? holder.currency : undefined;
+function currencyErrors(field: string, limits: unknown): FieldError[] {
+  const code = isObject(limits) ? limits.currency : undefined;
   if (typeof code !== 'string' || code === '' || findCurrency(code)) return [];
   return [{ field, message: `${code} is not a supported currency` }];
 }
@@ -30,8 +30,8 @@ function thresholdErrors(field: string, threshold: unknown): FieldError[] {
   return [{ field, message: 'is required if amount is set' }];
 }
 
-/** Field paths and ids of the accounts that a policy names. */
-function accountsNamed({ accountRestrictions: input }: PartialPolicy, prefix: string) {
+/** Field paths and ids of the accounts that a policy lists. */
+function listedAccounts({ accountRestrictions: input }: PartialPolicy, prefix: string) {
   if (!isObject(input)) return { allowed: [], ruled: [] };
   const arrayOrEmpty = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const field = `${prefix}accountRestrictions`;
@@ -70,7 +70,7 @@ export async function accountErrors(
   input: PartialPolicy,
   prefix = '',
 ): Promise<FieldError[]> {
-  const { allowed, ruled: withRules } = accountsNamed(input, prefix);
+  const { allowed, ruled: withRules } = listedAccounts(input, prefix);
   const namedAccounts = [...allowed, ...withRules].filter(({ id }) => typeof id === 'string');
   if (!namedAccounts.length) return [];
   const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, UNPAGED);

@@ -134,8 +134,8 @@ const RULES: [Rule, (agent: Agent, spent: Spent, payment: PlainRequest) => boole
 const APPROVAL_RULES: Rule[] = ['EXECUTION_MODE', 'APPROVAL_THRESHOLD'];
 const RUNS = { numRuns: 3_000 };
 
-const lowerOf = (limit: number | null | undefined, to: number) =>
-  typeof limit === 'number' ? Math.min(limit, to) : to;
+const lowerOf = (limit: number | null | undefined, newLimit: number) =>
+  typeof limit === 'number' ? Math.min(limit, newLimit) : newLimit;
 
 /** Changes that make a policy stricter; `to` is a new limit or selects an element. */
 const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [

@@ -36,14 +36,14 @@ interface Case {
   paused?: boolean;
   policy?: Partial<Policy>;
   spent?: Partial<Spent>;
-  act?: Partial<PlainRequest>;
+  request?: Partial<PlainRequest>;
 }
 
 const evaluateCase = ({ paused = false, ...overrides }: Case): Verdict =>
   evaluatePlainAmounts(
     { paused, policy: policy(overrides.policy) },
     { ...NOTHING, ...overrides.spent },
-    requestOf(overrides.act),
+    requestOf(overrides.request),
   );
 
 const policyWithRules = (
@@ -56,7 +56,7 @@ const withRule = (rule: object) => policyWithRules([{ accountId: 'one', ...rule 
 describe('evaluate', () => {
   it.each<[string, Case]>([
     ['a payment equal to perTransactionLimit', {}],
-    ['a quote, with its separate permission', { act: { type: 'EXECUTE_QUOTE' } }],
+    ['a quote, with its separate permission', { request: { type: 'EXECUTE_QUOTE' } }],
     [
       'a payment that reaches dailyLimit',
       {
@@ -95,7 +95,7 @@ describe('evaluate', () => {
     ],
     [
       'a higher amount from an account with a higher limit',
-      { policy: withRule({ perTransactionLimit: 500_00 }), act: { amount: 500_00n } },
+      { policy: withRule({ perTransactionLimit: 500_00 }), request: { amount: 500_00n } },
     ],
     [
       'the general limit if the limit of the account is null',
@@ -114,14 +114,14 @@ describe('evaluate', () => {
       'an amount equal to the threshold',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } },
-        act: { forThreshold: 90_00n },
+        request: { forThreshold: 90_00n },
       },
     ],
     [
       'any amount if the threshold is null',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: null } },
-        act: { forThreshold: 10n ** 15n },
+        request: { forThreshold: 10n ** 15n },
       },
     ],
   ])('allows %s', (_, overrides) => {
@@ -149,13 +149,16 @@ describe('evaluate', () => {
       'APPROVAL_THRESHOLD',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } },
-        act: { forThreshold: 90_01n },
+        request: { forThreshold: 90_01n },
       },
     ],
     [
       'any amount above a threshold of zero',
       'APPROVAL_THRESHOLD',
-      { policy: { approvalThresholds: { currency: 'EUR', amount: 0 } }, act: { forThreshold: 1n } },
+      {
+        policy: { approvalThresholds: { currency: 'EUR', amount: 0 } },
+        request: { forThreshold: 1n },
+      },
     ],
     [
       'an amount that was not converted for the threshold',
@@ -170,7 +173,7 @@ describe('evaluate', () => {
           defaultExecutionMode: 'APPROVAL_REQUIRED',
           approvalThresholds: { currency: 'EUR', amount: 0 },
         },
-        act: { forThreshold: 1n },
+        request: { forThreshold: 1n },
       },
     ],
   ])('requires approval for %s', (_, rule, overrides) => {
@@ -184,7 +187,7 @@ describe('evaluate', () => {
       'The policy of the agent lacks the permission EXECUTE_QUOTES.',
       {
         policy: { permissions: ['CREATE_TRANSFERS', 'CREATE_QUOTES'] },
-        act: { type: 'EXECUTE_QUOTE' },
+        request: { type: 'EXECUTE_QUOTE' },
       },
     ],
     [
@@ -195,7 +198,7 @@ describe('evaluate', () => {
     [
       'PERMISSION',
       'The policy of the agent lacks the permission CREATE_TRANSFERS.',
-      { policy: { permissions: [] }, act: { type: 'TRANSFER_IN' } },
+      { policy: { permissions: [] }, request: { type: 'TRANSFER_IN' } },
     ],
     [
       'ACCOUNT',
@@ -207,7 +210,7 @@ describe('evaluate', () => {
       'The policy of the agent does not allow this account.',
       {
         policy: { accountRestrictions: { allowedAccountIds: ['one'] } },
-        act: { intoId: 'two' },
+        request: { intoId: 'two' },
       },
     ],
     [
@@ -218,24 +221,24 @@ describe('evaluate', () => {
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 100.00 USD (perTransactionLimit).',
-      { act: { amount: 100_01n } },
+      { request: { amount: 100_01n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 0.50 USD (perTransactionLimit).',
-      { policy: withRule({ perTransactionLimit: 50 }), act: { amount: 51n } },
+      { policy: withRule({ perTransactionLimit: 50 }), request: { amount: 51n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 0.00 USD (perTransactionLimit).',
-      { policy: withRule({ perTransactionLimit: 0 }), act: { amount: 1n } },
+      { policy: withRule({ perTransactionLimit: 0 }), request: { amount: 1n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 100.00 USD (perTransactionLimit).',
       {
         policy: policyWithRules([{ accountId: 'two', perTransactionLimit: 500_00 }]),
-        act: { amount: 100_01n },
+        request: { amount: 100_01n },
       },
     ],
     [
@@ -278,7 +281,7 @@ describe('evaluate', () => {
 
   it('rejects a violated limit even if approval is required', () => {
     const requiring = { defaultExecutionMode: 'APPROVAL_REQUIRED' } as const;
-    expect(evaluateCase({ policy: requiring, act: { amount: 100_01n } })).toMatchObject({
+    expect(evaluateCase({ policy: requiring, request: { amount: 100_01n } })).toMatchObject({
       decision: 'REJECTED',
       rule: 'PER_TRANSACTION_LIMIT',
     });

@@ -144,8 +144,8 @@ function firstRejection(
   spent: Spent,
   payment: PaymentRequest,
 ): Rejection | undefined {
-  const no = generalRejection(agent, PERMISSION_FOR[payment.type]);
-  if (no) return no;
+  const generalViolation = generalRejection(agent, PERMISSION_FOR[payment.type]);
+  if (generalViolation) return generalViolation;
   const { policy } = agent;
   const { spendingLimits: limits, accountRestrictions } = policy;
   const allowedAccountIds = accountRestrictions?.allowedAccountIds;

@@ -13,7 +13,7 @@ import {
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { currentOf } from '../../payments/payouts/payout-jobs.ts';
+import { readCurrent } from '../../payments/payouts/payout-jobs.ts';
 import { startPayment } from '../../payments/quotes/index.ts';
 import { asOutgoing } from '../../payments/transactions/rows.ts';
 import { convertRoundedUp, countSpending } from './usage.ts';
@@ -48,7 +48,7 @@ describe('usage', () => {
       );
       const paid = await fixture.pay(id, 100_00n, {
         start: async (ctx) => {
-          const row = await currentOf(ctx, quote.transactionId, asOutgoing);
+          const row = await readCurrent(ctx, quote.transactionId, asOutgoing);
           await startPayment(ctx, row);
           return row.id;
         },
@@ -275,7 +275,7 @@ describe('limits in another currency', () => {
       ['velocity:USD:2026-06-10', -100_00n],
       ['velocity:count:2026-06-10', null],
     ]);
-    // The rate changes, and the converted usage with it.
+    // A changed rate changes the converted usage.
     fixture.rates['USD EUR'] = { num: 5n, den: 10n };
     expect(await fixture.readUsage(id)).toEqual({ count: 3n, day: 50_01n, month: 50_01n });
     expect(isPaid(await fixture.pay(id, 45_00n))).toBe(true);
@@ -287,7 +287,7 @@ describe('limits in another currency', () => {
     expect(isPaid(await fixture.pay(id, 34_99n))).toBe(true);
   });
 
-  it('count it per day and per month', async () => {
+  it('count spending in former currencies per day and per month', async () => {
     app.effects.set(Date.UTC(2026, 6, 30, 9));
     const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00, monthlyLimit: 150_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 1n };

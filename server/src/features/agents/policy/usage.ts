@@ -47,7 +47,7 @@ export async function convertRoundedUp(
 }
 
 const amountsOf = ({ id }: AgentRow, currency: string, during: string) => ({
-  of: velocityLimitOf.spending(id, currency, during),
+  limitId: velocityLimitOf.spending(id, currency, during),
   unit: currency,
 });
 
@@ -98,7 +98,7 @@ const bigintOrNull = (limit: number | null | undefined) =>
   typeof limit === 'number' ? BigInt(limit) : null;
 
 const paymentCountLimit = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
-  of: velocityLimitOf.payments(id, PERIOD.day(now)),
+  limitId: velocityLimitOf.payments(id, PERIOD.day(now)),
   unit: 'count',
   limit: bigintOrNull(policy.spendingLimits.dailyTransactionLimit),
 });

@@ -1,5 +1,5 @@
-// Reads of an agent and the external accounts that it adds. Resources have the same form as for the platform.
-// Requests name no customer, because an agent has exactly one.
+// Reads of an agent and the external accounts that it adds. Resources have the same form as for the
+// platform. Requests contain no customer id, because an agent acts for exactly one customer.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -26,7 +26,7 @@ export const getAgentMe = operation({
   errors: [],
 });
 
-const NEEDS_VIEW = 'Requires VIEW_TRANSACTIONS in the policy.';
+const REQUIRES_VIEW = 'Requires VIEW_TRANSACTIONS in the policy.';
 
 export const agentListInternalAccounts = operation({
   operationId: 'agentListInternalAccounts',
@@ -36,7 +36,7 @@ export const agentListInternalAccounts = operation({
   summary: 'List usable internal accounts',
   description:
     'Lists the internal accounts of the customer that the policy allows, oldest first. ' +
-    NEEDS_VIEW,
+    REQUIRES_VIEW,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listCustomerInternalAccounts.query, ['customerId']),
@@ -52,7 +52,7 @@ export const agentListTransactions = operation({
   summary: 'List transactions of the customer',
   description:
     'Lists all transactions of the customer, including those that the agent did not create, newest ' +
-    `first by default. Filters are combined with AND. ${NEEDS_VIEW}`,
+    `first by default. Filters are combined with AND. ${REQUIRES_VIEW}`,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listTransactions.query, ['customerId', 'platformCustomerId']),
@@ -66,7 +66,7 @@ export const agentGetTransaction = operation({
   path: '/agents/me/transactions/{transactionId}',
   tag,
   summary: 'Get a transaction of the customer',
-  description: NEEDS_VIEW,
+  description: REQUIRES_VIEW,
   permission: 'VIEW',
   auth: 'agent',
   params: getTransactionById.params,
@@ -75,7 +75,7 @@ export const agentGetTransaction = operation({
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
-const NEEDS_MANAGE = 'Requires MANAGE_EXTERNAL_ACCOUNTS in the policy.';
+const REQUIRES_MANAGE = 'Requires MANAGE_EXTERNAL_ACCOUNTS in the policy.';
 
 export const agentListExternalAccounts = operation({
   operationId: 'agentListExternalAccounts',
@@ -83,7 +83,7 @@ export const agentListExternalAccounts = operation({
   path: '/agents/me/external-accounts',
   tag,
   summary: 'List external accounts of the customer',
-  description: `Lists the external accounts of the customer, oldest first. ${NEEDS_MANAGE}`,
+  description: `Lists the external accounts of the customer, oldest first. ${REQUIRES_MANAGE}`,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listCustomerExternalAccounts.query, ['customerId']),
@@ -91,7 +91,7 @@ export const agentListExternalAccounts = operation({
   errors: ['FORBIDDEN'],
 });
 
-const DEFAULT = 'defaultUmaDepositAccount';
+const DEFAULT_ACCOUNT_FIELD = 'defaultUmaDepositAccount';
 
 export const agentCreateExternalAccount = operation({
   operationId: 'agentCreateExternalAccount',
@@ -101,13 +101,14 @@ export const agentCreateExternalAccount = operation({
   summary: 'Create an external account',
   description:
     'Creates an external account of the customer. A `customerId` in the request is ignored. ' +
-    `\`${DEFAULT}\` cannot be true, because only the platform may redirect pay-ins. ${NEEDS_MANAGE}`,
+    `\`${DEFAULT_ACCOUNT_FIELD}\` cannot be true, because only the platform may redirect ` +
+    `pay-ins. ${REQUIRES_MANAGE}`,
   permission: 'MANAGE',
   auth: 'agent',
   body: createCustomerExternalAccount.body,
   bodyRules: (body) =>
-    (body as Record<string, unknown> | null)?.[DEFAULT] === true
-      ? [{ field: DEFAULT, message: 'can only be set by the platform' }]
+    (body as Record<string, unknown> | null)?.[DEFAULT_ACCOUNT_FIELD] === true
+      ? [{ field: DEFAULT_ACCOUNT_FIELD, message: 'can only be set by the platform' }]
       : [],
   replies: createCustomerExternalAccount.replies,
   errors: ['INVALID_CURRENCY', 'INVALID_BANK_ACCOUNT', 'FORBIDDEN', 'DUPLICATE_EXTERNAL_ACCOUNT'],
@@ -121,7 +122,7 @@ export const agentGetExternalAccount = operation({
   path: '/agents/me/external-accounts/{externalAccountId}',
   tag,
   summary: 'Get an external account',
-  description: NEEDS_MANAGE,
+  description: REQUIRES_MANAGE,
   permission: 'VIEW',
   auth: 'agent',
   params: getCustomerExternalAccountById.params,
@@ -136,7 +137,7 @@ export const agentDeleteExternalAccount = operation({
   path: '/agents/me/external-accounts/{externalAccountId}',
   tag,
   summary: 'Delete an external account',
-  description: `${deleteCustomerExternalAccountById.description} ${NEEDS_MANAGE}`,
+  description: `${deleteCustomerExternalAccountById.description} ${REQUIRES_MANAGE}`,
   permission: 'MANAGE',
   auth: 'agent',
   params: deleteCustomerExternalAccountById.params,

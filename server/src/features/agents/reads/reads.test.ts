@@ -1,5 +1,5 @@
-// Reads of agents and external accounts of their customers: the same resources as for the platform, and none
-// of other customers.
+// Reads of agents and external accounts of their customers: the same resources as for the platform,
+// without resources of other customers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -37,7 +37,7 @@ const usdAccountBody = (overrides: object = {}) => ({
   accountInfo: accountInfos.USD?.('000'),
   ...overrides,
 });
-const narrowPolicy = (policy: object, target = agent) =>
+const restrictPolicy = (policy: object, target = agent) =>
   fixture.callAsPlatform('PATCH', `/agents/${target.id}/policy`, policy);
 const pause = () => fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true });
 const audit = (id: string) =>
@@ -53,8 +53,8 @@ async function pay(from = agent, amount = 10_00): Promise<string> {
   return ok(await app.call('POST', '/quotes', body), 201).transactionId;
 }
 
-/** Every page of a list, one row at a time. */
-async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> {
+/** Reads all pages of a list with one row per page. */
+async function readAllPages(path: string): Promise<{ ids: string[]; totals: number[] }> {
   const [ids, totals]: [string[], number[]] = [[], []];
   for (let cursor = ''; ; ) {
     const separator = path.includes('?') ? '&' : '?';
@@ -78,7 +78,7 @@ describe('getAgentMe', () => {
   });
 
   it('requires no permission and is available while paused', async () => {
-    ok(await narrowPolicy({ permissions: [] }), 200);
+    ok(await restrictPolicy({ permissions: [] }), 200);
     ok(await pause(), 200);
     expect(ok(await agent.call('GET', ME), 200)).toMatchObject({
       isPaused: true,
@@ -102,27 +102,27 @@ describe('agentListInternalAccounts', () => {
     expect(idsOf(wallets)).not.toContain(agent.usd);
   });
 
-  it('exclude resources of other customers for every filter', async () => {
+  it('returns only resources of its customer for every filter', async () => {
     const requestedPath = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
     const { data } = ok(await agent.call('GET', requestedPath), 200);
     expect(data.length).toBeGreaterThan(1);
     for (const each of data) expect(each.customerId).toBe(agent.customer.id);
   });
 
-  it('are the accounts of the policy, paginated', async () => {
-    const { ids: allIds } = await walk(OWN_ACCOUNTS);
+  it('returns only accounts that the policy allows, paginated', async () => {
+    const { ids: allIds } = await readAllPages(OWN_ACCOUNTS);
     expect(allIds).toEqual(idsOf(ok(await agent.call('GET', OWN_ACCOUNTS), 200)));
     const allowedIds = [agent.eur, agent.usd];
-    ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: allowedIds } }), 200);
-    const { ids, totals } = await walk(OWN_ACCOUNTS);
+    ok(await restrictPolicy({ accountRestrictions: { allowedAccountIds: allowedIds } }), 200);
+    const { ids, totals } = await readAllPages(OWN_ACCOUNTS);
     expect(ids).toEqual(allIds.filter((id) => allowedIds.includes(id)));
     expect(totals).toEqual([2, 2]);
-    expect((await walk(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([agent.usd]);
-    ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: [] } }), 200);
-    expect(await walk(OWN_ACCOUNTS)).toEqual({ ids: [], totals: [0] });
+    expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([agent.usd]);
+    ok(await restrictPolicy({ accountRestrictions: { allowedAccountIds: [] } }), 200);
+    expect(await readAllPages(OWN_ACCOUNTS)).toEqual({ ids: [], totals: [0] });
   });
 
-  it('require a valid cursor', async () => {
+  it('requires a valid cursor', async () => {
     expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
       400,
       'INVALID_INPUT',
@@ -156,15 +156,15 @@ describe('transactions', () => {
   });
 
   describe('agentListTransactions', () => {
-    it('are paged and filtered like the lists of the platform', async () => {
+    it('pages and filters like the list of the platform', async () => {
       const firstPayment = await pay();
       await app.advance(1_000);
       const secondPayment = await pay();
-      expect((await walk(`${OWN_ACCOUNTS}?type=OUTGOING`)).ids).toEqual([
+      expect((await readAllPages(`${OWN_ACCOUNTS}?type=OUTGOING`)).ids).toEqual([
         secondPayment,
         firstPayment,
       ]);
-      expect((await walk(`${OWN_ACCOUNTS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
+      expect((await readAllPages(`${OWN_ACCOUNTS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
         firstPayment,
         secondPayment,
       ]);
@@ -182,7 +182,7 @@ describe('transactions', () => {
     });
   });
 
-  it('exclude resources of other customers for every filter', async () => {
+  it('returns only resources of its customer for every filter', async () => {
     const id = await pay();
     const otherCustomer = ok(
       await fixture.callAsPlatform('GET', `/customers/${otherHolder.customer.id}`),
@@ -200,7 +200,7 @@ describe('transactions', () => {
   });
 
   describe('agentGetTransaction', () => {
-    it('of another customer are not found', async () => {
+    it('returns TRANSACTION_NOT_FOUND for a transaction of another customer', async () => {
       const owner = { ...agent, ...otherHolder };
       const foreignId = await pay(owner);
       const unknownResponse = await agent.call('GET', `${OWN_ACCOUNTS}/Transaction:${UNKNOWN_ID}`);
@@ -219,7 +219,7 @@ describe('external accounts', () => {
   const OWN_ACCOUNTS = `${ME}/external-accounts`;
 
   describe('agentListExternalAccounts', () => {
-    it('are added, listed and read as by the platform, with unmasked numbers', async () => {
+    it('returns the same accounts as for the platform, with unmasked numbers', async () => {
       const body = usdAccountBody();
       const createdBody = ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
       expect(createdBody).toMatchObject({
@@ -235,8 +235,8 @@ describe('external accounts', () => {
       const bodies = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
       const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
       expect(bodies).toEqual(ok(await app.call('GET', platformPath), 200));
-      expect((await walk(OWN_ACCOUNTS)).ids).toEqual(idsOf(bodies));
-      expect((await walk(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdBody.id]);
+      expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual(idsOf(bodies));
+      expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdBody.id]);
       const widened = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
       expect(ok(await agent.call('GET', widened), 200)).toEqual(bodies);
       expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
@@ -247,7 +247,7 @@ describe('external accounts', () => {
   });
 
   describe('agentCreateExternalAccount', () => {
-    it("are always its own customer's", async () => {
+    it("ignores customerId: the account belongs to the agent's customer", async () => {
       for (const { customer } of [otherHolder, foreignCustomer]) {
         const createdBody = ok(
           await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ customerId: customer.id })),
@@ -257,7 +257,7 @@ describe('external accounts', () => {
       }
     });
 
-    it('are registered once', async () => {
+    it('rejects a duplicate', async () => {
       const body = usdAccountBody();
       ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
       expect(codeOf(await agent.call('POST', OWN_ACCOUNTS, body))).toEqual([
@@ -266,7 +266,7 @@ describe('external accounts', () => {
       ]);
     });
 
-    it('do not become the destination of incoming payments of the customer', async () => {
+    it('rejects the default account for incoming UMA payments', async () => {
       const rejectedResponse = await agent.call('POST', OWN_ACCOUNTS, {
         ...usdAccountBody({ defaultUmaDepositAccount: true }),
         currency: undefined,
@@ -284,7 +284,7 @@ describe('external accounts', () => {
   });
 
   describe('agentDeleteExternalAccount', () => {
-    it('are deleted, except one that its customer trusts', async () => {
+    it('deletes an account unless its customer trusts it', async () => {
       const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
       await app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
@@ -294,7 +294,7 @@ describe('external accounts', () => {
       expect(codeOf(storedResponse)).toEqual([409, 'BENEFICIARY_TRUSTED']);
       const otherBody = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
       ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${otherBody.id}`), 204);
-      expect((await walk(OWN_ACCOUNTS)).ids).toEqual([id]);
+      expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual([id]);
       expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}/${otherBody.id}`))).toEqual([
         404,
         'ACCOUNT_NOT_FOUND',
@@ -398,7 +398,7 @@ describe('policy', () => {
       const url = await createOwnPath(path);
       ok(await pause(), 200);
       ok(await agent.call('GET', url), 200);
-      ok(await narrowPolicy(policyWithout(permission)), 200);
+      ok(await restrictPolicy(policyWithout(permission)), 200);
       const rejectedResponse = await agent.call('GET', url);
       expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
       expect(rejectedResponse.body.reason).toContain(permission);
@@ -412,10 +412,10 @@ describe('policy', () => {
   ])('%s %s is rejected and audited', async (method, path, operationId) => {
     const url = await createOwnPath(path);
     const send = () => agent.call(method, url, method === 'POST' ? usdAccountBody() : undefined);
-    ok(await narrowPolicy(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
+    ok(await restrictPolicy(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
     const firstResponse = await send();
     expect(codeOf(firstResponse)).toEqual([403, 'FORBIDDEN']);
-    ok(await narrowPolicy({ permissions: PERMISSIONS }), 200);
+    ok(await restrictPolicy({ permissions: PERMISSIONS }), 200);
     ok(await pause(), 200);
     const secondResponse = await send();
     expect([...codeOf(secondResponse), secondResponse.body.reason]).toEqual([
@@ -434,7 +434,7 @@ describe('policy', () => {
 
   it('applies from the next request', async () => {
     ok(await agent.call('GET', `${ME}/transactions`), 200);
-    ok(await narrowPolicy({ permissions: [] }), 200);
+    ok(await restrictPolicy({ permissions: [] }), 200);
     expect((await agent.call('GET', `${ME}/transactions`)).status).toBe(403);
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     expect(codeOf(await agent.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);

@@ -35,15 +35,15 @@ import {
   getAgentMe,
 } from './reads-contract.ts';
 
-const VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
+const REQUIRES_VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
-  // Undeclared parameters are passed on, so one that names another customer is overwritten.
+  // Undeclared parameters are passed on, so the id of another customer is overwritten.
   agentScoped(
     agentListTransactions,
     platformHandlerOf(presentationFeature.operations(), listTransactions),
     {
-      ...VIEW,
+      ...REQUIRES_VIEW,
       input: (_, { customer_id: customerId }, { query }) => {
         const { platformCustomerId: _overruled, ...rest } = query as {
           platformCustomerId?: string;
@@ -56,7 +56,7 @@ const transactionReads = () => [
     agentGetTransaction,
     platformHandlerOf(presentationFeature.operations(), getTransactionById),
     {
-      ...VIEW,
+      ...REQUIRES_VIEW,
       input: async (ctx, agent, { params }) => {
         const row = await anyTransactionOf(ctx, params.transactionId);
         if (row.customer_id !== agent.customer_id) {
@@ -81,16 +81,16 @@ async function requireOwnExternalAccount(
 async function requireDeletableExternalAccount(
   ...args: Parameters<typeof requireOwnExternalAccount>
 ) {
-  const passed = await requireOwnExternalAccount(...args);
-  const account = await externalAccountOf(args[0], passed.params.externalAccountId);
+  const result = await requireOwnExternalAccount(...args);
+  const account = await externalAccountOf(args[0], result.params.externalAccountId);
   if (account.default_uma) {
     const reason = 'The account is the default for UMA deposits. Only the platform can delete it.';
     throw forbidden(rejection('DEFAULT_DEPOSIT_ACCOUNT', reason));
   }
-  return passed;
+  return result;
 }
 
-const MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
+const REQUIRES_MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 
 function externalAccountReads(parts: AgentParts) {
   const platform = externalAccountFeature.operations(parts);
@@ -99,7 +99,7 @@ function externalAccountReads(parts: AgentParts) {
       agentListExternalAccounts,
       platformHandlerOf(platform, listCustomerExternalAccounts),
       {
-        ...MANAGE,
+        ...REQUIRES_MANAGE,
         input: (_, { customer_id: customerId }, { query }) => {
           const { platformCustomerId: _overruled, ...rest } = query as {
             platformCustomerId?: string;
@@ -112,7 +112,7 @@ function externalAccountReads(parts: AgentParts) {
       agentCreateExternalAccount,
       platformHandlerOf(platform, createCustomerExternalAccount),
       {
-        ...MANAGE,
+        ...REQUIRES_MANAGE,
         input: (_, { customer_id: customerId }, { body }) => ({ body: { ...body, customerId } }),
         audited: (_, { id: accountId }) => ({ what: 'ACCOUNT_ADDED', accountId }),
       },
@@ -121,7 +121,7 @@ function externalAccountReads(parts: AgentParts) {
       agentGetExternalAccount,
       platformHandlerOf(platform, getCustomerExternalAccountById),
       {
-        ...MANAGE,
+        ...REQUIRES_MANAGE,
         input: requireOwnExternalAccount,
       },
     ),
@@ -129,7 +129,7 @@ function externalAccountReads(parts: AgentParts) {
       agentDeleteExternalAccount,
       platformHandlerOf(platform, deleteCustomerExternalAccountById),
       {
-        ...MANAGE,
+        ...REQUIRES_MANAGE,
         input: requireDeletableExternalAccount,
         audited: ({ params }) => ({ what: 'ACCOUNT_DELETED', accountId: params.externalAccountId }),
       },
@@ -144,7 +144,7 @@ export const agentReadOperations = (parts: AgentParts) => [
   })),
   handle(agentListInternalAccounts, async (ctx, { query }) => {
     const agent = await readOwnAgent(ctx);
-    checkAllowed(agent, VIEW.permission, { reads: true });
+    checkAllowed(agent, REQUIRES_VIEW.permission, { reads: true });
     const { customer_id: customerId } = agent;
     return listInternalAccountsOf(ctx, { ...query, customerId }, allowedAccountsOf(agent));
   }),

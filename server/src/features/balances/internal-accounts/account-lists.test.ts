@@ -22,16 +22,17 @@ beforeAll(async () => {
   bob = await createNamedCustomer('Bob Kahn', { currencies: ['USD', 'EUR'] });
 });
 
-interface Shown {
+interface AccountView {
   id: string;
   customerId?: string;
   balance: { amount: number; currency: { code: string } };
   fundingPaymentInstructions: { accountOrWalletInfo: Record<string, unknown> }[];
 }
-const currencyCodesOf = (data: Shown[]) => data.map((each) => each.balance.currency.code).sort();
+const currencyCodesOf = (data: AccountView[]) =>
+  data.map((each) => each.balance.currency.code).sort();
 const sortTexts = (list: readonly string[]) => [...list].sort();
 /** Accounts of a customer in all currencies: an embedded wallet in addition to the USDB balance. */
-const ALL = [...FIRST_CURRENCIES, 'USDB'];
+const ALL_CURRENCIES = [...FIRST_CURRENCIES, 'USDB'];
 
 describe('listCustomerInternalAccounts', () => {
   const list = (query: string, options = {}) =>
@@ -40,13 +41,13 @@ describe('listCustomerInternalAccounts', () => {
   it('has one account per currency, and a wallet, directly after the customer is created', async () => {
     const { status, body } = await list(`?customerId=${ada}`);
     expect(status).toBe(200);
-    expect(currencyCodesOf(body.data)).toEqual(sortTexts(ALL));
-    expect(body).toMatchObject({ hasMore: false, totalCount: ALL.length });
+    expect(currencyCodesOf(body.data)).toEqual(sortTexts(ALL_CURRENCIES));
+    expect(body).toMatchObject({ hasMore: false, totalCount: ALL_CURRENCIES.length });
     const wallets = body.data.filter(
-      (each: Shown & { type: string }) => each.type === 'EMBEDDED_WALLET',
+      (each: AccountView & { type: string }) => each.type === 'EMBEDDED_WALLET',
     );
     expect(currencyCodesOf(wallets)).toEqual(['USDB']);
-    const usd = body.data.find((each: Shown) => each.balance.currency.code === 'USD');
+    const usd = body.data.find((each: AccountView) => each.balance.currency.code === 'USD');
     expect(usd).toMatchObject({
       customerId: ada,
       type: 'INTERNAL_FIAT',
@@ -66,7 +67,7 @@ describe('listCustomerInternalAccounts', () => {
   it('filters, and includes only the currencies of the customer', async () => {
     expect(currencyCodesOf((await list(`?customerId=${bob}`)).body.data)).toEqual(['EUR', 'USD']);
     const { body } = await list('?currency=USD&type=INTERNAL_FIAT');
-    expect(sortTexts(body.data.map((each: Shown) => each.customerId))).toEqual(
+    expect(sortTexts(body.data.map((each: AccountView) => each.customerId))).toEqual(
       sortTexts([ada, bob]),
     );
     expect((await list('?currency=USD&type=EMBEDDED_WALLET')).body.data).toEqual([]);
@@ -78,11 +79,11 @@ describe('listCustomerInternalAccounts', () => {
     let cursor = '';
     do {
       const { body } = await list(`?limit=5${cursor && `&cursor=${cursor}`}`);
-      listedIds.push(...body.data.map((each: Shown) => each.id));
+      listedIds.push(...body.data.map((each: AccountView) => each.id));
       cursor = body.nextCursor ?? '';
     } while (cursor);
-    expect(new Set(listedIds).size).toBe(ALL.length + 2);
-    expect(listedIds.length).toBe(ALL.length + 2);
+    expect(new Set(listedIds).size).toBe(ALL_CURRENCIES.length + 2);
+    expect(listedIds.length).toBe(ALL_CURRENCIES.length + 2);
   });
 
   it('rejects an invalid page and an unknown type', async () => {
@@ -167,7 +168,7 @@ describe('status change', () => {
 describe('accounts.backfill', () => {
   const list = async (customerId: string) =>
     (await app.call('GET', `/customers/internal-accounts?customerId=${customerId}&limit=100`)).body
-      .data as (Shown & { status: string })[];
+      .data as (AccountView & { status: string })[];
 
   it('opens accounts for existing customers in batches', async () => {
     const earlyIds = [];

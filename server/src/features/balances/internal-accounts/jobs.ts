@@ -43,7 +43,7 @@ export interface CustomersOfAccounts {
 
 interface AccountParts extends CustomersOfAccounts {
   connectors(environment: Mode): Connectors;
-  /** Stages what belongs to accounts that were just opened: to a wallet, its keys. */
+  /** Stages the keys of the wallets of accounts that were just opened. */
   openWalletsForAccounts(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
 }
 
@@ -55,21 +55,24 @@ type BackfillPosition = NonNullable<BackfillInput['after']>;
 
 const START: BackfillPosition = { createdAt: 0, id: '' };
 
-/** The currencies that the customer selected, else those offered in the region. */
+/**
+ * Whether the customer selected the currency or, without a selection, whether it is offered in the
+ * region.
+ */
 function needsAccount(customer: Customer, currency: string): boolean {
   if (customer.currencies) return customer.currencies.includes(currency);
   return customer.region === null || isOfferedIn(customer.region, currency);
 }
 
-const HAVING = `select customer_id, currency, type from internal_accounts
+const EXISTING_ACCOUNTS = `select customer_id, currency, type from internal_accounts
   where platform_id = $1 and (customer_id = any($2) or ($3::boolean and customer_id is null))`;
 
 type AccountKey = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
 
-/** The accounts of the given owners; null is the platform. */
-async function accountsOf(ctx: Ctx, owners: readonly string[], platformToo: boolean) {
-  const values = [ctx.caller.platformId, owners, platformToo];
-  const rows = await ctx.db.query<AccountKey>(HAVING, values);
+/** Existing accounts by owner; null is the platform. */
+async function accountsOf(ctx: Ctx, owners: readonly string[], includesPlatform: boolean) {
+  const values = [ctx.caller.platformId, owners, includesPlatform];
+  const rows = await ctx.db.query<AccountKey>(EXISTING_ACCOUNTS, values);
   return (owner: string | null) => rows.filter((row) => row.customer_id === owner);
 }
 
@@ -143,7 +146,8 @@ async function requestFunding(
   const caller = await readCaller(runtime, platformId);
   const row = await runtime.db.read(internalAccounts, accountId);
   const { funding } = connectors(caller.environment);
-  // The service may have been moved since: `refreshAccountFunding` then requests the accounts again.
+  // The response can be outdated if the provider has changed since; `refreshAccountFunding` then
+  // requests the accounts again.
   if (!row || !funding?.request || !funding.isRequested?.(row.currency)) {
     return { caller, stage: async () => undefined };
   }

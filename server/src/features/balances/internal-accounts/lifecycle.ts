@@ -11,7 +11,10 @@ import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 /** Payments of an account, provided by a later feature. */
 export interface PaymentsOfAccount {
-  /** Whether a payment from or to the account, or one that pays it a fee, is in progress. */
+  /**
+   * Whether a payment from the account, to the account or with a fee for the account is in
+   * progress.
+   */
   isPaymentUnderWay(
     ctx: Ctx,
     account: Pick<InternalAccountRow, 'id' | 'platform_id' | 'customer_id'>,
@@ -30,7 +33,7 @@ export async function checkClosable(
   }
 }
 
-const NOTHING: Holding = { balance: 0n, held: 0n };
+const EMPTY: Holding = { balance: 0n, held: 0n };
 
 /** The actor of a manual transition. */
 interface Cause {
@@ -55,7 +58,7 @@ export function transitionInternalAccount(
   else if (isOpen(previous) && !isOpen(status)) ctx.freeze(row.id);
   else if (!isOpen(previous) && isOpen(status)) ctx.unfreeze(row.id);
   if (cause) recordAccountAction(ctx, row, { ...cause, action: event });
-  const data = presentInternalAccount(updatedAccount, NOTHING);
+  const data = presentInternalAccount(updatedAccount, EMPTY);
   ctx.emit(statusUpdated, row.id, data, row.id);
   return updatedAccount;
 }

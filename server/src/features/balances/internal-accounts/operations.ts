@@ -1,5 +1,5 @@
-// Reads internal accounts: one by id, those of customers in pages, those of the platform in one list.
-// Balances are read by id after the rows, so a list needs two round trips.
+// Reads internal accounts: one by id, accounts of customers in pages, accounts of the platform in
+// one list. Balances are read by id after the rows, so a list needs two round trips.
 import type { Static } from '@sinclair/typebox';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { equals } from '../../../runtime/db/paging.ts';
@@ -16,22 +16,22 @@ import {
 import { balancesOf, internalAccountOf } from './provision.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-type Shown = Static<typeof InternalAccount>;
+type AccountView = Static<typeof InternalAccount>;
 type ListQuery = Static<(typeof listCustomerInternalAccounts)['query']>;
 
-async function present(ctx: Ctx, rows: readonly InternalAccountRow[]): Promise<Shown[]> {
+async function present(ctx: Ctx, rows: readonly InternalAccountRow[]): Promise<AccountView[]> {
   const holding = await balancesOf(
     ctx,
     rows.map((row) => row.id),
   );
-  return rows.map((row) => presentInternalAccount(row, holding(row.id)) as Shown);
+  return rows.map((row) => presentInternalAccount(row, holding(row.id)) as AccountView);
 }
 
-/** A page of customer accounts, restricted to the ids in `among` if given. */
+/** A page of customer accounts, restricted to `accountIds` unless it is null. */
 export async function listInternalAccountsOf(
   ctx: Ctx,
   query: ListQuery,
-  among: readonly string[] | null = null,
+  accountIds: readonly string[] | null = null,
 ) {
   const { currency, customerId, type, limit = 20, cursor } = query;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: ctx.caller.platformId }];
@@ -42,7 +42,7 @@ export async function listInternalAccountsOf(
       : { column: 'customer_id', op: '=', value: customerId },
   );
   if (currency !== undefined) filters.push({ column: 'currency', op: '=', value: currency });
-  if (among) filters.push({ column: 'id', op: 'in', value: among });
+  if (accountIds) filters.push({ column: 'id', op: 'in', value: accountIds });
   const { rows, ...rest } = await ctx.db.page(internalAccounts, {
     filters,
     unindexed: equals({ type }),
@@ -69,6 +69,6 @@ export const internalAccountOperations = [
   handle(getInternalAccountById, async (ctx, { params }) => {
     const row = await internalAccountOf(ctx, params.id);
     const holding = await balancesOf(ctx, [row.id]);
-    return { status: 200, body: presentInternalAccount(row, holding(row.id)) as Shown };
+    return { status: 200, body: presentInternalAccount(row, holding(row.id)) as AccountView };
   }),
 ];

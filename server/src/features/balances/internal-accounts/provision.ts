@@ -21,7 +21,7 @@ import { balanceUpdated, fundingInstructionsUpdated } from './contract.ts';
 import { type InternalAccountStatus, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-const NOTHING: Holding = { balance: 0n, held: 0n };
+const EMPTY: Holding = { balance: 0n, held: 0n };
 
 /** Requests the funding instructions of an account from an external system. */
 export const REQUEST_FUNDING = defineJob(
@@ -88,8 +88,8 @@ export const fundedAccountOf = ({ id, currency, customer_id }: InternalAccountRo
 });
 
 /**
- * Requests the funding instructions again and stages a change with its event. Returns whether they changed;
- * those of an external system are requested by a job.
+ * Requests the funding instructions again and stages a change with its event. Returns whether they
+ * changed. A job requests the instructions of an external system.
  */
 export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
   const { id, currency, platform_id: platformId } = row;
@@ -108,10 +108,10 @@ export function stageFunding(
   funding: PaymentInstructions[],
 ): boolean {
   const { id } = row;
-  // In the form that it has after it was read from the database.
+  // Serialized like the value that is read from the database, so that both compare equal.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;
   const updatedAccount = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
-  const data = presentInternalAccount(updatedAccount, NOTHING);
+  const data = presentInternalAccount(updatedAccount, EMPTY);
   ctx.emit(fundingInstructionsUpdated, id, data, id);
   return true;
 }
@@ -131,15 +131,15 @@ export async function balancesOf(
   ids: readonly string[],
 ): Promise<(id: string) => Holding> {
   const rows = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
-  const byId = new Map(ids.map((id, index) => [id, rows[index] ?? NOTHING]));
-  return (id) => byId.get(id) ?? NOTHING;
+  const byId = new Map(ids.map((id, index) => [id, rows[index] ?? EMPTY]));
+  return (id) => byId.get(id) ?? EMPTY;
 }
 
 /** The API view of the account, with `added` on top of the current balance. */
 export async function presentAccount(
   ctx: Ctx,
   row: InternalAccountRow,
-  added: Holding = NOTHING,
+  added: Holding = EMPTY,
 ): Promise<ReturnType<typeof presentInternalAccount>> {
   const { balance, held } = (await balancesOf(ctx, [row.id]))(row.id);
   return presentInternalAccount(row, { balance: balance + added.balance, held: held + added.held });
@@ -152,7 +152,7 @@ export async function presentAccount(
 export function emitBalances(ctx: Ctx, rows: readonly InternalAccountRow[]): void {
   for (const row of rows) {
     const { id } = row;
-    const accountData = () => presentInternalAccount(row, NOTHING);
+    const accountData = () => presentInternalAccount(row, EMPTY);
     // The reset of a sandbox platform keeps its own accounts, and removes their events.
     const isKept = row.customer_id === null && ctx.caller.environment === 'sandbox';
     if (isKept) ctx.emit(balanceUpdated, id, accountData(), id);

@@ -30,7 +30,7 @@ describe('internalAccountStates', () => {
   const transitions = INTERNAL_ACCOUNT_STATUSES.flatMap((from) =>
     EVENTS.map((event) => ({ from, event })),
   );
-  it.each(transitions)('$from, $event', ({ from, event }) => {
+  it.each(transitions)('allows $event from $from only if the table lists it', ({ from, event }) => {
     const to = ALLOWED[`${from} ${event}`];
     expect(internalAccountStates.targetOf(from, event)).toBe(to);
     if (to) expect(internalAccountStates.next(from, event)).toBe(to);

@@ -32,7 +32,8 @@ const columns = {
 };
 
 export const internalAccounts = table('internal_accounts', columns, {
-  // Reached only if two operations open the same account concurrently, as both check first.
+  // Operations check for an existing account first, so only concurrent openings reach the
+  // constraint.
   contendedKeys: ['internal_accounts_one_each'],
   lifecycles: [{ state: (row) => row.status, states: internalAccountStates }],
 });

@@ -41,9 +41,9 @@ async function pay(amount: bigint, options: Options = {}): Promise<string> {
   }).catch((error: { code: string }) => error.code);
 }
 
-const SOME = { to: 'EUR', transactionId: 't', payerId: 'c' };
+const PAYMENT = { to: 'EUR', transactionId: 't', payerId: 'c' };
 
-const release = (id: string) => app.operate((ctx) => reverseUsage(ctx, { id }));
+const refund = (id: string) => app.operate((ctx) => reverseUsage(ctx, { id }));
 
 const readLimitAccounts = () =>
   app.runtime.db.query(
@@ -88,7 +88,7 @@ describe('daily limit', () => {
     await setPaymentLimits([{ currency: 'EUR', perDay: 1 }]);
     await app.operate(async (ctx) => {
       const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
-      await countPayment(ctx, platform, { ...SOME, sending: usd(100n) });
+      await countPayment(ctx, platform, { ...PAYMENT, sending: usd(100n) });
       expect(ctx.set.transfers).toEqual([]);
     });
     expect(await readLimitAccounts()).toEqual([]);
@@ -100,7 +100,7 @@ describe('daily limit', () => {
     expect(await pay(40_01n)).toBe(EXCEEDED);
     expect(await pay(40_00n)).toMatch(/^Transaction:/);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
-    const volume = { ...SOME, sending: usd(1n) };
+    const volume = { ...PAYMENT, sending: usd(1n) };
     // The clock starts at 09:00 UTC.
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: EXCEEDED,
@@ -158,15 +158,15 @@ describe('daily limit', () => {
       { currency: 'USD', to: 'EUR', perDay: 100_00 },
     ]);
     const firstPayment = await pay(100_00n);
-    await release(firstPayment);
-    await expect(release(firstPayment)).rejects.toThrow('ledger_transfers_pkey');
+    await refund(firstPayment);
+    await expect(refund(firstPayment)).rejects.toThrow('ledger_transfers_pkey');
     const secondPayment = await pay(100_00n);
     expect(secondPayment).toMatch(/^Transaction:/);
     app.effects.set(app.effects.now() + DAY_MS);
     await pay(100_00n);
-    await release(secondPayment);
+    await refund(secondPayment);
     expect(await pay(1n)).toBe(EXCEEDED);
-    await release('Transaction:that-took-nothing');
+    await refund('Transaction:that-took-nothing');
     await expectBalancedBooks(app);
   });
 
@@ -179,7 +179,7 @@ describe('daily limit', () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 150_00 }]);
     expect(await pay(1n)).toBe(EXCEEDED);
     // 200.00 were sent and 60.00 are refunded: 10.00 remain of 150.00.
-    await release(firstPayment);
+    await refund(firstPayment);
     expect(await pay(10_01n)).toBe(EXCEEDED);
     expect(await pay(10_00n)).toMatch(/^Transaction:/);
     await setPaymentLimits([]);
@@ -189,7 +189,7 @@ describe('daily limit', () => {
 
   it('is exact under concurrent payments without a cached account', async () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
-    // Known accounts are cached by database handle, as they are by process.
+    // Floors are cached per database handle: a second handle acts as another process.
     const otherRuntime: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
     const results = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -221,7 +221,7 @@ describe('hourly limit', () => {
     expect(await payAs('d')).toMatch(/^Transaction:/);
     app.effects.set(app.effects.now() + 60_000);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
-    const volume = { ...SOME, sending: usd(1n) };
+    const volume = { ...PAYMENT, sending: usd(1n) };
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: TOO_OFTEN,
       status: 403,
@@ -246,7 +246,7 @@ describe('hourly limit', () => {
 
   it('resets every hour, and a refund does not release it', async () => {
     await setHourlyPayments(1);
-    await release(await payAs('c'));
+    await refund(await payAs('c'));
     app.effects.set(app.effects.now() + HOUR_MS - 1);
     expect(await payAs('c')).toBe(TOO_OFTEN);
     app.effects.set(app.effects.now() + 1);

@@ -86,7 +86,7 @@ function dailyLimits(platform: PlatformRow, payment: LimitedPayment, now: Time):
     const scope = to === undefined ? currency : `${currency}:${to}`;
     const limitId = velocityLimitOf.sending(platform.id, scope, day);
     return {
-      limit: { of: limitId, unit: currency, limit: BigInt(perDay) },
+      limit: { limitId, unit: currency, limit: BigInt(perDay) },
       usage: {
         name: to,
         reversible: true,
@@ -115,7 +115,7 @@ function hourlyLimits(
   if (max === null || payerId === null) return [];
   const hour = iso(now).slice(0, 13);
   const counted: Counted = {
-    limit: { of: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
+    limit: { limitId: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
     usage: {
       name: 'hour',
       reversible: false,
@@ -179,5 +179,5 @@ export async function hourlyUsage(
 ): Promise<{ maximum: number; used: number } | null> {
   if (maximum === null) return null;
   const hourAccount = velocityLimitOf.starts(customerId, iso(now).slice(0, 13));
-  return { maximum, used: Number(await usedOf(reader, { of: hourAccount })) };
+  return { maximum, used: Number(await usedOf(reader, { limitId: hourAccount })) };
 }

@@ -18,16 +18,16 @@ import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 export interface VelocityLimit {
   /** Owner, scope and period; the name of the account (`velocityLimitOf` of the chart). */
-  of: string;
+  limitId: string;
   /** A currency, counted in minor units, or another counted unit. */
   unit: string;
   /** Null if usage is counted without a limit. */
   limit: bigint | null;
-  /** The limit differs between payments, so it is set for each. */
+  /** Whether the limit differs between payments and is therefore set for each payment. */
   shifting?: boolean;
 }
 
-const accountOf = ({ of }: Pick<VelocityLimit, 'of'>) => velocityLimitAccount(of);
+const accountOf = ({ limitId }: Pick<VelocityLimit, 'limitId'>) => velocityLimitAccount(limitId);
 
 /** Excluded from the totals of the currency. */
 const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
@@ -35,24 +35,24 @@ const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Known floors, by account and version of the basis. They are set again every two seconds: another
+ * Cached floors, by account and version of the basis. They are set again every two seconds: another
  * process can have restored a floor that it read before the limit was changed.
  */
-interface Known {
+interface FloorCache {
   since: number;
   floors: Map<string, bigint | null>;
 }
 
 const CACHE_MS = 2_000;
 
-const knownIn = new WeakMap<Database, Known>();
+const floorCaches = new WeakMap<Database, FloorCache>();
 
 function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
   const since = now - (now % CACHE_MS);
-  let cachedFloors = knownIn.get(db);
+  let cachedFloors = floorCaches.get(db);
   if (cachedFloors?.since !== since) {
     cachedFloors = { since, floors: new Map() };
-    knownIn.set(db, cachedFloors);
+    floorCaches.set(db, cachedFloors);
   }
   return cachedFloors.floors;
 }
@@ -76,11 +76,11 @@ export async function openVelocityLimits(
     floor: null,
     shifting: false,
   }));
-  const limitAccounts = all.map((each) => ({
-    id: accountOf(each),
-    unit: each.unit,
-    floor: floorOf(each),
-    shifting: each.shifting === true,
+  const limitAccounts = all.map((velocityLimit) => ({
+    id: accountOf(velocityLimit),
+    unit: velocityLimit.unit,
+    floor: floorOf(velocityLimit),
+    shifting: velocityLimit.shifting === true,
   }));
   const keyOf = (id: string) => (basis ? `${id} ${basis.version}` : id);
   const outdated = [...counters, ...limitAccounts].filter(
@@ -133,7 +133,7 @@ export function countUsage(
 /** The usage so far. */
 export async function usedOf(
   reader: Reader,
-  velocityLimit: Pick<VelocityLimit, 'of'>,
+  velocityLimit: Pick<VelocityLimit, 'limitId'>,
 ): Promise<bigint> {
   const row = await readLedgerAccount(reader, accountOf(velocityLimit));
   return row ? row.held - row.balance : 0n;

@@ -40,7 +40,7 @@ describe.each([
   ['one process', 1],
   ['two processes', 2],
 ])('in %s', (_, processes) => {
-  it('of 64 concurrent payments the balance limits how many are approved', async () => {
+  it('approves only as many of 64 concurrent payments as the balance covers', async () => {
     const { accountId, cardId, customer } = await cardOf(20_50);
     const requested = Array.from({ length: 64 }, (_, index) =>
       networkOf(processes, index).request(cardId, 1_00),
@@ -58,7 +58,7 @@ describe.each([
     expect(log.filter((each) => each.approved)).toHaveLength(20);
   });
 
-  it('cards of one account share its balance', async () => {
+  it('limits the payments of all cards of one account to its balance', async () => {
     const { accountId, cardId, ...holder } = await cardOf(30_00);
     const { id: otherId } = await fixture.createCard({ accountId, ...holder });
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
@@ -80,7 +80,7 @@ describe.each([
     expect(balance).toBeLessThan(1_02);
   });
 
-  it('no request is approved after the commit that freezes the card', async () => {
+  it('approves no request after the commit that freezes the card', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let frozenAfter = -1;
     const requests = Array.from({ length: 32 }, (_, index) =>
@@ -100,7 +100,7 @@ describe.each([
     expect((await networkOf(processes, 0).request(cardId, 1_00)).approved).toBe(false);
   });
 
-  it('a message sent ten times concurrently has one effect and one reply', async () => {
+  it('applies a message that is sent ten times concurrently once, with one reply', async () => {
     const { accountId, cardId, customer } = await cardOf(100_00);
     const request = networkOf(1, 0).message(cardId, 10_00);
     const manyRequests = Array.from({ length: 10 }, (_, index) =>
@@ -126,7 +126,7 @@ describe.each([
     expect(await networkOf(1, 0).logOf(cardId)).toHaveLength(2);
   });
 
-  it('a repeated decline remains one, even if it would be approved now', async () => {
+  it('returns the same decline to a repeated request, even if it could be approved now', async () => {
     const { cardId, accountId } = await cardOf(0);
     const request = networkOf(1, 0).message(cardId, 10_00);
     const firstDecision = await networkOf(processes, 0).send(request);
@@ -141,7 +141,7 @@ describe.each([
 });
 
 describe('a card whose limit is lowered during the request', () => {
-  it('is decided by the limit at the commit', async () => {
+  it('has its payments decided by the limit at the commit', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let loweredAfter = -1;
     const lowerMaxSpend = async () => {

@@ -287,7 +287,7 @@ describe('a payment with a card', () => {
     await expect(closing).rejects.toMatchObject(conflict);
   });
 
-  it('has a unique reference of its issuer', async () => {
+  it('has a unique transaction token of its issuer', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 1_00);
     expect(await network.send(request)).toEqual(approvedDecision);

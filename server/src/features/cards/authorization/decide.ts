@@ -44,7 +44,7 @@ export async function findPrimaryFundingSource(
   return { account, key, source: { account, maySign, spendable: spendableOf(money) } };
 }
 
-/** The account is not recorded for an erased customer. */
+/** The merchant is not recorded for an erased customer. */
 export const withoutMerchant = (
   request: CardRequest,
   holder: CustomerRow | undefined,
@@ -109,8 +109,8 @@ export async function decide(
   );
   if (openedAttempt instanceof Fault) {
     if (openedAttempt.code !== 'WALLET_SIGNATURE_INVALID') throw openedAttempt;
-    // The key of the wallet could not sign: the custodian did not answer or returned an invalid
-    // signature. A network does not wait for either.
+    // The custodian did not respond or returned an invalid signature. A network does not wait for a
+    // retry.
     return decline(ctx, card, request, { holder, reason: 'NO_FUNDING_SOURCE' });
   }
   const decision = { approved: true, transactionId: openedAttempt.id } as const;

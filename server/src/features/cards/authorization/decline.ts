@@ -1,6 +1,7 @@
 // Decline reasons of a card request, without a database. The first matching check is the reason:
 // card, then cardholder, then funds. A merchant credit needs neither validity, limit, balance nor
-// key; a credit advice is declined only if the card is closed or the cardholder deleted.
+// key; a credit that was approved in stand-in processing is declined only if the card is closed or
+// the cardholder deleted.
 
 import type {
   CardRequest,
@@ -49,7 +50,10 @@ const isExpired = ({ card, now }: AuthorizationState): boolean =>
   card.exp_month !== null &&
   now >= Date.UTC(card.exp_year, card.exp_month);
 
-/** Decline reason of the card. An advice is accepted for a paused card. */
+/**
+ * Decline reason of the card. A credit approved in stand-in processing is accepted for a paused
+ * card.
+ */
 function cardDecline(authorizationState: AuthorizationState): DeclineReason | undefined {
   const { card, request, issuerDecline } = authorizationState;
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
@@ -61,7 +65,7 @@ function cardDecline(authorizationState: AuthorizationState): DeclineReason | un
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
-/** Decline reason of a credit advice: a deleted cardholder. */
+/** Decline reason of a credit approved in stand-in processing: a deleted cardholder. */
 const adviceDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 

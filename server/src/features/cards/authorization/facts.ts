@@ -1,6 +1,7 @@
-// Posts what a network reports as a fact: payments that its issuer has approved by itself, and entries
-// about payments. A fact is never declined. Without a payment, a clearing or refund opens one, and a
-// reversal makes a later authorization decline, so the order of messages has no effect on the result.
+// Posts events that a network reports afterwards: payments that its issuer approved in stand-in
+// processing, and entries about payments. They are never declined. Without a payment, a clearing or
+// refund opens one, and a reversal makes a later authorization decline, so the order of messages
+// has no effect on the result.
 
 import type { CardNotice, CardRequest } from '../../../connectors/ports/cards.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -30,7 +31,7 @@ import {
   writeNotice,
 } from './messages.ts';
 
-interface FactParts {
+interface NetworkEventParts {
   runtime: Runtime;
   parts: CardParts;
   holderOf(cardId: string): Promise<Caller>;
@@ -43,8 +44,8 @@ const checkCurrency = (card: CardRow, { currency, amount }: Money): void => {
   throw contradiction(`The message has ${amount} ${currency}, the card is in ${card.currency}.`);
 };
 
-/** Whether the work may succeed now: another message has committed first. */
-const isOvertaken = (error: unknown): boolean =>
+/** Whether another message was committed first, so that a second attempt can succeed. */
+const isConcurrentCommit = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && error.code === 'CONFLICT');
 
 /** Runs the work, and once more if another message about the same payment was committed first. */
@@ -52,7 +53,7 @@ async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (error) {
-    if (!isOvertaken(error)) throw error;
+    if (!isConcurrentCommit(error)) throw error;
     return work();
   }
 }
@@ -100,7 +101,10 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
   }
 }
 
-/** Stages an entry without a payment; returns the payment that it opens. False: it was known. */
+/**
+ * Stages an entry without a payment. Returns the payment that it opens; false if the entry was
+ * recorded before.
+ */
 async function postWithoutPayment(
   ctx: Ctx,
   parts: CardParts,
@@ -126,7 +130,7 @@ async function postWithoutPayment(
   return row;
 }
 
-const isKnown = async (ctx: Ctx, id: string): Promise<boolean> =>
+const isRecorded = async (ctx: Ctx, id: string): Promise<boolean> =>
   (await ctx.read(cardMessages, messageKey(ctx, id))) !== undefined;
 
 async function postEntryIn(
@@ -148,8 +152,8 @@ async function postEntryIn(
   const subject = { platformId, transactionId: payment.transactionId };
   const row = await cardPaymentOf(ctx, payment.transactionId);
   if (row.card.cardId !== card.id) throw contradiction('The payment is of another card.');
-  const isRepeated = await isKnown(ctx, entry.id);
-  // Throws CONFLICT if the entry was another one.
+  const isRepeated = await isRecorded(ctx, entry.id);
+  // Throws CONFLICT if another entry has this ID.
   await applyNotice(ctx, parts, row, noticeOf(entry, row));
   if (!isRepeated) stage(ctx, subject);
   return { ...subject, isNew: !isRepeated };
@@ -166,7 +170,7 @@ async function postApprovedIn(
   const card = await cardOf(ctx, request.cardId);
   checkCurrency(card, request);
   if (request.kind === 'BALANCE_INQUIRY')
-    throw contradiction('A payment has an amount above zero.');
+    throw contradiction('The amount of a payment must be above zero.');
   const [payment, decided] = await Promise.all([
     findPaymentOfToken(ctx.db, environment, request.token),
     ctx.read(cardMessages, messageKey(ctx, decidedId)),
@@ -177,7 +181,7 @@ async function postApprovedIn(
     if (isSame) return { platformId, transactionId: row.id, isNew: false };
     throw contradiction(`The payment of this authorization is of ${row.card_authorized}.`);
   }
-  // It was reversed before it was reported.
+  // The network reversed the authorization before it reported the approval.
   const isReversed = decided?.kind === 'AUTHORIZATION_REVERSAL';
   if (isReversed) return { platformId, transactionId: null, isNew: false };
   const isCleared = request.kind.startsWith('FINANCIAL_');
@@ -187,7 +191,7 @@ async function postApprovedIn(
   return { ...subject, isNew: true };
 }
 
-export function factPoster({ runtime, parts, holderOf }: FactParts) {
+export function networkEventPoster({ runtime, parts, holderOf }: NetworkEventParts) {
   const run = async (cardId: string, work: (ctx: Ctx) => Promise<CardOutcome>) => {
     const caller = await holderOf(cardId);
     return withSecondAttempt(() => operate(runtime, caller, work));

@@ -1,7 +1,7 @@
 // The decision log: each network message is one row that never changes. The row also makes a
 // message idempotent: it is written with the effects of the message under the issuer's id, so a
 // repetition finds it, or is rejected by the commit and then finds it. An approval that was too
-// late has a second row that says so.
+// late has a second row with the reason TOO_LATE.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {
@@ -24,7 +24,7 @@ import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
 
 export const messageKey = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
 
-/** Not the name of an environment, so no message has this id. */
+/** The prefix is not an environment, so no message has this id. */
 const lateMessageKey = ({ caller: { environment } }: Ctx, id: string) =>
   `${environment}.late ${id}`;
 
@@ -56,11 +56,11 @@ export async function findEarlierDecision(
   return decisionOf(lastRow);
 }
 
-type About = Pick<CardRow, 'platform_id' | 'customer_id'> & { cardId: string };
+type MessageSubject = Pick<CardRow, 'platform_id' | 'customer_id'> & { cardId: string };
 
 const rowOf = (
   ctx: Ctx,
-  { platform_id, customer_id, cardId }: About,
+  { platform_id, customer_id, cardId }: MessageSubject,
   {
     token,
     kind,
@@ -152,7 +152,7 @@ export async function applyNotice(
     if (!isSameMessage || knownCardMessage.amount !== amount) throw messageConflict();
     return row;
   }
-  // Also required if nothing changes: the entry names the merchant as read, which an erasure may
+  // Also required if nothing changes: the entry contains the merchant as read, which an erasure may
   // remove concurrently.
   requirePayment(ctx, row);
   const changedPayment = await changeByNotice(ctx, parts, row, notice);
@@ -161,7 +161,7 @@ export async function applyNotice(
 }
 
 // Matches the index `card_messages_opened`.
-const OPENED = `select transaction_id, platform_id from card_messages
+const PAYMENT_OF_TOKEN = `select transaction_id, platform_id from card_messages
   where token = $1 and approved and transaction_id is not null
     and kind in ('AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION',
       'FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE')`;
@@ -172,8 +172,8 @@ export async function findPaymentOfToken(
   environment: Mode,
   token: string,
 ): Promise<{ transactionId: string; platformId: string } | undefined> {
-  type Found = { transaction_id: string; platform_id: string };
-  const [payment] = await db.query<Found>(OPENED, [`${environment} ${token}`]);
+  type TokenPayment = { transaction_id: string; platform_id: string };
+  const [payment] = await db.query<TokenPayment>(PAYMENT_OF_TOKEN, [`${environment} ${token}`]);
   return payment && { transactionId: payment.transaction_id, platformId: payment.platform_id };
 }
 

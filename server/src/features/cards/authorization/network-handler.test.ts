@@ -243,14 +243,14 @@ describe('a commit with an unknown outcome', () => {
     let failures = 2;
     const runtime = runtimeWithCommit(async (set, real) => {
       if (opensPayment(set)) committedSet = set;
-      // The database is unavailable for the approval and for the first decline.
+      // The database rejects the approval and the first decline.
       if (failures-- > 0) throw unknownOutcome();
       return real(set);
     });
     const { decision, request } = await requestThrough(runtime, fundedCard.cardId);
     expect(decision).toEqual(TOO_LATE);
     // The delayed message arrives now.
-    if (!committedSet) throw new Error('nothing was under way');
+    if (!committedSet) throw new Error('no payment was opened');
     const outcome = await app.runtime.committer.commit(committedSet);
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'exists' } });
     expect(await network.send(request)).toEqual(TOO_LATE);
@@ -270,7 +270,7 @@ describe('a commit with an unknown outcome', () => {
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
 
-  it('of the reversal of a late approval is retried', async () => {
+  it('is retried for the reversal of a late approval', async () => {
     const fundedCard = await cardOf();
     let failures = 2;
     const lateRuntime = processPastDeadline();
@@ -297,7 +297,7 @@ describe('a commit with an unknown outcome', () => {
 describe('a permanent rejection', () => {
   it('is not retried', async () => {
     const fundedCard = await cardOf();
-    const final = new Fault('CONFLICT', 'It never will be.');
+    const final = new Fault('CONFLICT', 'The message contradicts an earlier one.');
     let attempts = 0;
     const runtime = runtimeWithCommit((set) => {
       attempts++;
@@ -348,7 +348,7 @@ describe('a rejection before the decision', () => {
 });
 
 describe('an id', () => {
-  it('of another message is rejected without effect', async () => {
+  it('that belongs to another message is rejected without effect', async () => {
     const [fundedCard, otherCard] = [await cardOf(), await cardOf()];
     const firstCardRequest = network.message(fundedCard.cardId, 30_00);
     const decision = await network.send(firstCardRequest);

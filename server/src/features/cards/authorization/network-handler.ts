@@ -1,22 +1,7 @@
 // Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a
 // repeated message has one effect and one response. A network waits a limited time for a decision
-// and treats a missing response as a decline. An approval must therefore not remain in the books
-// without reaching the network:
-//
-// - A request that loses too many races or finds too long a queue has written nothing. It fails, and
-//   the issuer may repeat it.
-// - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
-// - If the connection is lost before the result of the commit, a decline is written under the same
-//   id. If it is committed, the approval under the same id can no longer be committed; otherwise the
-//   approval exists and is returned.
-// - If that cannot be written either, or the process ends between commit and response, the issuer
-//   has no decision: it repeats the request and receives the recorded decision, or its network ends
-//   the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
-//
-// A second request with the same id waits for the first in this process, so it never returns an
-// approval that is about to be undone. Across processes this can happen: a second request with a
-// later deadline may read the approval between the two commits. The network has then received both
-// decisions, and a clearing after that is a late clearing.
+// and treats a missing response as a decline, so an approval must not remain in the books without
+// reaching the network; `cardNetworkHandler` describes how each failure is handled.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
@@ -39,7 +24,7 @@ import { undoPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
-import { factPoster } from './facts.ts';
+import { networkEventPoster } from './facts.ts';
 import { applyNotice, findEarlierDecision, findPaymentOfToken, writeTooLate } from './messages.ts';
 
 /** Maximum number of attempts. The delay between them starts at twice `BASE_DELAY_MS` and doubles. */
@@ -94,7 +79,7 @@ interface PendingRequest {
 /**
  * A decision, whether it was made by this call, and whether rows of the caller were committed with it.
  */
-type Decided = { decision: CardDecision; isNew: boolean; isStaged: boolean };
+type RecordedDecision = { decision: CardDecision; isNew: boolean; isStaged: boolean };
 
 /** Stages the rows of the caller. */
 function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision): boolean {
@@ -103,7 +88,7 @@ function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision):
   return true;
 }
 
-async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<Decided> {
+async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<RecordedDecision> {
   const { parts, request, isLate } = pending;
   const earlier = await findEarlierDecision(ctx, request);
   if (earlier) return { decision: earlier, isNew: false, isStaged: false };
@@ -121,7 +106,7 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
 }
 
 /** The recorded decision of the message; records a decline if there is none. */
-async function decideLateRequest(pending: PendingRequest): Promise<Decided> {
+async function decideLateRequest(pending: PendingRequest): Promise<RecordedDecision> {
   const { runtime, caller, request } = pending;
   const findRecordedDecision = (ctx: Ctx) => findEarlierDecision(ctx, request);
   try {
@@ -182,8 +167,10 @@ const declineAfterUndo = ({
 
 const isConflict = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
 
-async function authorize(pending: PendingRequest): Promise<Pick<Decided, 'decision' | 'isStaged'>> {
-  let decided: Decided;
+async function authorize(
+  pending: PendingRequest,
+): Promise<Pick<RecordedDecision, 'decision' | 'isStaged'>> {
+  let decided: RecordedDecision;
   try {
     decided = await operate(pending.runtime, pending.caller, (ctx) =>
       decideBeforeDeadline(ctx, pending),
@@ -225,7 +212,24 @@ function createSerializer() {
   };
 }
 
-/** The handler for the issuers of an environment. Cards of the other one are not found. */
+/**
+ * The handler for the issuers of an environment. Cards of the other environment are not found.
+ *
+ * - A request that conflicts too often or finds a full queue has written nothing. It fails, and the
+ *   issuer may repeat it.
+ * - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
+ * - If the connection is lost before the result of the commit, a decline is written under the same
+ *   id. If the decline is committed, the approval under the same id can no longer be committed;
+ *   otherwise the approval exists and is returned.
+ * - If the decline cannot be written either, or the process ends between commit and response, the
+ *   issuer has no decision: it repeats the request and receives the recorded decision, or its
+ *   network ends the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
+ *
+ * A second request with the same id waits for the first in this process, so it never returns an
+ * approval that is about to be undone. In another process, a second request with a later deadline
+ * may read the approval between the two commits. The network has then received both decisions, and
+ * a clearing after that is a late clearing.
+ */
 export function cardNetworkHandler(
   runtime: Runtime,
   parts: CardParts,
@@ -257,7 +261,7 @@ export function cardNetworkHandler(
     return { ...decided, platformId: caller.platformId };
   }
 
-  const facts = factPoster({ runtime, parts, holderOf });
+  const networkEvents = networkEventPoster({ runtime, parts, holderOf });
 
   return {
     authorize: async (message, deadline) => (await decideRequest(message, deadline)).decision,
@@ -269,11 +273,13 @@ export function cardNetworkHandler(
     },
 
     postApproved: (message, decidedId, stage) =>
-      serialize(message.token, () => facts.postApproved(storable(message), decidedId, stage)),
+      serialize(message.token, () =>
+        networkEvents.postApproved(storable(message), decidedId, stage),
+      ),
 
     postEntry: (entry, stage) =>
       serialize(entry.token, () =>
-        facts.postEntry(
+        networkEvents.postEntry(
           { ...entry, merchant: entry.merchant && merchantOf(entry.merchant) },
           stage,
         ),

@@ -1,7 +1,7 @@
-// Signature of a wallet for a funding debit of a card. Funds of a wallet move only if signed, and
-// the holder cannot sign during a card payment, so a delegated key signs: one for this card and
-// wallet that was not revoked. It signs a complete description of the debit, the signature is
-// verified like a client's signature, and it is recorded with the payment in the same commit.
+// Signature of a wallet for a funding debit of a card. Each debit of a wallet must be signed, and
+// the holder cannot sign during a card payment, so the active delegated key of this card and wallet
+// signs. It signs a complete description of the debit, the signature is verified like a client's
+// signature, and it is recorded with the payment in the same commit.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -19,10 +19,10 @@ const invalidSignature = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
 /**
- * Whether the custodian did not answer, which may be temporary, unlike a missing key or a bad
+ * Whether the custodian did not respond, which may be temporary, unlike a missing key or an invalid
  * stamp.
  */
-export const isUnanswered = ({ code, cause }: Fault): boolean =>
+export const isWithoutResponse = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
 /** The signed text: the debit with amounts in minor units. `pull` is the number of the debit. */
@@ -39,7 +39,10 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
   });
 }
 
-/** The stamp of the custodian. Its error is only the cause of the fault: it may quote a secret. */
+/**
+ * The stamp of the custodian. Its error is only the cause of the fault, because the error text may
+ * contain a secret.
+ */
 async function requestCustodian(
   ctx: Ctx,
   parts: CardParts,

@@ -116,7 +116,7 @@ const adjust =
     post(payment, applyAdjustment(payment.card, total, furtherDebit));
   };
 
-const refundShare =
+const applyRefundShare =
   (share: bigint): Action =>
   (payment) => {
     const net = settledOf(payment.card) - refundedOf(payment.card);
@@ -172,8 +172,8 @@ const amount = fc.bigInt({ min: 1n, max: 130n });
 const event: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ amount, canPay: fc.boolean() }).map((each) => clear(each.amount, each.canPay)),
   fc.record({ amount, canPay: fc.boolean() }).map((each) => adjust(each.amount, each.canPay)),
-  fc.bigInt({ min: 1n, max: 4n }).map(refundShare),
-  fc.constant(refundShare(4n)),
+  fc.bigInt({ min: 1n, max: 4n }).map(applyRefundShare),
+  fc.constant(applyRefundShare(4n)),
   fc.constant((payment: Payment) => {
     if (!payment.card.closed) post(payment, applyExpiry(payment.card));
   }),
@@ -199,7 +199,7 @@ const recovering: fc.Arbitrary<Action[]> = fc
   .record({ excess: fc.bigInt({ min: 1n, max: 9n }), further: fc.bigInt({ min: 1n, max: 9n }) })
   .map(({ excess, further }) => {
     const total = AUTHORIZED + excess;
-    return [adjust(total + further, false), clear(total, false), refundShare(4n)];
+    return [adjust(total + further, false), clear(total, false), applyRefundShare(4n)];
   });
 const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
   fc
@@ -289,14 +289,16 @@ describe('card payment arithmetic', () => {
 
   it('accepts at most a hundred entries of each kind', () => {
     const { card } = openPayment();
-    const many = Array<bigint>(MAX_ENTRIES).fill(1n);
+    const maxEntries = Array<bigint>(MAX_ENTRIES).fill(1n);
     const debit = { direction: 'DEBIT' } as const;
-    expect(() => applyClearing({ ...card, clearings: many.slice(1) }, 1n, debit)).not.toThrow();
-    expect(() => applyClearing({ ...card, clearings: many }, 1n, debit)).toThrow(
+    expect(() =>
+      applyClearing({ ...card, clearings: maxEntries.slice(1) }, 1n, debit),
+    ).not.toThrow();
+    expect(() => applyClearing({ ...card, clearings: maxEntries }, 1n, debit)).toThrow(
       'at most 100 clear',
     );
-    expect(() => applyRefund({ ...card, refunds: many }, 1n)).toThrow('at most 100 refunds');
-    const fundingDebits = many.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
+    expect(() => applyRefund({ ...card, refunds: maxEntries }, 1n)).toThrow('at most 100 refunds');
+    const fundingDebits = maxEntries.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
     expect(() => checkFundingDebitCount({ ...card, fundingDebits })).toThrow(
       'at most 100 funding debits',
     );
@@ -305,7 +307,12 @@ describe('card payment arithmetic', () => {
   it('does not debit a refunded amount again that the operator recovered', () => {
     const payment = openPayment();
     endDebit(0, true)(payment);
-    const actions = [adjust(102n, false), clear(101n, false), refundShare(4n), adjust(103n, true)];
+    const actions = [
+      adjust(102n, false),
+      clear(101n, false),
+      applyRefundShare(4n),
+      adjust(103n, true),
+    ];
     for (const step of actions) {
       step(payment);
       checkBooks(payment);

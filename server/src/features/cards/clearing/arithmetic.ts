@@ -1,17 +1,6 @@
-// The arithmetic of a card payment: before its facts and an event, the new facts and the postings.
-// Pure, and the only place that adds these amounts. All are in the currency of the card; the caller
-// converts them to the units of the funding account.
-//
-// The system account `cards` holds what was debited until the network clears it. The part of one
-// payment is always confirmed debits - released + writtenOff - settled, negative only while a debit
-// is pending or an exception is open.
-// With net = settled - refunded, paid = confirmed debits - released - (refunded - recovered),
-// borne = max(writtenOff, recovered) and loss = borne - recovered, these hold after every change:
-// - Without a pending debit, paid + loss <= net + the remaining authorization: nothing is debited
-//   twice.
-// - Unless it is an EXCEPTION, recovered <= writtenOff: the operator keeps no gain.
-// - When it has ended, paid + loss = net. Neither is negative, unless an account that could not be
-//   debited had received more refunds than it ever paid.
+// The arithmetic of a card payment: from its facts and an event, the new facts and the postings.
+// Pure, and the only place that adds these amounts. All amounts are in the currency of the card; the
+// caller converts them to the units of the funding account.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { SystemAccount } from '../../../ledger/chart.ts';
@@ -26,6 +15,17 @@ import {
   refundedOf,
   settledOf,
 } from '../../payments/card-payments/index.ts';
+
+// The system account `cards` holds what was debited until the network clears it. The part of one
+// payment is always confirmed debits - released + writtenOff - settled, negative only while a debit
+// is pending or an exception is open.
+// With net = settled - refunded, paid = confirmed debits - released - (refunded - recovered),
+// borne = max(writtenOff, recovered) and loss = borne - recovered, these hold after every change:
+// - Without a pending debit, paid + loss <= net + the remaining authorization: nothing is debited
+//   twice.
+// - Unless it is an EXCEPTION, recovered <= writtenOff: the operator keeps no gain.
+// - When it has ended, paid + loss = net. Neither is negative, unless an account that could not be
+//   debited had received more refunds than it ever paid.
 
 /** One posting of a payment. */
 export interface Step {
@@ -67,7 +67,7 @@ const absorbedLossOf = (card: CardFacts): bigint => largerOf(card.writtenOff, ca
 const fundedOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released + absorbedLossOf(card);
 
-/** The same including pending debits. */
+/** The amount of `fundedOf`, including pending debits. */
 const coveredOf = (card: CardFacts): bigint =>
   fundedOf(card) + fundingDebitAmountOf(card, 'PENDING', 'STUCK');
 
@@ -164,8 +164,8 @@ export function applyClearing(
 ): Change {
   checkCount(previousCard.clearings, 'clearings');
   const clearings = [...previousCard.clearings, amount];
-  const n = clearings.length + (previousCard.undoneClearings ?? 0);
-  const step = { step: `clearing.${n}`, verb: 'transfer', amount } as const;
+  const clearingNumber = clearings.length + (previousCard.undoneClearings ?? 0);
+  const step = { step: `clearing.${clearingNumber}`, verb: 'transfer', amount } as const;
   const isComplete = settledOf({ clearings }) >= previousCard.authorized;
   const facts = { ...previousCard, clearings, closed: previousCard.closed || isComplete };
   if (direction === 'CREDIT') {
@@ -206,7 +206,7 @@ export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
     fundingDebitAmountOf(previousCard, 'CONFIRMED', 'PENDING', 'STUCK') - previousCard.released;
   const toAccount = smallerOf(amount, atLeastZero(paidAmount - creditedOf(previousCard)));
   const toOperator = amount - toAccount;
-  const n = previousCard.refunds.length + previousCard.reversedRefunds + 1;
+  const refundNumber = previousCard.refunds.length + previousCard.reversedRefunds + 1;
   const card = {
     ...previousCard,
     refunds: [...previousCard.refunds, amount],
@@ -214,14 +214,14 @@ export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
   };
   const steps = [
     {
-      step: `refund.${n}`,
+      step: `refund.${refundNumber}`,
       verb: 'transfer',
       amount: toAccount,
       from: 'external_settlement',
       to: 'account',
     },
     {
-      step: `recover.${n}`,
+      step: `recover.${refundNumber}`,
       verb: 'transfer',
       amount: toOperator,
       from: 'external_settlement',
@@ -237,23 +237,23 @@ export function reverseRefund(previousCard: CardFacts): Change {
   if (lastRefund === undefined) throw new Error('no refund to reverse');
   const fromOperator = smallerOf(lastRefund, previousCard.recovered);
   const fromAccount = lastRefund - fromOperator;
-  const n = previousCard.reversedRefunds + 1;
+  const reversalNumber = previousCard.reversedRefunds + 1;
   const card = {
     ...previousCard,
     refunds: previousCard.refunds.slice(0, -1),
-    reversedRefunds: n,
+    reversedRefunds: reversalNumber,
     recovered: previousCard.recovered - fromOperator,
   };
   const steps = [
     {
-      step: `reverse.${n}`,
+      step: `reverse.${reversalNumber}`,
       verb: 'transfer',
       amount: fromAccount,
       from: 'account',
       to: 'external_settlement',
     },
     {
-      step: `reverse.${n}.recover`,
+      step: `reverse.${reversalNumber}.recover`,
       verb: 'transfer',
       amount: fromOperator,
       from: 'losses',

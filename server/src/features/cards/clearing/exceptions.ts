@@ -1,7 +1,7 @@
 // Resolution of card payments that the network has settled and the account has not paid. The
-// operator decides whether the account pays, into a negative balance if necessary, or the operator
-// does. The amount follows from the payment, which is closed afterwards. Payments with funds in
-// suspense, refunded to a closed account, are in the same list.
+// operator decides whether the account pays, into a negative balance if necessary, or whether the
+// amount is written off. The amount follows from the payment, which is closed afterwards. Payments
+// with funds in suspense, refunded to a closed account, are in the same list.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

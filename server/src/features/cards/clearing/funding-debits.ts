@@ -1,6 +1,7 @@
-// The job for a funding debit: it calls the issuer immediately and then at the times that the issuer
-// names, and applies the result. Its id is constant, so repeated calls are idempotent. Each
-// debit has one job, and only the first final result counts. If none arrives an operator enters it.
+// The job for a funding debit: it calls the issuer immediately and then at the times that the
+// issuer requests, and applies the result. Its id is constant, so repeated calls are idempotent.
+// Each debit has one job, and only the first final result counts. If none arrives an operator
+// enters it.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';
@@ -18,7 +19,7 @@ import {
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { cardAccountOf, factsOf } from '../../payments/card-payments/index.ts';
-import { currentOf, loadOf } from '../../payments/payouts/index.ts';
+import { loadPayment, readCurrent } from '../../payments/payouts/index.ts';
 import { recordRailResult } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, loadTransaction } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
@@ -32,12 +33,12 @@ import {
   postSteps,
 } from './payment.ts';
 
-type Input = JobInput<typeof FUNDING_DEBIT>;
+type FundingDebitInput = JobInput<typeof FUNDING_DEBIT>;
 
 const isOpen = (row: CardPaymentRow, index: number): boolean =>
   row.card_funding_debit_statuses[index] === 'PENDING';
 
-const debitOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit => ({
+const debitOf = (row: CardPaymentRow, { at, since }: FundingDebitInput): CardFundingDebit => ({
   id: `${row.id}/${fundingDebitStep(at)}`,
   cardId: row.card.cardId,
   accountId: cardAccountOf(row),
@@ -64,7 +65,7 @@ async function endDebit(
 async function applyProgress(
   ctx: Ctx,
   row: CardPaymentRow,
-  { at, since, attempts }: Input,
+  { at, since, attempts }: FundingDebitInput,
   progress: FundingDebitProgress,
 ): Promise<void> {
   if (!isOpen(row, at)) return;
@@ -76,7 +77,10 @@ async function applyProgress(
   await endDebit(ctx, row, at, progress.state === 'confirmed');
 }
 
-/** Index of the debit with a number from one. Throws CONFLICT if there is none. */
+/**
+ * Index of the pending debit with this number, which starts at one. Throws CONFLICT if there is
+ * none.
+ */
 function indexOf(row: CardPaymentRow, number: number | undefined): number {
   const open = row.card_funding_debits.flatMap((_, index) => (isOpen(row, index) ? [index] : []));
   const [fundingDebitIndex, ...furtherDebits] =
@@ -118,7 +122,7 @@ const amountOf = (row: CardPaymentRow, index: number) => {
 
 interface EndInput {
   transactionId: string;
-  /** Number from one, if several debits are pending. */
+  /** Number of the debit, starting at one; required if several debits are pending. */
   number?: number | undefined;
   /** Whether the issuer has debited the funds. */
   completed: boolean;
@@ -154,14 +158,14 @@ const PENDING = `with polls as materialized (
     and (a.since, a.id, a.at) > ($4::float8, $5, $6::int4)
   order by a.since, a.id, a.at limit $3`;
 
-interface Pending {
+interface PendingDebit {
   id: string;
   at: number;
   since: number;
   attempts: number;
 }
 
-async function viewOf({ db }: Runtime, { id, at, since, attempts }: Pending) {
+async function viewOf({ db }: Runtime, { id, at, since, attempts }: PendingDebit) {
   const row = asCardPayment(await loadTransaction(db, id));
   const { environment } = await callerOf(db, row.platform_id);
   return {
@@ -193,10 +197,10 @@ export async function listFundingDebits(
   const { created_at: since, id: position } = startOf(cursor);
   const [id = '', index = '0'] = position.split(' ');
   const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(index)];
-  const rows = await runtime.db.query<Pending>(PENDING, values);
-  const { data, ...rest } = pageOfRows(rows, limit, (each) => ({
-    created_at: each.since,
-    id: `${each.id} ${each.at}`,
+  const rows = await runtime.db.query<PendingDebit>(PENDING, values);
+  const { data, ...rest } = pageOfRows(rows, limit, (debit) => ({
+    created_at: debit.since,
+    id: `${debit.id} ${debit.at}`,
   }));
   return { data: await Promise.all(data.map((each) => viewOf(runtime, each))), ...rest };
 }
@@ -204,7 +208,7 @@ export async function listFundingDebits(
 const run =
   ({ connectors }: Pick<CardParts, 'connectors'>) =>
   async (runtime: Runtime, job: JobOf<typeof FUNDING_DEBIT>): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job, asCardPayment);
+    const { row, caller } = await loadPayment(runtime, job, asCardPayment);
     const { input } = job;
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
     const attempts = (input.attempts ?? 0) + job.attempts;
@@ -215,7 +219,7 @@ const run =
       ? await issuer.checkFundingDebit(debit, await runtime.clocks.nowOf(caller))
       : await issuer.debitFunding(debit);
     const stage = async (ctx: Ctx) => {
-      const current = await currentOf(ctx, row.id, asCardPayment);
+      const current = await readCurrent(ctx, row.id, asCardPayment);
       await applyProgress(ctx, current, { ...input, attempts }, progress);
     };
     return { caller, stage };

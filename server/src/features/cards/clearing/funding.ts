@@ -50,10 +50,10 @@ export async function checkFunding(
   );
   const [firstAccount] = ownAccounts;
   const errors = ownAccounts.flatMap((row, index) => {
-    const other = row && firstAccount && row.currency !== firstAccount.currency;
+    const hasOtherCurrency = row && firstAccount && row.currency !== firstAccount.currency;
     const message = row
       ? (ineligibilityOf(row, holder, issuer, holder.card) ??
-        (other && 'is in another currency than the first'))
+        (hasOtherCurrency && 'is in another currency than the first'))
       : 'is not an account';
     return message ? [{ field: `fundingSources.${index}`, message }] : [];
   });
@@ -111,7 +111,8 @@ export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>):
 
 /** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {
-  // In descending order null sorts first, so the current sources are found, however many have ended.
+  // In descending order null sorts first, so the current sources are within the limit even after
+  // many have ended.
   const latest = { orderBy: 'ended_at', descending: true } as const;
   const rows = await db.find(fundingSources, { card_id: cardId }, latest);
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -65,7 +65,9 @@ export const spendableOf = ({ currency, balance, held, floor }: LedgerAccountRow
   amount: balance - held - (floor ?? 0n),
 });
 
-/** Currencies that can fund a card, with their units per cent of the card. */
+/**
+ * Currencies that can fund a card, with the number of their minor units in one cent of the card.
+ */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
 export const canFundCards = (currency: string): boolean => UNITS[currency] !== undefined;
@@ -204,9 +206,9 @@ export async function creditableAccountOf(
 }
 
 /**
- * Updates the suspense item of the payment by `change`; removes it at zero. The caller changes the
- * row of the payment, as a decision does (`transactions/resolve.ts`), so the amount read here is
- * still current at the commit.
+ * Changes the suspense item of the payment by `change`, and removes the item at zero. The caller
+ * changes the row of the payment, as a decision does (`transactions/resolve.ts`), so the amount
+ * read here is still current at the commit.
  */
 async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
   const nets = await readSuspenseAmounts(ctx.db, [row.id]);
@@ -215,7 +217,9 @@ async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Pr
   return isZero ? cancelDecision(ctx, row) : awaitDecision(ctx, row);
 }
 
-/** The same account, with its owner required as read. A freeze of the account is not checked. */
+/**
+ * The creditable account, with its owner required as read. A freeze of the account is not checked.
+ */
 async function requireCreditableAccount(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -241,7 +245,8 @@ async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise
 }
 
 /**
- * Debits the account, into a negative balance if spent. For a closed account it goes to suspense.
+ * Debits the account, into a negative balance if spent. For a closed account the amount is posted
+ * to suspense.
  */
 async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);

@@ -22,8 +22,12 @@ const fixture = delegatedFixture(app);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const reasonOf = ({ status, body }: ApiResponse) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
-const HAS_ACTIVE = [409, 'CONFLICT', 'The funding source of the card already has an active key.'];
-const CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
+const HAS_ACTIVE_KEY = [
+  409,
+  'CONFLICT',
+  'The funding source of the card already has an active key.',
+];
+const CARD_CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
 const NOT_FUNDING = [404, 'NOT_FOUND', 'The wallet is not a funding source of the card.'];
 
 const statusesOf = async ({ accountId }: Pick<WalletCard, 'accountId'>): Promise<string[]> =>
@@ -55,9 +59,9 @@ describe('several keys of one funding source', () => {
     const firstBody = fixture.keyBody(walletCard);
     const abandoned = await fixture.registerKey(firstBody, walletCard.session);
     const activeKey = await fixture.createKey(walletCard);
-    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(HAS_ACTIVE);
+    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(HAS_ACTIVE_KEY);
     expect(reasonOf(await fixture.sendSigned(firstBody, abandoned, walletCard.session))).toEqual(
-      HAS_ACTIVE,
+      HAS_ACTIVE_KEY,
     );
     const listed = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
@@ -80,7 +84,7 @@ describe('several keys of one funding source', () => {
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409, 409, 409]);
     for (const response of responses)
-      if (response.status === 409) expect(reasonOf(response)).toEqual(HAS_ACTIVE);
+      if (response.status === 409) expect(reasonOf(response)).toEqual(HAS_ACTIVE_KEY);
     const keys = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     expect(keys.filter((key) => key.status === 'ACTIVE')).toHaveLength(1);
     expect(keys).toHaveLength(4);
@@ -202,8 +206,10 @@ describe('a delegated key', () => {
     const { walletCard, body, pending } = await createActiveAndPendingKeys();
     ok(await fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }), 200);
     await expectAllRevoked(walletCard, 2);
-    expect(reasonOf(await fixture.send(body))).toEqual(CLOSED);
-    expect(reasonOf(await fixture.sendSigned(body, pending, walletCard.session))).toEqual(CLOSED);
+    expect(reasonOf(await fixture.send(body))).toEqual(CARD_CLOSED);
+    expect(reasonOf(await fixture.sendSigned(body, pending, walletCard.session))).toEqual(
+      CARD_CLOSED,
+    );
   });
 
   it('is not created for a card that is closed concurrently', async () => {

@@ -24,8 +24,8 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const reasonOf = ({ status, body }: ApiResponse) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
 const unknownIdOf = (resource: string) => `${resource}:${uuid7(app.effects)}`;
-const NO_CARD = [404, 'NOT_FOUND', 'Card not found.'];
-const NO_ACCOUNT = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
+const CARD_NOT_FOUND = [404, 'NOT_FOUND', 'Card not found.'];
+const ACCOUNT_NOT_FOUND = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
 
 /** The funding source that links a card to its wallet. */
 async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'accountId'>) {
@@ -139,15 +139,15 @@ describe('createDelegatedKey', () => {
     const foreignCard = await otherPlatformFixture.createWalletCard();
     for (const id of ['x', unknownIdOf('Card'), foreignCard.card.id, walletCard.accountId]) {
       expect(reasonOf(await fixture.send(fixture.keyBody(walletCard, { cardId: id })))).toEqual(
-        NO_CARD,
+        CARD_NOT_FOUND,
       );
     }
     for (const id of ['x', unknownIdOf('InternalAccount'), foreignCard.accountId]) {
       const response = await fixture.send(fixture.keyBody(walletCard, { internalAccountId: id }));
-      expect(reasonOf(response)).toEqual(NO_ACCOUNT);
+      expect(reasonOf(response)).toEqual(ACCOUNT_NOT_FOUND);
     }
     const body = { cardId: foreignCard.card.id, internalAccountId: foreignCard.accountId };
-    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard, body)))).toEqual(NO_CARD);
+    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard, body)))).toEqual(CARD_NOT_FOUND);
   });
 
   it('accepts only a wallet that is a funding source of the card', async () => {
@@ -388,12 +388,12 @@ describe('listDelegatedKeys', () => {
       const path = `/auth/delegated-keys/${id}`;
       expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
       expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
-      for (const other of ['x', unknownIdOf('DelegatedKey'), walletCard.card.id]) {
-        expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
+      for (const unknownId of ['x', unknownIdOf('DelegatedKey'), walletCard.card.id]) {
+        expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${unknownId}`))).toEqual([
           404,
           'NOT_FOUND',
         ]);
-        expect(codeOf(await fixture.revoke(other))).toEqual([404, 'NOT_FOUND']);
+        expect(codeOf(await fixture.revoke(unknownId))).toEqual([404, 'NOT_FOUND']);
       }
       expect((await fixture.readKey(id)).status).toBe('ACTIVE');
     });

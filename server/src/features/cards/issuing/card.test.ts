@@ -30,7 +30,7 @@ const REQUESTED = ['ACTIVE', 'FROZEN', 'CLOSED', undefined] as const;
 
 describe.each(Object.keys(TABLE) as State[])('a card in state %s', (from) => {
   it.each(REQUESTED.map((state, index) => ({ state, after: TABLE[from][index] })))(
-    'requested to become $state: $after',
+    'becomes $after if $state is requested',
     ({ state, after }) => {
       expect(resultOf(from, state ? { state } : { maxSpendPerTransaction: null })).toBe(after);
     },

@@ -1,5 +1,5 @@
-// Changes of a card by its platform, and its API view. Three errors distinguish what a client can
-// fix: closing a closed card, changing a closed card, and any other impossible transition. Pure.
+// Changes of a card by its platform, and its API view. Three errors are distinguished for clients:
+// closing a closed card, changing a closed card, and any other impossible transition. Pure.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { stamps } from '../../../runtime/operation/context.ts';

@@ -44,7 +44,7 @@ const orderOf = (row: CardRow, withName: boolean): CardOrder => ({
 });
 
 /** The card of a job, acting as the server for its platform, and its issuer. */
-async function loadOf(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
+async function loadCard(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
   const row = await runtime.db.read(cards, job.input.cardId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} refers to no card`);
@@ -55,7 +55,7 @@ async function loadOf(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_I
 }
 
 /** The card as it is when the result of a job is staged. */
-async function currentOf(ctx: Ctx, id: string): Promise<CardRow> {
+async function readCurrent(ctx: Ctx, id: string): Promise<CardRow> {
   const row = await ctx.read(cards, id);
   if (!row) throw new Error(`${id} was not found`);
   return row;
@@ -81,7 +81,7 @@ function applyIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
     updated_at: ctx.now,
   });
   emitCardState(ctx, activeCard);
-  // Its limit may have changed since the order.
+  // The limit of the card may have changed since the order.
   if (row.version > 1) notifyIssuer(ctx, activeCard);
 }
 
@@ -90,7 +90,7 @@ async function applyIssuingProgress(
   input: JobInput<typeof ISSUE>,
   progress: IssueProgress,
 ): Promise<void> {
-  const row = await currentOf(ctx, input.cardId);
+  const row = await readCurrent(ctx, input.cardId);
   if (progress.state === 'issued') applyIssued(ctx, row, progress.card);
   else if (progress.state === 'rejected') {
     if (row.state === 'PROCESSING') await closeCard(ctx, row, 'ISSUER_REJECTED');
@@ -106,26 +106,26 @@ const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): Job
     maxAttempts: OUTAGE_ATTEMPTS,
     run: async (runtime, job) => {
       const { input } = job;
-      const { row, caller, issuer } = await loadOf(runtime, parts, job);
+      const { row, caller, issuer } = await loadCard(runtime, parts, job);
       const now = await runtime.clocks.nowOf(caller);
       const progress = await call(issuer, orderOf(row, input.named), now);
       return { caller, stage: (ctx) => applyIssuingProgress(ctx, input, progress) };
     },
   });
 
-/** Two jobs may run concurrently: one that sent an outdated state sends again. */
+/** Two jobs may run concurrently. A job that sent an outdated state sends again. */
 const notifyIssuerJob = (parts: Parts): JobHandler =>
   jobHandler(NOTIFY_ISSUER, {
     maxAttempts: OUTAGE_ATTEMPTS,
     run: async (runtime, job) => {
-      const { row, caller, issuer } = await loadOf(runtime, parts, job);
+      const { row, caller, issuer } = await loadCard(runtime, parts, job);
       const { id: cardId, issuer_ref: issuerRef, state, currency, max_spend: maxSpend } = row;
       const change = { cardId, state, currency, maxSpend };
       if (issuerRef !== null) await issuer.change?.({ ...change, issuerRef });
       return {
         caller,
         async stage(ctx) {
-          const current = await currentOf(ctx, cardId);
+          const current = await readCurrent(ctx, cardId);
           const isOutdated = current.state !== state || current.max_spend !== maxSpend;
           if (isOutdated) notifyIssuer(ctx, current);
         },

@@ -335,7 +335,7 @@ describe('the issuer', () => {
     expect(await fixture.eventsOf('CARD.', id)).toHaveLength(1);
   });
 
-  it('has no effect with a second response', async () => {
+  it('has no effect if it responds a second time', async () => {
     const { id } = await fixture.createCard(await fixture.createCardholder());
     const reject: IssuerPort['issue'] = async () => ({ state: 'rejected' });
     expect(await runJob('cards.issue', id, { issue: reject })).toEqual([]);

@@ -24,7 +24,10 @@ export function notifyIssuer(ctx: Ctx, row: CardRow): void {
   if (row.issuer_ref !== null) ctx.later(NOTIFY_ISSUER, { cardId: row.id });
 }
 
-/** Closes a card permanently, with its funding sources and keys; `note` is the operator's. */
+/**
+ * Closes a card permanently, with its funding sources and keys. `note` is the reason that the
+ * operator enters.
+ */
 export async function closeCard(
   ctx: Ctx,
   row: CardRow,

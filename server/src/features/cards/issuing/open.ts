@@ -1,6 +1,6 @@
-// Opens a card payment, and undoes one that was approved too late. All kinds are opened alike: a row, and
-// a hold if there is an amount. A clearing in the same message is applied like later ones. Undoing
-// reverses exactly that, so a late approval leaves only its log entry.
+// Opens a card payment, and undoes a payment that was approved too late. All kinds are opened in
+// the same way: a row, and a hold if there is an amount. A clearing in the same message is applied
+// like later ones. Undoing reverses exactly that, so a late approval leaves only its log entry.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';

@@ -1,4 +1,4 @@
-// Lifecycles of cards and delegated keys. The lifecycle of card payments is with those of the other
+// Lifecycles of cards and delegated keys. The lifecycle of card payments is defined with the other
 // transactions.
 import { stateTable } from '../../../kernel/states.ts';
 

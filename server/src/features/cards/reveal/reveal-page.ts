@@ -24,7 +24,7 @@ interface Parts {
 /** Time for which the page shows the details. */
 const HIDE_AFTER_S = 5 * 60;
 
-const NOT_NOW: PageContent = {
+const UNAVAILABLE: PageContent = {
   status: 503,
   title: 'The card cannot be shown at the moment',
   lines: ['The details were not shown, and the link remains valid. Open it again in a minute.'],
@@ -72,7 +72,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     if (details) return pageOf(details, cardProgramNameOf(platform), brand);
     await operate(runtime, caller, (ctx) => restoreLink(ctx, linkId));
     note(`the issuer did not show ${cardId}`);
-    return NOT_NOW;
+    return UNAVAILABLE;
   }
 
   /** The same page without the card's details. Nothing is committed. */
@@ -90,7 +90,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const link = await runtime.db.read(cardReveals, linkId);
     const platform = link && (await readPlatform(runtime.db, link.platform_id));
     if (!platform) return LINK_EXPIRED;
-    // Pages of the platform may also frame the message that a link has ended.
+    // Pages of the platform may also frame the message that the link is no longer valid.
     const frames = cardProgramOf(platform).frameOrigins;
     return { ...(await content(linkId, platform)), frames, brand: cardBrandOf(platform) };
   };

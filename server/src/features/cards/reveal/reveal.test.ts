@@ -50,8 +50,8 @@ const rowOf = async (path: string) => app.runtime.db.read(cardReveals, hashOf(pa
 
 /** The card data that a page contains; empty for any other page. */
 function cardDataOf(body: string) {
-  const facts = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd><span class="code">([^<]*)<\/span>/g)];
-  return Object.fromEntries(facts.map(([, label, value]) => [label, value]));
+  const fields = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd><span class="code">([^<]*)<\/span>/g)];
+  return Object.fromEntries(fields.map(([, label, value]) => [label, value]));
 }
 
 const ENDED_TITLE = 'This link no longer works';
@@ -157,8 +157,8 @@ describe('the card details page', () => {
 
   it('is not consumed by a request that does not show it', async () => {
     const path = await linkTo((await createCard()).id);
-    const head = await open(path, 'HEAD');
-    expect([head.statusCode, head.body]).toEqual([200, '']);
+    const headResponse = await open(path, 'HEAD');
+    expect([headResponse.statusCode, headResponse.body]).toEqual([200, '']);
     expect((await open(path, 'POST')).statusCode).toBe(404);
     for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
       const earlyResponse = await open(path, 'GET', headers);
@@ -168,7 +168,7 @@ describe('the card details page', () => {
     const { statusCode, headers } = await open(path);
     expect(statusCode).toBe(200);
     for (const name of ['content-type', 'content-security-policy', 'cache-control']) {
-      expect(head.headers[name]).toBe(headers[name]);
+      expect(headResponse.headers[name]).toBe(headers[name]);
     }
     expect((await open(path, 'HEAD')).statusCode).toBe(404);
   });

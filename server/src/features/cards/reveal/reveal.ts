@@ -19,12 +19,12 @@ export const REVEAL_PATH = '/card';
 
 const LIFETIME_MS = 5 * 60_000;
 
-/** Whether a card has a number to show; a frozen card has. */
-const isShown = (card: CardRow): card is CardRow & { secret: string } =>
+/** Whether a card has a number to show. Frozen cards are included. */
+const hasNumber = (card: CardRow): card is CardRow & { secret: string } =>
   card.secret !== null && (card.state === 'ACTIVE' || card.state === 'FROZEN');
 
-/** Whether the holder exists: cards of a deleted customer are closed a moment later. */
-async function isHeld(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
+/** Whether the holder exists. A job closes the cards of a deleted customer after the deletion. */
+async function hasHolder(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
   const holder = await readCustomer(ctx, customer_id);
   if (holder?.deleted_at !== null) return false;
   requireCustomer(ctx, holder);
@@ -34,7 +34,7 @@ async function isHeld(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
 async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
   issuerOf(ctx, parts);
   const card = await cardOf(ctx, cardId);
-  if (!isShown(card) || !(await isHeld(ctx, card)))
+  if (!hasNumber(card) || !(await hasHolder(ctx, card)))
     throw new Fault('NOT_FOUND', 'The card has no number to show: it must be ACTIVE or FROZEN.');
   const { tokenId } = ctx.caller;
   if (tokenId === null)
@@ -60,7 +60,7 @@ export async function consumeLink(ctx: Ctx, linkId: string) {
   const link = await ctx.read(cardReveals, linkId);
   if (!link || link.opened_at !== null || ctx.now >= link.expires_at) return undefined;
   const card = await ctx.read(cards, link.card_id);
-  if (!card || !isShown(card) || !(await isHeld(ctx, card))) return undefined;
+  if (!card || !hasNumber(card) || !(await hasHolder(ctx, card))) return undefined;
   ctx.require(cards, card);
   ctx.update(cardReveals, link, { opened_at: ctx.now });
   return card;

@@ -24,7 +24,7 @@ const params = Type.Object({
   customerId: Type.String({ description: 'ID of the customer.' }),
 });
 
-const COMMON = {
+const COMMON_FIELDS = {
   method: 'POST',
   tag: 'Contact Verification',
   permission: 'MANAGE',
@@ -33,7 +33,7 @@ const COMMON = {
 } as const;
 
 const SEND = {
-  ...COMMON,
+  ...COMMON_FIELDS,
   bodyOptional: true,
   replies: { 204: null },
 } as const;
@@ -45,7 +45,7 @@ const describeSending = (channel: string, confirmation: string) =>
   `message is sent. Confirm the code with \`${confirmation}\`.`;
 
 const CONFIRM = {
-  ...COMMON,
+  ...COMMON_FIELDS,
   description:
     'Confirms the one-time code that the customer received and sets the channel to ' +
     'VERIFIED in `contactVerification`. Five wrong codes invalidate the code. A code ' +

@@ -105,7 +105,8 @@ async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: str
   const { row, state, address } = await requirePendingChannel(ctx, channel, customerId);
   const verdict = await verifyCode(ctx, purposeOf(ctx, channel, row, address), code);
   if (verdict !== 'valid') {
-    // One error for wrong and expired codes, so that the reply gives no hint to guessing.
+    // One error for wrong and expired codes, so that the reply does not help an attacker to guess
+    // codes.
     return { rejected: invalidField('code', 'is wrong or has expired') };
   }
   const contact_verification = state && { ...state, [channel.name]: 'VERIFIED' as const };

@@ -239,7 +239,7 @@ describe('guessing codes', () => {
     });
   });
 
-  it('accepts the right code once', async () => {
+  it('accepts the correct code once', async () => {
     const { id } = await createPerson();
     const code = await sendMailedCode(id);
     await runWithSecondProcess(async (secondRuntime) => {
@@ -250,7 +250,7 @@ describe('guessing codes', () => {
       const [firstStatus, ...rejections] = responses.sort();
       expect(firstStatus).toBe(200);
       // A request that read the customer before and the code after its use gets 400.
-      for (const other of rejections) expect([400, 409]).toContain(other);
+      for (const rejection of rejections) expect([400, 409]).toContain(rejection);
     });
   });
 

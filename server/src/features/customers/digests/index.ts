@@ -67,8 +67,8 @@ export const digestsOf = (vault: Vault, values?: Readonly<SearchValues>) => ({
   name_digests: values ? nameDigestsOf(vault, values.names) : null,
 });
 
-/** How a value is searched for. */
-export interface Wanted {
+/** Column and digest with which a value is searched. */
+export interface SearchDigest {
   /** Column with the digests. */
   column: (typeof DIGEST_COLUMNS)[number];
   /** A digest; for names, the digests of all words. */
@@ -78,7 +78,7 @@ export interface Wanted {
 }
 
 /** The digests to search for. A name matches rows with all of its words, in any order. */
-export function wantedOf(vault: Vault, field: SearchField, value: string): Wanted {
+export function searchDigestOf(vault: Vault, field: SearchField, value: string): SearchDigest {
   if (field !== 'name') {
     return {
       column: `${field}_digest`,

@@ -25,7 +25,8 @@ const checkBytes = (bytes: Uint8Array) => {
   return result.state === 'accepted' ? 'accepted' : result.code;
 };
 
-const cut = (bytes: Buffer, share: number) => bytes.subarray(0, Math.floor(bytes.length * share));
+const truncate = (bytes: Buffer, share: number) =>
+  bytes.subarray(0, Math.floor(bytes.length * share));
 
 /** Preview that cameras embed in a photograph: a complete JPEG in a segment. */
 const preview = jpegSegment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), jpegFile(160, 120)]));
@@ -80,7 +81,8 @@ describe('the built-in check', () => {
   it('rejects truncated files, even with an embedded end marker', () => {
     const photo = jpegFile(600, 400, [preview]);
     for (const file of [pdfFile({ note: 'x'.repeat(3_000) }), pngFile(), jpegFile(), photo]) {
-      for (const share of [0.3, 0.6, 0.9]) expect(checkBytes(cut(file, share))).toBe('INCOMPLETE');
+      for (const share of [0.3, 0.6, 0.9])
+        expect(checkBytes(truncate(file, share))).toBe('INCOMPLETE');
       expect(checkBytes(file.subarray(0, -12))).toBe('INCOMPLETE');
     }
     const endless = pngFile();

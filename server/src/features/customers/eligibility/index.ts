@@ -53,8 +53,8 @@ export const isUnderSca = (vault: Vault, platform: PlatformRow, row: CustomerRow
   });
 
 /**
- * Currencies of the customer: those that were selected, otherwise those of the platform that are offered in
- * the region.
+ * Currencies of the customer: the selected currencies, otherwise the currencies of the platform
+ * that are offered in the region.
  */
 export function currenciesOf(
   platform: PlatformRow,

@@ -43,7 +43,7 @@ const OWNER = {
 const app = testApp();
 const as = () => ({ as: app.unregulated });
 
-const make = (id: string, body?: object, options = {}) =>
+const createLink = (id: string, body?: object, options = {}) =>
   app.call('POST', `/customers/${id}/kyc-link`, body, { ...as(), ...options });
 
 const secretOf = ({ body }: ApiResponse) =>
@@ -83,20 +83,20 @@ const passportForm = (documentHolder: string, name?: string) =>
 async function createReadyCustomer(fullName = 'Ada Lovelace', redirectUri?: string) {
   const person = await createCustomer(app, as(), { ...IDENTIFIER, fullName });
   ok(await app.call('POST', '/documents', passportForm(person.id), as()), 201);
-  const createResponse = await make(person.id, { redirectUri });
+  const createResponse = await createLink(person.id, { redirectUri });
   return { person, secret: secretOf(createResponse) };
 }
 
 describe('createCustomerKycLink', () => {
   it('creates a new link on every call, valid for a day', async () => {
     const person = await createCustomer(app, as());
-    const firstBody = ok(await make(person.id), 201);
+    const firstBody = ok(await createLink(person.id), 201);
     expect(firstBody).toEqual({
       kycUrl: expect.stringMatching(/^http:\/\/[^/]+\/verify\/[\w-]{43}$/),
       expiresAt: new Date(app.effects.now() + DAY_MS).toISOString(),
       provider: 'SUMSUB',
     });
-    const secondBody = ok(await make(person.id), 201);
+    const secondBody = ok(await createLink(person.id), 201);
     expect(secondBody.kycUrl).not.toBe(firstBody.kycUrl);
     for (const body of [firstBody, secondBody]) {
       expect((await send(secretOf({ body } as ApiResponse), 'GET', '/state')).status).toBe(200);
@@ -108,14 +108,14 @@ describe('createCustomerKycLink', () => {
   it('includes redirectUri and stores the secret as a hash only', async () => {
     const person = await createCustomer(app, as());
     const redirectUri = 'https://shop.example/done?a=1&b=2';
-    const createResponse = await make(
+    const createResponse = await createLink(
       person.id,
       { redirectUri },
       { headers: { 'idempotency-key': 'k1' } },
     );
     const url = new URL(ok(createResponse, 201).kycUrl);
     expect(url.searchParams.get('redirectUri')).toBe(redirectUri);
-    const secondResponse = await make(
+    const secondResponse = await createLink(
       person.id,
       { redirectUri },
       { headers: { 'idempotency-key': 'k1' } },
@@ -140,7 +140,7 @@ describe('createCustomerKycLink', () => {
     '/done',
   ])('rejects the redirect target %s', async (redirectUri) => {
     const person = await createCustomer(app, as());
-    const { status, body } = await make(person.id, { redirectUri });
+    const { status, body } = await createLink(person.id, { redirectUri });
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(body.details.errors).toMatchObject([{ field: 'redirectUri' }]);
   });
@@ -149,7 +149,7 @@ describe('createCustomerKycLink', () => {
     'accepts the redirect target %s',
     async (redirectUri) => {
       const person = await createCustomer(app, as());
-      ok(await make(person.id, { redirectUri }), 201);
+      ok(await createLink(person.id, { redirectUri }), 201);
     },
   );
 
@@ -165,7 +165,7 @@ describe('createCustomerKycLink', () => {
       if (row) ctx.update(customers, row, { contact_verification });
     });
     const redirectUri = 'https://shop.example/done';
-    const createResponse = await make(person.id, { redirectUri }, { as: app.platform });
+    const createResponse = await createLink(person.id, { redirectUri }, { as: app.platform });
     const secret = secretOf({ ...createResponse, body: ok(createResponse, 201) });
     const state = ok(await send(secret, 'GET', '/state'), 200);
     expect(state).toMatchObject({ status, gaps: [], findings: [], redirectUri });
@@ -183,12 +183,12 @@ describe('createCustomerKycLink', () => {
       const contact_verification = { email: 'VERIFIED', phone: 'PENDING' } as const;
       if (row) ctx.update(customers, row, { contact_verification });
     }, app.unregulated);
-    const { status, body } = await make(unverified.id);
+    const { status, body } = await createLink(unverified.id);
     expect([status, body.code, body.details]).toEqual([409, 'CONFLICT', { channels: ['phone'] }]);
     const deletedCustomer = await createCustomer(app, as());
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`, undefined, as()), 200);
-    expect((await make(deletedCustomer.id)).body.code).toBe('CUSTOMER_DELETED');
-    expect((await make(foreignCustomer.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
+    expect((await createLink(deletedCustomer.id)).body.code).toBe('CUSTOMER_DELETED');
+    expect((await createLink(foreignCustomer.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
   });
 });
 
@@ -253,7 +253,7 @@ describe('the page of a link', () => {
 
   it('is used by an accepted submission only', async () => {
     const { person, secret } = await createReadyCustomer('Ada Lovelace', 'https://shop.example/');
-    const otherSecret = secretOf(await make(person.id));
+    const otherSecret = secretOf(await createLink(person.id));
     const submit = await Promise.all([
       send(secret, 'POST', '/submit'),
       send(secret, 'POST', '/submit'),
@@ -331,7 +331,7 @@ describe('the page of a link', () => {
 
   it('changes customer fields but none that the platform controls', async () => {
     const person = await createCustomer(app, as());
-    const secret = secretOf(await make(person.id));
+    const secret = secretOf(await createLink(person.id));
     const change = { customerType: 'INDIVIDUAL', ...IDENTIFIER, email: 'thief@example.com' };
     expect((await send(secret, 'PATCH', '/customer', change)).status).toBe(204);
     const { body } = await app.call('GET', `/customers/${person.id}`, undefined, as());
@@ -346,7 +346,7 @@ describe('the page of a link', () => {
 
   it('reports why a document is rejected', async () => {
     const person = await createCustomer(app, as());
-    const secret = secretOf(await make(person.id));
+    const secret = secretOf(await createLink(person.id));
     const rejectedResponse = await send(
       secret,
       'POST',
@@ -360,7 +360,7 @@ describe('the page of a link', () => {
   it('accesses only the customer of its link', async () => {
     const ownCustomer = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
     const otherCustomer = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
-    const secret = secretOf(await make(ownCustomer.id));
+    const secret = secretOf(await createLink(ownCustomer.id));
     const owner = { ...OWNER, customerId: otherCustomer.id };
     const foreignOwner = ok(await app.call('POST', '/beneficial-owners', owner, as()), 201);
     const document = ok(

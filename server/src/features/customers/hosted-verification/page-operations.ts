@@ -98,8 +98,8 @@ async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
     status: customer.status,
     customer: { id: customer.id, customerType: customer.type, ...details },
     hasIdentifier: identifier !== null,
-    owners: owners.map((each) => {
-      const fetchedOwner = presentOwner(ctx.vault, customer, each);
+    owners: owners.map((owner) => {
+      const fetchedOwner = presentOwner(ctx.vault, customer, owner);
       return { ...fetchedOwner, personalInfo: withoutEmptyIdentifier(fetchedOwner.personalInfo) };
     }),
     documents: documents.map((each) => presentDocument(ctx.vault, customer, each)),

@@ -156,14 +156,14 @@ describe('uploadCustomersCsv', () => {
     expect(body.status).toBe('COMPLETED');
     expect(body.progress).toEqual(progress(12, 1, 11));
     const summary = body.errors.map(
-      (each: {
+      (error: {
         correlationId: string;
         code: string;
         details: { errors?: { field: string }[] };
       }) => [
-        each.correlationId,
-        each.code,
-        (each.details.errors ?? []).map(({ field }) => field).sort(),
+        error.correlationId,
+        error.code,
+        (error.details.errors ?? []).map(({ field }) => field).sort(),
       ],
     );
     expect(summary).toEqual([
@@ -225,9 +225,9 @@ describe('uploadCustomersCsv', () => {
     const repeatedImport = await harness.importFile(content);
     expect(repeatedImport.status).toBe('FAILED');
     expect(repeatedImport.progress).toEqual(progress(2, 0, 2));
-    const codes = repeatedImport.errors.map((each: { correlationId: string; code: string }) => [
-      each.correlationId,
-      each.code,
+    const codes = repeatedImport.errors.map((error: { correlationId: string; code: string }) => [
+      error.correlationId,
+      error.code,
     ]);
     expect(codes).toEqual([
       ['again-1', 'CONFLICT'],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { candidateOf, cellsOfEach } from './columns.ts';
 import { type FileFindings, inspectCsv, MAX_ROW_BYTES, MAX_ROWS, readRows } from './scan.ts';
 
-const HEAD =
+const HEADER_ROW =
   'umaAddress,platformCustomerId,customerType,fullName,birthDate,' +
   'addressLine1,city,state,postalCode,country';
 const ROW = '$a@d,c1,INDIVIDUAL,Ada,1990-01-15,1 Main St,Austin,TX,78701,US';
@@ -27,14 +27,18 @@ async function* splitIntoChunks(bytes: Buffer, size: number, consumed?: { bytes:
 
 describe('inspectCsv', () => {
   it.each([
-    ['LF', `${HEAD}\n${ROW}\n${ROW}\n`, 2],
-    ['CRLF and no last line break', `${HEAD}\r\n${ROW}\r\n${ROW}`, 2],
-    ['a byte order mark', `\uFEFF${HEAD}\n${ROW}\n`, 1],
-    ['blank lines', `\n\r\n${HEAD}\n\n${ROW}\n \t\r\n${ROW}\n\n`, 2],
-    ['quotes with line breaks in them', `${HEAD}\n${ROW.replace('Ada', '"A\n""d"",\r\na"')}\n`, 1],
-    ['a stray quote, which affects only its own row', `${HEAD}\n${ROW}" x\n${ROW}\n`, 2],
-    ['unknown columns', `${HEAD},shoe size\n${ROW},43\n`, 1],
-    ['quoted columns with spaces', `"umaAddress", ${HEAD.slice(11)}\n${ROW}\n`, 1],
+    ['LF', `${HEADER_ROW}\n${ROW}\n${ROW}\n`, 2],
+    ['CRLF and no last line break', `${HEADER_ROW}\r\n${ROW}\r\n${ROW}`, 2],
+    ['a byte order mark', `\uFEFF${HEADER_ROW}\n${ROW}\n`, 1],
+    ['blank lines', `\n\r\n${HEADER_ROW}\n\n${ROW}\n \t\r\n${ROW}\n\n`, 2],
+    [
+      'quotes with line breaks in them',
+      `${HEADER_ROW}\n${ROW.replace('Ada', '"A\n""d"",\r\na"')}\n`,
+      1,
+    ],
+    ['a stray quote, which affects only its own row', `${HEADER_ROW}\n${ROW}" x\n${ROW}\n`, 2],
+    ['unknown columns', `${HEADER_ROW},shoe size\n${ROW},43\n`, 1],
+    ['quoted columns with spaces', `"umaAddress", ${HEADER_ROW.slice(11)}\n${ROW}\n`, 1],
   ])('accepts %s', (_, content, rows) => {
     for (const size of [1, 3, 64, 100_000]) {
       const inspection = inspect(content, size);
@@ -46,14 +50,14 @@ describe('inspectCsv', () => {
   });
 
   const headerWithoutColumn = (column: string) =>
-    HEAD.split(',')
+    HEADER_ROW.split(',')
       .filter((name) => name !== column)
       .join(',');
 
   it.each([
     ['an empty file', '', ['file'], /empty/],
     ['only blank lines', '\n\r\n \n', ['file'], /empty/],
-    ['only a header', `${HEAD}\n`, ['file'], /no rows/],
+    ['only a header', `${HEADER_ROW}\n`, ['file'], /no rows/],
     [
       'no city',
       `${headerWithoutColumn('city')}\n${ROW}\n`,
@@ -74,43 +78,48 @@ describe('inspectCsv', () => {
     ],
     [
       'no columns of either type',
-      `${HEAD.replace('fullName,birthDate,', '')}\n${ROW}\n`,
+      `${HEADER_ROW.replace('fullName,birthDate,', '')}\n${ROW}\n`,
       ['fullName', 'birthDate', 'businessLegalName'],
       /lacks/,
     ],
-    ['semicolons', `${HEAD.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
-    ['a column twice', `${HEAD},city\n${ROW},x\n`, ['city'], /repeats/],
-    ['a malformed header', `${HEAD},a"b\n${ROW}\n`, ['file'], /not well-formed/],
-    ['an unclosed quote', `${HEAD}\n${ROW}\n"${ROW}\n${ROW}\n`, ['file'], /Row 2 has an unclosed/],
+    ['semicolons', `${HEADER_ROW.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
+    ['a column twice', `${HEADER_ROW},city\n${ROW},x\n`, ['city'], /repeats/],
+    ['a malformed header', `${HEADER_ROW},a"b\n${ROW}\n`, ['file'], /not well-formed/],
+    [
+      'an unclosed quote',
+      `${HEADER_ROW}\n${ROW}\n"${ROW}\n${ROW}\n`,
+      ['file'],
+      /Row 2 has an unclosed/,
+    ],
     [
       'Latin-1',
-      Buffer.from(`${HEAD}\n${ROW.replace('Ada', 'Zoë')}\n`, 'latin1'),
+      Buffer.from(`${HEADER_ROW}\n${ROW.replace('Ada', 'Zoë')}\n`, 'latin1'),
       ['file'],
       /UTF-8/,
     ],
     [
       'an incomplete character at the end',
-      Buffer.from(`${HEAD}\n${ROW}ë`).subarray(0, -1),
+      Buffer.from(`${HEADER_ROW}\n${ROW}ë`).subarray(0, -1),
       ['file'],
       /UTF-8/,
     ],
-    ['UTF-16', Buffer.from(`\uFEFF${HEAD}\n${ROW}\n`, 'utf16le'), ['file'], /UTF-8/],
-    ['a zero byte', `${HEAD}\n${ROW.replace('Ada', 'A\0a')}\n`, ['file'], /UTF-8/],
+    ['UTF-16', Buffer.from(`\uFEFF${HEADER_ROW}\n${ROW}\n`, 'utf16le'), ['file'], /UTF-8/],
+    ['a zero byte', `${HEADER_ROW}\n${ROW.replace('Ada', 'A\0a')}\n`, ['file'], /UTF-8/],
     [
       'a long row',
-      `${HEAD}\n${ROW}\n${'x'.repeat(MAX_ROW_BYTES + 1)}\n`,
+      `${HEADER_ROW}\n${ROW}\n${'x'.repeat(MAX_ROW_BYTES + 1)}\n`,
       ['file'],
       /Row 2 is longer/,
     ],
     [
       'a long header',
-      `${HEAD}${'x'.repeat(MAX_ROW_BYTES)}\n${ROW}\n`,
+      `${HEADER_ROW}${'x'.repeat(MAX_ROW_BYTES)}\n${ROW}\n`,
       ['file'],
       /header row is longer/,
     ],
     [
       'too many rows',
-      `${HEAD}\n${'x\n'.repeat(MAX_ROWS + 1)}`,
+      `${HEADER_ROW}\n${'x\n'.repeat(MAX_ROWS + 1)}`,
       ['file'],
       /50001 rows; the maximum is 50000/,
     ],
@@ -168,7 +177,13 @@ describe('readRows', () => {
 });
 
 describe('candidateOf', () => {
-  const columns = [...HEAD.split(','), 'businessLegalName', 'businessTaxId', 'email', 'other'];
+  const columns = [
+    ...HEADER_ROW.split(','),
+    'businessLegalName',
+    'businessTaxId',
+    'email',
+    'other',
+  ];
   const csvRow = (values: Record<string, string>) => columns.map((name) => values[name] ?? '');
   const addressCells = { addressLine1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
   const noErrors = () => [];

@@ -335,10 +335,10 @@ describe('claimInvitation', () => {
   it('creates no transaction', async () => {
     const invitation = await createInvitationOfNewInviter({ amountToSend: 5_00 });
     const count = 'select count(*)::int4 as n from transactions';
-    const before = await app.runtime.db.query(count, []);
+    const countsBefore = await app.runtime.db.query(count, []);
     await claim(invitation.code, EXTERNAL_UMA);
     await app.settle();
-    expect(await app.runtime.db.query(count, [])).toEqual(before);
+    expect(await app.runtime.db.query(count, [])).toEqual(countsBefore);
   });
 });
 

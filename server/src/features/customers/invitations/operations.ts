@@ -98,7 +98,7 @@ async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
   });
 }
 
-/** The invitation with this code in the caller's environment; INVITATION_NOT_FOUND for every other. */
+/** The invitation with this code in the caller's environment. Throws INVITATION_NOT_FOUND. */
 async function invitationOf(ctx: Ctx, code: string): Promise<InvitationRow> {
   const row = isCode(code) ? await ctx.read(invitations, code) : undefined;
   if (row?.environment !== ctx.caller.environment) {
@@ -109,8 +109,7 @@ async function invitationOf(ctx: Ctx, code: string): Promise<InvitationRow> {
 
 /**
  * Customer with the address. Throws unless the caller can claim the invitation for the address.
- * Permitted are all addresses of external providers and, of this server, those of the caller's
- * customers.
+ * Permitted are addresses of external providers and addresses of the caller's customers.
  */
 async function inviteeOf(
   ctx: Ctx,
@@ -135,7 +134,7 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
   }
   const customer = await inviteeOf(ctx, invitee);
   if (customer) requireCustomer(ctx, customer);
-  const claimed = ctx.update(invitations, row, {
+  const claimedInvitation = ctx.update(invitations, row, {
     status: invitationStates.next(row.status, 'claim'),
     invitee_uma: invitee.address,
     invitee_customer_id: customer?.id ?? null,
@@ -143,7 +142,7 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
     updated_at: ctx.now,
   });
   ctx.later(NOTIFY_CLAIMED, { code, platformId: row.platform_id });
-  return claimed;
+  return claimedInvitation;
 }
 
 async function cancel(ctx: Ctx, code: string): Promise<InvitationRow> {

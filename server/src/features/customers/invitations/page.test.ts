@@ -16,8 +16,8 @@ async function createInvitationOfNewInviter(
   return ok(await app.call('POST', '/invitations', body, { as: platform }), 201);
 }
 
-const open = (code: string, method: 'GET' | 'POST' = 'GET', on = app) =>
-  on.server.inject({ method, url: `/i/${code}` });
+const open = (code: string, method: 'GET' | 'POST' = 'GET', platform = app) =>
+  platform.server.inject({ method, url: `/i/${code}` });
 
 const PERSONAL = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
 

@@ -74,8 +74,11 @@ export function ownerDigests(vault: Vault, person: OwnerPersonal) {
 /** Masks an identity number. At most the last four characters, and never more than half, remain visible. */
 export const maskIdentifier = (identifier: string): string => {
   const visibleCount = Math.min(4, Math.floor(identifier.length / 2));
-  const hidden = identifier.length - visibleCount;
-  return identifier.slice(0, hidden).replaceAll(/[\p{L}\p{N}]/gu, '*') + identifier.slice(hidden);
+  const hiddenCount = identifier.length - visibleCount;
+  return (
+    identifier.slice(0, hiddenCount).replaceAll(/[\p{L}\p{N}]/gu, '*') +
+    identifier.slice(hiddenCount)
+  );
 };
 
 /** Placeholders for the required fields of an erased owner. ZZ is not assigned to any country. */

@@ -71,8 +71,9 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
   select max(id) as last, count(*)::int as seen, count(*) filter (where theirs)::int as emptied
   from seen`;
 
-// Idempotent replies stored as plain text, with the id of a resource of the customer. They are packed, which
-// keeps these names. Encrypted replies expire within a week.
+// Deletes idempotent replies in plain text that contain the id of a resource of the customer. The
+// stored form of a reply keeps the field names, so SQL finds the ids. Encrypted replies expire
+// within a week.
 const repliesSql = (all: AllPersonalData) => `with owned as (${subjectIdsSql(all)})
   delete from idempotency i where i.id > $2 || ' ' and i.id < $2 || '!' and (
     starts_with(i.id, $2 || ' POST /customers/' || $1 || '/')
@@ -164,8 +165,8 @@ async function erasableCustomer(ctx: Ctx, id: string): Promise<CustomerRow> {
 }
 
 /**
- * Commits that the customer is about to be erased, before anything else changes: an approval is about
- * this commit. Nothing for an erasure that was begun. Throws like `eraseCustomerData`.
+ * Commits the start of the erasure before any other change, because an approval applies to this
+ * commit. Has no effect on an erasure that was begun. Throws like `eraseCustomerData`.
  */
 export async function beginErasure(runtime: Runtime, id: string): Promise<void> {
   const row = await readCustomer(runtime.db, id);

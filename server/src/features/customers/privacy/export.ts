@@ -144,7 +144,7 @@ function positionOf(cursor: string): ExportPosition {
   throw invalidField('cursor', 'is not a cursor of this list');
 }
 
-interface Exported extends ExportPosition {
+interface ExportedRow extends ExportPosition {
   row: Json;
 }
 
@@ -156,7 +156,7 @@ async function rowsAfter(
   opener: CustomerOpener,
   { table: name, id: after }: ExportPosition,
   limit: number,
-): Promise<Exported[]> {
+): Promise<ExportedRow[]> {
   const { id, platform_id, created_at } = opener.customer;
   if (name === EVENTS) {
     const sql = `${eventsSql(personalData)} limit $4`;
@@ -191,19 +191,19 @@ export async function pageOfCustomerData(
   const start = cursor === undefined ? undefined : positionOf(cursor);
   const first = start === undefined ? 0 : names.indexOf(start.table);
   if (first < 0) throw invalidField('cursor', 'is not a cursor of this list');
-  const exported: Exported[] = [];
+  const exported: ExportedRow[] = [];
   for (const [index, table] of names.slice(first).entries()) {
     const id = index === 0 ? (start?.id ?? '') : '';
     exported.push(...(await rowsAfter(parts, opener, { table, id }, limit + 1 - exported.length)));
     if (exported.length > limit) break;
   }
-  const shown = exported.slice(0, limit);
-  const last = shown.at(-1);
+  const pageRows = exported.slice(0, limit);
+  const last = pageRows.at(-1);
   const hasMore = exported.length > limit;
   const { platform_id: platformId, id: customerId } = opener.customer;
   return {
     ...{ platformId, customerId, hasMore },
-    data: shown.map(({ table, row }) => ({ table, row })),
+    data: pageRows.map(({ table, row }) => ({ table, row })),
     ...(hasMore && last ? { nextCursor: cursorOf({ table: last.table, id: last.id }) } : {}),
   };
 }

@@ -3,14 +3,14 @@
 
 import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { type SearchField, type Wanted, wantedOf } from '../digests/index.ts';
+import { type SearchDigest, type SearchField, searchDigestOf } from '../digests/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 
 /** Restricts a search to rows with these digests; an array must be contained. */
-const matching = (alias: string, { column }: Wanted) =>
+const matching = (alias: string, { column }: SearchDigest) =>
   column === 'name_digests' ? `${alias}.${column} @> $1::text[]` : `${alias}.${column} = $1::text`;
 
-const findSql = (wanted: Wanted) => `select * from (
+const findSql = (wanted: SearchDigest) => `select * from (
     select c.id as "customerId", c.platform_id as "platformId", c.type, c.status,
       c.deleted_at is not null as "isDeleted", null as "ownerId",
       coalesce($6 = any(c.name_digests), false) as "isWholeName"
@@ -25,7 +25,7 @@ const findSql = (wanted: Wanted) => `select * from (
     and ("customerId", coalesce("ownerId", '')) > ($4, $5)
   order by "customerId", coalesce("ownerId", '') limit $3`;
 
-interface Found {
+interface FoundCustomer {
   customerId: string;
   platformId: string;
   type: 'INDIVIDUAL' | 'BUSINESS';
@@ -44,7 +44,7 @@ interface FindInput extends PageInput {
   platformId?: string | undefined;
 }
 
-const positionOf = ({ customerId, ownerId }: Found) => ({
+const positionOf = ({ customerId, ownerId }: FoundCustomer) => ({
   created_at: 0,
   id: `${customerId} ${ownerId ?? ''}`,
 });
@@ -54,17 +54,17 @@ export async function findCustomers(
   runtime: Runtime,
   { by, value, platformId, cursor, limit }: FindInput,
 ) {
-  const wanted = wantedOf(runtime.vault, by, value);
+  const searchDigest = searchDigestOf(runtime.vault, by, value);
   const [customerId = '', ownerId = ''] = startOf(cursor).id.split(' ');
   const where = [
-    wanted.digest,
+    searchDigest.digest,
     platformId ?? null,
     limit + 1,
     customerId,
     ownerId,
-    wanted.fullNameDigest,
+    searchDigest.fullNameDigest,
   ];
-  const rows = await runtime.db.query<Found & object>(findSql(wanted), where);
+  const rows = await runtime.db.query<FoundCustomer & object>(findSql(searchDigest), where);
   if (by !== 'name') for (const each of rows) delete each.isWholeName;
   return pageOfRows(rows, limit, positionOf);
 }

@@ -19,10 +19,10 @@ import {
 const MAX_NAME_LENGTH = 250;
 
 const PERSONAL_INFO = 'personalInfo.';
-const NAMES = ['firstName', 'middleName', 'lastName'] as const;
+const NAME_FIELDS = ['firstName', 'middleName', 'lastName'] as const;
 
 function lengthRule(report: Report, info: Json): void {
-  for (const name of NAMES) {
+  for (const name of NAME_FIELDS) {
     const value = info[name];
     if (typeof value !== 'string') continue;
     if (value.trim() === '') report(PERSONAL_INFO + name, 'must not be blank', { minLength: 1 });
@@ -37,7 +37,7 @@ function lengthRule(report: Report, info: Json): void {
 function personalInfoRules(report: Report, body: Json): void {
   const info = objectAt(body, 'personalInfo');
   lengthRule(report, info);
-  nameRule(report, info, PERSONAL_INFO, NAMES);
+  nameRule(report, info, PERSONAL_INFO, NAME_FIELDS);
   countryRule(report, info, PERSONAL_INFO, ['nationality', 'countryOfIssuance']);
   addressRule(report, info, PERSONAL_INFO);
   identifierRule(report, info, PERSONAL_INFO);

@@ -7,7 +7,7 @@ import { listSteps, type OperatorListQuery } from '../../tenancy/operator-lists/
 import { pageOfCustomers } from './reads.ts';
 import { type CustomerRow, customers } from './store.ts';
 
-/** Filters of a list of customers; absent ones do not filter. */
+/** Filters of a list of customers. An absent filter has no effect. */
 interface OperatorCustomerQuery extends OperatorListQuery {
   type?: CustomerRow['type'] | undefined;
   status?: string | undefined;

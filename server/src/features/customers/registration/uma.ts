@@ -4,13 +4,13 @@ import type { Effects } from '../../../kernel/effects.ts';
 
 /** Maximum length of the part before the @, `$` included. */
 const MAX_LENGTH = 64;
-const SHAPE = /^(\$[a-z0-9\-_.+]+)@(.+)$/;
+const ADDRESS_FORM = /^(\$[a-z0-9\-_.+]+)@(.+)$/;
 
 export const normalizeUmaAddress = (text: string): string => text.toLowerCase();
 
 /** Reason why a platform with this domain cannot assign the address, or null. Expects lower case. */
 export function umaAddressError(address: string, domain: string): string | null {
-  const [, user = '', host] = SHAPE.exec(address) ?? [];
+  const [, user = '', host] = ADDRESS_FORM.exec(address) ?? [];
   if (!user) return 'must be $name@domain, with a name of letters, digits and - _ . +';
   if (user.length > MAX_LENGTH) return `must not be longer than ${MAX_LENGTH} before the @`;
   return host === domain ? null : `must be in the platform's domain ${domain}`;

@@ -321,8 +321,8 @@ describe('updateCustomerById', () => {
 
   it('allows updates that a later rule does not concern', async () => {
     const platform = await app.newPlatform('Later');
-    const setSca = (on: boolean) =>
-      app.runtime.db.query('update platforms set sca = $2 where id = $1', [platform.id, on]);
+    const setSca = (isEnabled: boolean) =>
+      app.runtime.db.query('update platforms set sca = $2 where id = $1', [platform.id, isEnabled]);
     await setSca(false);
     const previous = await createCustomer(
       individualBody({ address: { ...address, country: 'DE' } }),

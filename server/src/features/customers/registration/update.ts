@@ -70,15 +70,15 @@ function violationsAfter(
   previous: Personal,
   body: Change,
 ): Violation[] {
-  const after = candidateAfter(row, previous, body);
-  const candidate = {
+  const candidate = candidateAfter(row, previous, body);
+  const customer = {
     customerType: row.type,
-    ...after.details,
-    identifier: after.identifier ?? undefined,
+    ...candidate.details,
+    identifier: candidate.identifier ?? undefined,
   };
-  const currentViolations = asViolations(customerErrors(candidate));
+  const currentViolations = asViolations(customerErrors(customer));
   const currentFields = new Set(currentViolations.map((error) => error.field));
-  const newViolations = violationsOf(after, platform, ctx.now).filter(
+  const newViolations = violationsOf(candidate, platform, ctx.now).filter(
     (each) => !currentFields.has(each.field),
   );
   return [...currentViolations, ...newViolations];

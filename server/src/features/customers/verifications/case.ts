@@ -12,7 +12,7 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { type DocumentRow, documentsOf, presentDocument } from '../documents/index.ts';
 import { type OwnerRow, ownerPersonal, ownersOf } from '../owners/index.ts';
 import { type CustomerRow, personalOf } from '../records/index.ts';
-import { errorOf, gapsIn, type Known, type KnownOwner } from './completeness.ts';
+import { errorOf, gapsIn, type KnownCustomer, type KnownOwner } from './completeness.ts';
 import type { VerificationError } from './contract.ts';
 
 /** Customer with its owners and documents. */
@@ -36,7 +36,7 @@ const knownOwners = (vault: Vault, { customer, owners }: Dossier): KnownOwner[] 
     personalInfo: { ...ownerPersonal(vault, customer, owner) },
   }));
 
-function knownOf(vault: Vault, dossier: Dossier): Known {
+function knownOf(vault: Vault, dossier: Dossier): KnownCustomer {
   const { customer, documents } = dossier;
   const { details, identifier } = personalOf(vault, customer);
   return {
@@ -44,11 +44,11 @@ function knownOf(vault: Vault, dossier: Dossier): Known {
     type: customer.type,
     fields: { ...details, identifier },
     owners: knownOwners(vault, dossier),
-    documents: documents.map((each) => ({
-      id: each.id,
-      holder: each.holder_id,
-      type: each.type,
-      side: each.side,
+    documents: documents.map((document) => ({
+      id: document.id,
+      holder: document.holder_id,
+      type: document.type,
+      side: document.side,
     })),
   };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_TYPES, findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { DOCUMENT_TYPES } from '../documents/types.ts';
-import { gapsIn, type Known, type KnownDocument } from './completeness.ts';
+import { gapsIn, type KnownCustomer, type KnownDocument } from './completeness.ts';
 import { BUSINESS_FIELDS, OWNER_FIELDS, PERSON_FIELDS } from './required.ts';
 
 type Json = Record<string, unknown>;
@@ -17,7 +17,7 @@ const address = {
 };
 const PASSPORT = { id: 'Document:p', holder: 'Customer:1', type: 'PASSPORT', side: null } as const;
 
-const PERSON: Known = {
+const PERSON: KnownCustomer = {
   customerId: 'Customer:1',
   type: 'INDIVIDUAL',
   fields: {
@@ -55,7 +55,7 @@ const documentOf = (
   ...overrides,
 });
 
-const BUSINESS: Known = {
+const BUSINESS: KnownCustomer = {
   customerId: 'Customer:1',
   type: 'BUSINESS',
   fields: {
@@ -93,7 +93,7 @@ function copyWithout<T>(from: T, path: string, value?: unknown): T {
   return copy as T;
 }
 
-const summarizeGaps = (facts: Known) =>
+const summarizeGaps = (facts: KnownCustomer) =>
   gapsIn(facts).map(({ resourceId, type, field }) => [resourceId, type, field ?? '']);
 
 describe('an individual', () => {
@@ -327,25 +327,30 @@ describe('gaps', () => {
     { maxLength: 8 },
   );
   const someKnown = fc.record({
-    of: fc.constantFrom(PERSON, BUSINESS),
-    holes: fc.subarray([...PERSON_FIELDS, ...BUSINESS_FIELDS]),
-    owned: fc.boolean(),
+    base: fc.constantFrom(PERSON, BUSINESS),
+    missingFields: fc.subarray([...PERSON_FIELDS, ...BUSINESS_FIELDS]),
+    hasOwners: fc.boolean(),
     documents: someDocuments,
   });
   type Sample = typeof someKnown extends fc.Arbitrary<infer T> ? T : never;
-  const knownOf = ({ of, holes, owned, documents }: Sample): Known => ({
-    ...of,
-    fields: holes
-      .filter((path) => !path.includes('.') || of.type === 'BUSINESS')
-      .reduce((fields, path) => copyWithout(fields, path), of.fields),
-    owners: owned ? of.owners : [],
+  const createKnownCustomer = ({
+    base,
+    missingFields,
+    hasOwners,
+    documents,
+  }: Sample): KnownCustomer => ({
+    ...base,
+    fields: missingFields
+      .filter((path) => !path.includes('.') || base.type === 'BUSINESS')
+      .reduce((fields, path) => copyWithout(fields, path), base.fields),
+    owners: hasOwners ? base.owners : [],
     documents,
   });
 
   it('are reported once each, with the properties of their type', () => {
     fc.assert(
       fc.property(someKnown, (sample) => {
-        const facts = knownOf(sample);
+        const facts = createKnownCustomer(sample);
         const gaps = gapsIn(facts);
         const keys = gaps.map((each) => `${each.resourceId} ${each.type} ${each.field}`);
         expect(new Set(keys).size).toBe(keys.length);
@@ -366,8 +371,8 @@ describe('gaps', () => {
   it('never increase when more data is known', () => {
     fc.assert(
       fc.property(someKnown, someDocuments, (sample, extraDocuments) => {
-        const knownFacts = knownOf(sample);
-        const gapKinds = (facts: Known) =>
+        const knownFacts = createKnownCustomer(sample);
+        const gapKinds = (facts: KnownCustomer) =>
           new Set(
             gapsIn(facts)
               .filter((each) => each.type !== 'INCOMPLETE_DOCUMENT')
@@ -379,7 +384,9 @@ describe('gaps', () => {
           documents: [...knownFacts.documents, ...extraDocuments],
         });
         for (const each of gapKindsAfter) expect(gapKindsBefore).toContain(each);
-        expect(gapsIn({ ...knownFacts, ...sample.of, documents: sample.of.documents })).toEqual([]);
+        expect(gapsIn({ ...knownFacts, ...sample.base, documents: sample.base.documents })).toEqual(
+          [],
+        );
       }),
     );
   });

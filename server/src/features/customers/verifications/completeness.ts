@@ -34,7 +34,7 @@ export interface KnownOwner {
 }
 
 /** Known data of a customer. */
-export interface Known {
+export interface KnownCustomer {
   customerId: string;
   type: 'INDIVIDUAL' | 'BUSINESS';
   /** Fields of the customer type, named as in the API, and the `identifier` of an individual. */
@@ -149,7 +149,7 @@ function identifierGaps(id: string, person: Json, prefix = ''): VerificationErro
   return [errorOf(id, 'INVALID_FIELD', { field: `${prefix}idType`, reason: US_PERSON })];
 }
 
-function personGaps({ customerId: id, fields, documents }: Known): VerificationError[] {
+function personGaps({ customerId: id, fields, documents }: KnownCustomer): VerificationError[] {
   const countries = [valueAt(fields, 'nationality'), valueAt(fields, 'address.country')];
   const enhanced = ENHANCED_DUE_DILIGENCE.filter((each) =>
     each.countries.some((country) => countries.includes(country)),
@@ -175,7 +175,7 @@ function shareGaps(owners: readonly KnownOwner[]): VerificationError[] {
   );
 }
 
-function ownerGaps({ customerId: id, owners, documents }: Known): VerificationError[] {
+function ownerGaps({ customerId: id, owners, documents }: KnownCustomer): VerificationError[] {
   const hasControlPerson = owners.some((each) => each.roles.includes('CONTROL_PERSON'));
   return [
     ...(owners.length ? [] : [errorOf(id, 'MISSING_BENEFICIAL_OWNER')]),
@@ -189,15 +189,15 @@ function ownerGaps({ customerId: id, owners, documents }: Known): VerificationEr
   ];
 }
 
-function businessGaps(facts: Known): VerificationError[] {
-  const { customerId: id, fields, documents } = facts;
+function businessGaps(customer: KnownCustomer): VerificationError[] {
+  const { customerId: id, fields, documents } = customer;
   return [
     ...missingFields(id, fields, BUSINESS_FIELDS, 'customer.'),
-    ...ownerGaps(facts),
+    ...ownerGaps(customer),
     ...categoryGaps(id, documents, BUSINESS_DOCUMENTS),
   ];
 }
 
 /** All gaps that block the verification of this customer. */
-export const gapsIn = (facts: Known): VerificationError[] =>
-  facts.type === 'INDIVIDUAL' ? personGaps(facts) : businessGaps(facts);
+export const gapsIn = (customer: KnownCustomer): VerificationError[] =>
+  customer.type === 'INDIVIDUAL' ? personGaps(customer) : businessGaps(customer);

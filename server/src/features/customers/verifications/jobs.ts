@@ -50,13 +50,16 @@ const MAX_CHECK_DELAY_MS = 3_600_000;
 const checkDelay = (waitedMs: number): number =>
   Math.min(Math.floor(waitedMs / 10), MAX_CHECK_DELAY_MS);
 
-interface Found {
+interface PendingVerification {
   row: VerificationRow;
   customer: CustomerRow;
 }
 
 /** Verification and customer, if the verification is still pending. */
-async function findPending(reader: Pick<Ctx, 'read'>, id: string): Promise<Found | undefined> {
+async function findPending(
+  reader: Pick<Ctx, 'read'>,
+  id: string,
+): Promise<PendingVerification | undefined> {
   const row = await reader.read(verifications, id);
   if (!row?.latest || row.status !== 'PENDING_MANUAL_REVIEW') return undefined;
   const customer = await readCustomer(reader, row.customer_id);
@@ -96,8 +99,8 @@ interface ReportedOutcome {
 }
 
 /**
- * Applies a decision that the connector of this environment reported by itself. A known decision has no
- * effect, and one that contradicts another is not applied. Throws NOT_FOUND.
+ * Applies a decision that the connector of this environment reported by itself. A known decision
+ * has no effect, and a contradictory decision is not applied. Throws NOT_FOUND.
  */
 export async function applyReportedDecision(
   runtime: Runtime,

@@ -130,9 +130,9 @@ export async function showVerification(runtime: Runtime, id: string) {
     missing: gapsOfDossier(vault, dossier),
     ...submitted,
     documents: [...submitted.documents],
-    owners: submitted.owners.flatMap((each) => {
-      const status = statuses.get(each.id);
-      return status ? [{ ...each, status }] : [];
+    owners: submitted.owners.flatMap((owner) => {
+      const status = statuses.get(owner.id);
+      return status ? [{ ...owner, status }] : [];
     }),
   };
 }

@@ -195,7 +195,7 @@ describe('getVerification', () => {
   });
 });
 
-describe('wantedOf', () => {
+describe('requirementsOf', () => {
   const parts = { connectors: () => ({}) };
   const readRequirements = (id: string) =>
     harness.app.operate(

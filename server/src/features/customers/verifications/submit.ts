@@ -35,10 +35,10 @@ function isOpen(
   if (!holder) return false;
   if (!acceptedTypes) return holder.updated_at <= decidedAt;
   return !documents.some(
-    (each) =>
-      each.holder_id === resourceId &&
-      acceptedTypes.includes(each.type) &&
-      each.updated_at > decidedAt,
+    (document) =>
+      document.holder_id === resourceId &&
+      acceptedTypes.includes(document.type) &&
+      document.updated_at > decidedAt,
   );
 }
 

@@ -25,7 +25,7 @@ type Filter = Omit<DeliveryFilter, 'platformId' | 'endpoints'>;
 type Reader = Pick<Database, 'query'>;
 
 /** An endpoint with pending deliveries. */
-interface Queue {
+interface PendingEndpoint {
   platformId: string;
   endpoint: number;
 }
@@ -46,16 +46,18 @@ export const QUEUES = `with recursive queues as (
 const ORDER = 'order by event_id desc, endpoint desc';
 
 /** Each event with every endpoint that its platform has or had; details omit those without a delivery. */
-const OF_EVENTS = (bounds: string) => `select e.platform_id, e.event_id, n.endpoint from (
+const deliveriesOfEventsSql = (
+  bounds: string,
+) => `select e.platform_id, e.event_id, n.endpoint from (
     select platform_id, event_id from (select id as event_id, platform_id from events) t
     where ${bounds} order by event_id desc limit $1::int + 1) e
   cross join lateral (select 0 as endpoint union all
     select number from webhook_endpoints w where w.platform_id = e.platform_id and number > 0) n`;
 
-const FAILED = (bounds: string) => `select platform_id, event_id, endpoint
+const failedSql = (bounds: string) => `select platform_id, event_id, endpoint
   from webhook_attempts t where result = 'dropped' and ${bounds}`;
 
-const PENDING = (bounds: string, queues: string) => `select q.* from unnest(${queues}) as n(p, e)
+const pendingSql = (bounds: string, queues: string) => `select q.* from unnest(${queues}) as n(p, e)
   cross join lateral (select platform_id, event_id, endpoint from webhook_queue t
     where t.platform_id = n.p and t.endpoint = n.e and ${bounds}
     order by event_id desc limit $1::int + 1) q`;
@@ -67,7 +69,7 @@ const PENDING = (bounds: string, queues: string) => `select q.* from unnest(${qu
 export function allCandidatesSql(
   { status, eventId, from, before }: Filter,
   { after, limit }: Pick<Step, 'after' | 'limit'>,
-  queues?: readonly Queue[],
+  queues?: readonly PendingEndpoint[],
 ) {
   const values: unknown[] = [limit];
   const parameter = (value: unknown) => `$${values.push(value)}`;
@@ -78,11 +80,11 @@ export function allCandidatesSql(
   if (before !== undefined) bounds.push(`event_id < ${parameter(before)}`);
   const range = bounds.join(' and ');
   const sourceOf = () => {
-    if (status === 'FAILED') return FAILED(range);
-    if (!queues) return OF_EVENTS(range);
+    if (status === 'FAILED') return failedSql(range);
+    if (!queues) return deliveriesOfEventsSql(range);
     const platforms = parameter(queues.map(({ platformId }) => platformId));
     const endpoints = parameter(queues.map(({ endpoint }) => endpoint));
-    return PENDING(range, `${platforms}::text[], ${endpoints}::int[]`);
+    return pendingSql(range, `${platforms}::text[], ${endpoints}::int[]`);
   };
   const source = sourceOf();
   const position = after
@@ -93,9 +95,9 @@ export function allCandidatesSql(
   return { text, values };
 }
 
-async function queuesOf(db: Reader, { status }: Filter): Promise<Queue[] | undefined> {
+async function queuesOf(db: Reader, { status }: Filter): Promise<PendingEndpoint[] | undefined> {
   if (status !== 'PENDING') return undefined;
-  const queues = await db.query<Queue>(QUEUES, []);
+  const queues = await db.query<PendingEndpoint>(QUEUES, []);
   // With more endpoints, most of the latest events have pending deliveries.
   return queues.length > MAX_QUEUES ? undefined : queues;
 }

@@ -1,12 +1,12 @@
-// Webhook deliveries for the operator: pending ones, those of an event, events that were dropped,
-// and sending an event again. Deliveries are shown as the API shows them.
+// Webhook deliveries for the operator: pending deliveries, the deliveries of an event, dropped
+// events, and sending an event again. Deliveries are shown as the API shows them.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { deliveryTargets, isWanted, platformOfEndpoint } from '../endpoints/index.ts';
+import { deliveryTargets, platformOfEndpoint, receivesType } from '../endpoints/index.ts';
 import { requeueEvents } from '../webhooks/index.ts';
 import { type AllDeliveriesQuery, pageOfAllDeliveries } from './all-platforms.ts';
 import type { listWebhookDeliveries } from './contract.ts';
@@ -203,7 +203,9 @@ export async function resendEventByOperator(
   if (platformIds !== null && !platformIds.includes(platformId)) throw noEvent();
   const targets = [...(await deliveryTargets(db, platformId)).values()];
   const recipients = targets.filter((target) =>
-    endpointId === undefined ? isWanted(target, type) : target.isLive && target.id === endpointId,
+    endpointId === undefined
+      ? receivesType(target, type)
+      : target.isLive && target.id === endpointId,
   );
   if (endpointId !== undefined && !recipients.length) {
     throw new Fault('NOT_FOUND', 'Webhook endpoint not found.');

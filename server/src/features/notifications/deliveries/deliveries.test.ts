@@ -118,7 +118,7 @@ describe('listWebhookDeliveries', () => {
   });
 
   it('is read in pages in both orders, each delivery once', async () => {
-    for (let n = 0; n < 4; n++) await emitCustomerEvents();
+    for (let pageCount = 0; pageCount < 4; pageCount++) await emitCustomerEvents();
     const newest = (await listAll({ limit: '100' })).map((each) => each.id);
     expect(newest.length).toBeGreaterThan(8);
     expect(new Set(newest).size).toBe(newest.length);
@@ -285,10 +285,10 @@ describe('resendEvent', () => {
 });
 
 describe('a paused endpoint', () => {
-  it('fails deliveries that it kept for seven days, with the reason', async () => {
-    const other = await startReceiver();
+  it('fails deliveries that it retained for seven days, with the reason', async () => {
+    const otherReceiver = await startReceiver();
     const { id: paused } = ok(
-      await app.call('POST', '/webhook-endpoints', { url: other.url }),
+      await app.call('POST', '/webhook-endpoints', { url: otherReceiver.url }),
       201,
     );
     ok(await app.call('PATCH', `/webhook-endpoints/${paused}`, { status: 'PAUSED' }), 200);
@@ -304,7 +304,7 @@ describe('a paused endpoint', () => {
     await app.settle();
     expect((await get(failed?.id as string)).status).toBe('DELIVERED');
     ok(await app.call('DELETE', `/webhook-endpoints/${paused}`), 204);
-    await other.close();
+    await otherReceiver.close();
   });
 });
 
@@ -322,7 +322,7 @@ describe('a delivery', () => {
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('keeps its deleted endpoint until it is deleted', async () => {
+  it('keeps the row of its deleted endpoint until the delivery is deleted', async () => {
     const { id } = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
     const { resourceId } = await emitCustomerEvents();
     ok(await app.call('DELETE', `/webhook-endpoints/${id}`), 204);

@@ -6,7 +6,7 @@ import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
 import { rangeErrors } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { deliveryTargets, endpointOf, isWanted } from '../endpoints/index.ts';
+import { deliveryTargets, endpointOf, receivesType } from '../endpoints/index.ts';
 import { requeueEvents } from '../webhooks/index.ts';
 import {
   getWebhookDeliveryById,
@@ -90,7 +90,7 @@ const notResendable = () =>
 async function receiversOf(ctx: Ctx, type: string, endpointId?: string): Promise<number[]> {
   if (endpointId !== undefined) return [(await endpointOf(ctx, endpointId)).number];
   const targets = await deliveryTargets(ctx.db, ctx.caller.platformId);
-  const recipients = [...targets.values()].filter((target) => isWanted(target, type));
+  const recipients = [...targets.values()].filter((target) => receivesType(target, type));
   if (!recipients.length)
     throw new Fault('CONFLICT', 'No webhook endpoint receives events of this type.');
   return recipients.map(({ number }) => number);

@@ -17,7 +17,7 @@ import {
 
 const EVENTS = Number(process.env.RAILHEAD_PLANNED_DELIVERIES ?? 30_000);
 /** Maximum blocks of a step of twenty deliveries of two endpoints. */
-const FEW = 400;
+const MAX_STEP_BLOCKS = 400;
 
 const app = testApp();
 let client: pg.Client;
@@ -67,9 +67,9 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
       for (const after of [undefined, middle]) {
         const query = { ...filter, platformId, status };
         const step = { order, after, limit: 21 };
-        await checkFlat(candidatesSql(query, step), FEW);
+        await checkFlat(candidatesSql(query, step), MAX_STEP_BLOCKS);
         const bounded = { from: 'Webhook:0', before: 'Webhook:9' };
-        await checkFlat(candidatesSql({ ...query, ...bounded }, step), FEW);
+        await checkFlat(candidatesSql({ ...query, ...bounded }, step), MAX_STEP_BLOCKS);
       }
     }
   });
@@ -81,9 +81,9 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
       eventId: `Webhook:${uuid(n * 3)}`,
       endpoint: n % 2,
     }));
-    await checkFlat(detailsSql({}, keys, { order, limit: 21 }), FEW);
+    await checkFlat(detailsSql({}, keys, { order, limit: 21 }), MAX_STEP_BLOCKS);
     const types = ['CARD.STATE_CHANGE'];
-    await checkFlat(detailsSql({ types }, keys, { order, limit: 21 }), FEW);
+    await checkFlat(detailsSql({ types }, keys, { order, limit: 21 }), MAX_STEP_BLOCKS);
   });
 
   it.each<[string, Partial<DeliveryFilter>, number]>([
@@ -127,13 +127,13 @@ describe('a page over all platforms', () => {
         const step = { after, limit: 21 };
         const queues =
           status === 'PENDING' ? [{ platformId: app.platform.id, endpoint: 1 }] : undefined;
-        await checkFlat(allCandidatesSql({ status, ...bounds }, step, queues), FEW);
+        await checkFlat(allCandidatesSql({ status, ...bounds }, step, queues), MAX_STEP_BLOCKS);
       }
     }
   });
 
   it('finds the endpoints with pending deliveries by one step for each', async () => {
-    await checkFlat({ text: QUEUES, values: [] }, FEW);
+    await checkFlat({ text: QUEUES, values: [] }, MAX_STEP_BLOCKS);
   });
 
   it('finds every delivery once, in order', async () => {

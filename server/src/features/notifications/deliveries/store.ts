@@ -112,9 +112,7 @@ export type DetailsFilter = Pick<
   'types' | 'resourceId' | 'createdAfter' | 'createdBefore' | 'status'
 >;
 
-/**
- * The statement that reads deliveries and omits those that do not match, exported to test its plan.
- */
+/** The statement that reads the matching deliveries among `keys`, exported to test its plan. */
 export function detailsSql(
   filter: DetailsFilter,
   keys: readonly PlatformKey[],
@@ -213,7 +211,7 @@ const PENDING = `select platform_id as "platformId", endpoint, event_id as "even
 
 /**
  * Pending deliveries of a platform or of all, by platform, endpoint and event; `after` are these
- * three of the last one that was read.
+ * three values of the last delivery that was read.
  */
 export const pendingKeys = (
   db: Database,
@@ -245,7 +243,7 @@ export interface DroppedEvent {
 
 interface DroppedSelection {
   platformId?: string | null | undefined;
-  /** The last one that was read. */
+  /** The last event that was read. */
   after?: { at: Time; endpoint: number; eventId: string } | undefined;
 }
 

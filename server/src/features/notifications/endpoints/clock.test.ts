@@ -85,9 +85,9 @@ describe('an endpoint that fails', () => {
 
   it('for five days of the clock is paused as it advances, and the others receive an event', async () => {
     const { as, call, path, id } = await createPlatformWithEndpoint('Failing');
-    const other = await startReceiver();
+    const otherReceiver = await startReceiver();
     const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];
-    await call('POST', '/webhook-endpoints', { url: other.url, eventTypes });
+    await call('POST', '/webhook-endpoints', { url: otherReceiver.url, eventTypes });
     await call('POST', '/sandbox/clock', { freeze: true });
     receiver.behave(503);
     await emitEvent(as);
@@ -98,12 +98,12 @@ describe('an endpoint that fails', () => {
     await call('POST', '/sandbox/clock', { advance: 'P4D' });
     const paused = { status: 'PAUSED', statusReason: STATUS_REASON, statusChangedAt: pausedAt };
     expect(await call('GET', path)).toMatchObject(paused);
-    const notices = other.arrivals.map(({ body }) => JSON.parse(body));
+    const notices = otherReceiver.arrivals.map(({ body }) => JSON.parse(body));
     expect(notices).toMatchObject([{ data: { id, status: 'PAUSED' }, timestamp: pausedAt }]);
-    await other.close();
+    await otherReceiver.close();
   });
 
-  it('is paused while its clock ticks ahead of real time, and not by a clock that stands', async () => {
+  it('is paused while its clock runs ahead of real time, and not by a frozen clock', async () => {
     receiver.behave(503);
     const [ahead, standing] = [
       await createPlatformWithEndpoint('Ahead'),
@@ -136,7 +136,7 @@ describe('an endpoint that fails', () => {
     expect(failingSince).toBe(new Date(app.effects.now()).toISOString());
   });
 
-  it('is noted again after it was enabled again', async () => {
+  it('is recorded as failing again after it was enabled again', async () => {
     const { as, call, path } = await createPlatformWithEndpoint('Enabled');
     receiver.behave(503);
     await emitEvent(as);
@@ -149,7 +149,7 @@ describe('an endpoint that fails', () => {
 });
 
 describe('a delivery of a paused endpoint', () => {
-  it('is given up after seven days of the clock', async () => {
+  it('is discarded after seven days of the clock', async () => {
     const { as, call, path, id } = await createPlatformWithEndpoint('Kept');
     await call('POST', '/sandbox/clock', { freeze: true });
     await call('PATCH', path, { status: 'PAUSED' });

@@ -91,11 +91,13 @@ describe('createWebhookEndpoint', () => {
     const [arrival] = receiver.arrivals;
     if (!arrival) throw new Error('nothing arrived');
     expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
-    const other = first.arrivals.find(({ id }) => id === arrival.id);
-    expect(other?.body).toBe(arrival.body);
+    const configuredArrival = first.arrivals.find(({ id }) => id === arrival.id);
+    expect(configuredArrival?.body).toBe(arrival.body);
     // One signature of the service for both.
-    expect(other?.headers['x-service-signature']).toBe(arrival.headers['x-service-signature']);
-    expect(other?.headers['webhook-signature']).toMatch(/^v1a,/);
+    expect(configuredArrival?.headers['x-service-signature']).toBe(
+      arrival.headers['x-service-signature'],
+    );
+    expect(configuredArrival?.headers['webhook-signature']).toMatch(/^v1a,/);
     const stored = JSON.stringify(await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }));
     expect(stored).not.toContain(secret.slice(6));
     expect(app.log.join('')).not.toContain(secret);
@@ -120,8 +122,8 @@ describe('createWebhookEndpoint', () => {
     expect(ok(await change(endpoint.id, { format: 'FULL' }), 200).format).toBe('FULL');
     await emitEvent();
     expect(JSON.parse(arrivalsOf(receiver)[1]?.body ?? '').data.fullName).toBe('Ada Lovelace');
-    const bad = await createEndpoint({ url: receiver.url, format: 'COMPACT' });
-    expect(bad).toMatchObject({
+    const rejectedReply = await createEndpoint({ url: receiver.url, format: 'COMPACT' });
+    expect(rejectedReply).toMatchObject({
       status: 400,
       body: { details: { errors: [{ field: 'format' }] } },
     });
@@ -180,7 +182,7 @@ describe('createWebhookEndpoint', () => {
     expect([status, reply.details.errors[0].field]).toEqual([400, field]);
   });
 
-  it('needs MANAGE, and public addresses in production', async () => {
+  it('requires MANAGE, and public addresses in production', async () => {
     const { body: token } = await app.call('POST', '/tokens', {
       name: 'view',
       permissions: ['VIEW'],
@@ -194,7 +196,7 @@ describe('createWebhookEndpoint', () => {
     expect([local.status, local.body.details.errors[0].field]).toEqual([400, 'url']);
   });
 
-  it('stops at sixteen, with those created at once', async () => {
+  it('rejects a seventeenth endpoint, also under concurrent requests', async () => {
     const replies = await Promise.all(
       Array.from({ length: 18 }, () => app.call('POST', '/webhook-endpoints', { url: PUBLIC })),
     );
@@ -224,10 +226,10 @@ describe('listWebhookEndpoints', () => {
 describe('getWebhookEndpointById', () => {
   it('is 404 for unknown and deleted endpoints and for endpoints of other platforms', async () => {
     const { id } = await create({ url: PUBLIC });
-    const other = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
+    const otherReply = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
       as: app.production,
     });
-    expect([other.status, other.body.code]).toEqual([404, 'NOT_FOUND']);
+    expect([otherReply.status, otherReply.body.code]).toEqual([404, 'NOT_FOUND']);
     await app.call('DELETE', `/webhook-endpoints/${id}`);
     for (const each of [id, 'WebhookEndpoint:x', configuredId(app.production.id)]) {
       expect((await app.call('GET', `/webhook-endpoints/${each}`)).status).toBe(404);
@@ -236,7 +238,7 @@ describe('getWebhookEndpointById', () => {
 });
 
 describe('updateWebhookEndpoint', () => {
-  it('pauses and resumes: events of the meantime wait and are sent', async () => {
+  it('pauses and resumes: events wait in the meantime and are sent afterwards', async () => {
     const { id } = await create({ url: receiver.url });
     const paused = ok(await change(id, { status: 'PAUSED', statusReason: 'Maintenance' }), 200);
     expect(paused).toMatchObject({ status: 'PAUSED', statusReason: 'Maintenance' });
@@ -254,8 +256,11 @@ describe('updateWebhookEndpoint', () => {
     expect(ok(await change(id, changes), 200)).not.toHaveProperty('description');
     await emitEvent();
     expect(arrivalTypesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
-    const bad = await change(id, { url: 'ftp://example.com' });
-    expect([bad.status, bad.body.details.errors[0].field]).toEqual([400, 'url']);
+    const rejectedReply = await change(id, { url: 'ftp://example.com' });
+    expect([rejectedReply.status, rejectedReply.body.details.errors[0].field]).toEqual([
+      400,
+      'url',
+    ]);
   });
 
   it('filters and pauses the configured endpoint, whose address remains with the configuration', async () => {
@@ -299,8 +304,10 @@ describe('deleteWebhookEndpointById', () => {
     await emitEvent();
     expect((await app.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
     await app.settle();
-    const left = await app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
-    expect(left).toEqual([]);
+    const remainingRows = await app.runtime.db.query(
+      'select 1 from webhook_queue where endpoint > 0',
+    );
+    expect(remainingRows).toEqual([]);
     expect(arrivalTypesAt(receiver)).toEqual([]);
     const { status } = await app.call(
       'DELETE',

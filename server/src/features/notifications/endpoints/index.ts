@@ -16,7 +16,7 @@ export { endpointViews, platformOfEndpoint, setEndpointStatus } from './operatio
 export { type FailingEndpoint, firstFailing, pauseFailing } from './pausing.ts';
 export { configuredId } from './present.ts';
 export { CONFIGURED, type EndpointKey, type EventFormat } from './store.ts';
-export { deliveryTargets, isWanted, type Target } from './targets.ts';
+export { deliveryTargets, receivesType, type Target } from './targets.ts';
 
 /** Parts that this feature adds to a server. */
 export const endpointFeature = {

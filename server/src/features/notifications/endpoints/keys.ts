@@ -9,9 +9,9 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import type { EndpointKey } from './store.ts';
 
 const SECRET_BYTES = 32;
-const PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 /** Opened secrets are cached, because every delivery needs one. */
-const KEPT_SECRETS = 4_096;
+const MAX_CACHED_SECRETS = 4_096;
 
 const contextOf = (id: string) => `webhook_endpoints key ${id}`;
 
@@ -27,7 +27,7 @@ export function newEndpointKey(ctx: Ctx): { key: EndpointKey; secret: string } {
   const id = ctx.id('WebhookEndpointKey');
   const bytes = ctx.effects.random(SECRET_BYTES);
   const sealed = ctx.vault.sealOwn(bytes, contextOf(id));
-  const secret = `${PREFIX}${Buffer.from(bytes).toString('base64')}`;
+  const secret = `${SECRET_PREFIX}${Buffer.from(bytes).toString('base64')}`;
   return { key: { id, sealed, createdAt: ctx.effects.now(), expiresAt: null }, secret };
 }
 
@@ -46,7 +46,8 @@ export function createEndpointSigner(vault: Pick<Vault, 'openOwn'>): EndpointSig
     if (cached) return cached;
     const secret = vault.openOwn(sealed, contextOf(id));
     const [oldest] = openedSecrets.keys();
-    if (openedSecrets.size >= KEPT_SECRETS && oldest !== undefined) openedSecrets.delete(oldest);
+    if (openedSecrets.size >= MAX_CACHED_SECRETS && oldest !== undefined)
+      openedSecrets.delete(oldest);
     openedSecrets.set(id, secret);
     return secret;
   }

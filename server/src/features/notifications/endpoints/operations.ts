@@ -105,7 +105,7 @@ function changeConfigured(
   }
   const { updated_at, ...settings } = patchOf(ctx, { status: 'ENABLED' }, change);
   if (Object.keys(settings).length === 0) return presentConfigured(platform);
-  const added = ctx.insert(webhookEndpoints, {
+  const addedEndpoint = ctx.insert(webhookEndpoints, {
     id: ctx.id('WebhookEndpoint'),
     platform_id: previousPlatform.id,
     number: CONFIGURED,
@@ -118,16 +118,16 @@ function changeConfigured(
     created_at: previousPlatform.created_at,
     updated_at,
   });
-  return presentConfigured(platform, added);
+  return presentConfigured(platform, addedEndpoint);
 }
 
 function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
   const realTime = ctx.effects.now();
   const until = realTime + overlapHours * HOUR_MS;
   const { key, secret } = newEndpointKey(ctx);
-  const earlier = validKeys(row.keys, realTime).map((each) => ({
-    ...each,
-    expiresAt: Math.min(each.expiresAt ?? until, until),
+  const earlier = validKeys(row.keys, realTime).map((key) => ({
+    ...key,
+    expiresAt: Math.min(key.expiresAt ?? until, until),
   }));
   const keys = validKeys([key, ...earlier], realTime);
   if (keys.length > MAX_VALID_KEYS) {
@@ -156,11 +156,11 @@ export async function endpointViews(
     platform.webhook_endpoint === null
       ? []
       : [{ number: CONFIGURED, view: presentConfigured(platform, settings) }];
-  const others = addedEndpoints.map((row) => ({
+  const addedViews = addedEndpoints.map((row) => ({
     number: row.number,
     view: presentEndpoint(row, realTime),
   }));
-  return [...configured, ...others];
+  return [...configured, ...addedViews];
 }
 
 /** Pauses or resumes an endpoint of the calling platform. Throws NOT_FOUND. */
@@ -173,13 +173,13 @@ export async function setEndpointStatus(
   const change = { status, ...(statusReason === undefined ? {} : { statusReason }) };
   const { platform, row } = await endpointOf(ctx, endpointId);
   if (platform) return changeConfigured(ctx, platform, row, change);
-  const changed = ctx.update(webhookEndpoints, row, patchOf(ctx, row, change));
-  return presentEndpoint(changed, ctx.effects.now());
+  const changedEndpoint = ctx.update(webhookEndpoints, row, patchOf(ctx, row, change));
+  return presentEndpoint(changedEndpoint, ctx.effects.now());
 }
 
 /**
- * The platform of an endpoint by its id. An unknown id may be that of a configured endpoint: it names a
- * platform, which may not exist.
+ * The platform of an endpoint by its id. An id without a row may belong to a configured endpoint:
+ * it contains the id of a platform, which may not exist.
  */
 export async function platformOfEndpoint(
   { read }: Pick<Ctx, 'read'>,
@@ -233,12 +233,12 @@ export const endpointOperations = (deps: EndpointDeps) => [
     }
     checkUrl(ctx, deps, body.url);
     const { url, standardWebhooks } = body;
-    const changed = ctx.update(webhookEndpoints, row, {
+    const changedEndpoint = ctx.update(webhookEndpoints, row, {
       ...patchOf(ctx, row, body),
       ...(url === undefined ? {} : { url }),
       ...(standardWebhooks === undefined ? {} : { standard_webhooks: standardWebhooks }),
     });
-    return { status: 200, body: presentEndpoint(changed, ctx.effects.now()) };
+    return { status: 200, body: presentEndpoint(changedEndpoint, ctx.effects.now()) };
   }),
 
   handle(deleteWebhookEndpointById, async (ctx, { params }) => {

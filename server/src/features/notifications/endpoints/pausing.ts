@@ -25,7 +25,7 @@ const FAILING = `select w.id, w.platform_id as "platformId" from webhook_endpoin
     and (c.held_until is null or c.held_until <= $1)
   order by w.failing_since, w.id limit ${AT_ONCE}`;
 
-const FIRST = `select w.id, w.platform_id as "platformId", w.failing_since as since
+const FIRST_FAILING = `select w.id, w.platform_id as "platformId", w.failing_since as since
   from webhook_endpoints w
   where w.platform_id = $1 and w.failing_since <= $2 and ${CAN_BE_PAUSED}
   order by w.failing_since, w.number limit 1`;
@@ -42,7 +42,7 @@ export async function firstFailing(
   until: Time,
 ): Promise<(FailingEndpoint & { at: Time }) | undefined> {
   type Row = FailingEndpoint & { since: Time };
-  const [row] = await db.query<Row>(FIRST, [platformId, new Date(until - FAILING_MS)]);
+  const [row] = await db.query<Row>(FIRST_FAILING, [platformId, new Date(until - FAILING_MS)]);
   return row && { id: row.id, platformId, at: row.since + FAILING_MS };
 }
 

@@ -1,5 +1,5 @@
-// Endpoints as the API shows them. The one of the configuration consists of columns of the platform and,
-// if it has other settings, of a row.
+// Endpoints as the API shows them. The endpoint of the configuration consists of columns of the
+// platform and, if it has other settings, of a row.
 import type { Static } from '@sinclair/typebox';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
@@ -35,7 +35,7 @@ const shownSettings = (row: Settings) => ({
 });
 
 /** The settings of a configured endpoint without a row. */
-const USUAL = {
+const DEFAULT_SETTINGS = {
   description: null,
   event_types: null,
   format: 'FULL',
@@ -49,7 +49,7 @@ export function presentConfigured(platform: PlatformRow, row?: EndpointRow): End
     id: configuredId(platform.id),
     ...configuredUrl(platform),
     delivery: 'PUSH',
-    ...shownSettings(row ?? { ...USUAL, status_changed_at: platform.created_at }),
+    ...shownSettings(row ?? { ...DEFAULT_SETTINGS, status_changed_at: platform.created_at }),
     standardWebhooks: platform.standard_webhooks,
     isConfigured: true,
     keys: [],

@@ -50,7 +50,7 @@ export async function deliveryTargets(
 const TEST = 'TEST';
 
 /** Whether an endpoint receives events of a type. A test is for the configured endpoint only. */
-export const isWanted = ({ number, eventTypes, isLive }: Target, type: string): boolean =>
+export const receivesType = ({ number, eventTypes, isLive }: Target, type: string): boolean =>
   isLive &&
   (number === CONFIGURED || type !== TEST) &&
   (eventTypes === null || type === TEST || eventTypes.includes(type));

@@ -23,7 +23,7 @@ const eventHeads = table('events', {
   created_at: col.time,
 });
 
-/** Filters of a list of events; absent ones do not filter. */
+/** Filters of a list of events. An absent filter has no effect. */
 interface OperatorEventQuery extends OperatorListQuery {
   type?: string[] | undefined;
   resourceId?: string | undefined;

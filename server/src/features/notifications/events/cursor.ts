@@ -1,6 +1,6 @@
-// Cursors of the list of events: a position in the order (position, id), and the time until which the
-// list was read. A position is between two events, so a cursor remains valid after the deletion of the
-// event that it names.
+// Cursors of the list of events: a position in the order (position, id), and the time until which
+// the list was read. A position is between two events, so a cursor remains valid after the deletion
+// of the event that it identifies.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 
@@ -19,7 +19,7 @@ export interface Cursor extends EventPosition {
 /** Accepted instead of a cursor: the position before the oldest event. */
 export const BEGINNING = 'beginning';
 
-const FORM = /^ *(-?\d{1,19}) +(\d{1,15}) ([\x21-\x7e]{0,200})$/;
+const CURSOR_FORM = /^ *(-?\d{1,19}) +(\d{1,15}) ([\x21-\x7e]{0,200})$/;
 /** All cursors have the same length. */
 const POSITION_WIDTH = 24;
 const TIME_WIDTH = 20;
@@ -31,7 +31,7 @@ export function cursorOf({ position, id, at }: Cursor): string {
 
 /** Throws a fault on `field` for a text that `cursorOf` did not create. */
 export function readCursor(field: string, text: string): Cursor {
-  const [, position, time, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const [, position, time, id] = CURSOR_FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (position !== undefined && id !== undefined) {
     const cursor = { position: BigInt(position), id, at: Number(time) };
     if (cursorOf(cursor) === text) return cursor;

@@ -22,7 +22,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 const epochs = (client: pg.Client) =>
   client.query('select epoch from event_epochs order by epoch').then(({ rows }) => rows.length);
 
-it('is created again if a recovery finds it unreadable', async () => {
+it('the mark is created again if a recovery finds it unreadable', async () => {
   const dir = fs.mkdtempSync(path.join(scratchFolder(), 'epoch-'));
   let server = await startEmbedded({ dir });
   try {
@@ -40,12 +40,12 @@ it('is created again if a recovery finds it unreadable', async () => {
     fs.writeFileSync(path.join(dir, 'postgres', file), Buffer.alloc(8_192));
     server = await startEmbedded({ dir });
     await withClient(server.url, async (client) => {
-      const before = await epochs(client);
+      const epochsBefore = await epochs(client);
       await expect(client.query('select open_event_epoch()')).rejects.toThrow('bad magic number');
       await openEpoch(client);
-      expect(await epochs(client)).toBe(before + 1);
+      expect(await epochs(client)).toBe(epochsBefore + 1);
       await openEpoch(client);
-      expect(await epochs(client)).toBe(before + 1);
+      expect(await epochs(client)).toBe(epochsBefore + 1);
     });
   } finally {
     await server.stop();

@@ -202,19 +202,19 @@ describe('getEventById', () => {
 
   it('does not return the data of an erased customer', async () => {
     const { person, payment } = await payFundedCustomer(app);
-    const before = await follow(app, { customerId: person.id });
-    const sealed = before.all.filter((each) => each.resourceId === person.id);
+    const pageBefore = await follow(app, { customerId: person.id });
+    const sealed = pageBefore.all.filter((each) => each.resourceId === person.id);
     expect(sealed.length).toBeGreaterThan(0);
     await app.settle();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     for (const { id } of sealed) {
       expect(ok(await app.call('GET', `/events/${id}`), 200).data).toBeNull();
     }
-    const after = await follow(app, { customerId: person.id });
-    expect(after.all.map((each) => each.id)).toEqual(
-      expect.arrayContaining(before.all.map((each) => each.id)),
+    const pageAfter = await follow(app, { customerId: person.id });
+    expect(pageAfter.all.map((each) => each.id)).toEqual(
+      expect.arrayContaining(pageBefore.all.map((each) => each.id)),
     );
-    expect(after.all.find((each) => each.resourceId === payment)?.data).not.toBeNull();
+    expect(pageAfter.all.find((each) => each.resourceId === payment)?.data).not.toBeNull();
   });
 });
 
@@ -224,17 +224,17 @@ describe('events of a server', () => {
   it('are removed by week after the retention period, and older cursors are rejected', async () => {
     const { after } = await follow(app);
     await payFundedCustomer(app);
-    const old = await follow(app, {}, after);
+    const oldPage = await follow(app, {}, after);
     await app.runtime.db.query('delete from webhook_queue');
     await app.advance(29 * 86_400_000);
     const keptIds = new Set((await follow(app)).all.map((each) => each.id));
-    for (const each of old.all) expect(keptIds).toContain(each.id);
-    const newer = await follow(app, {}, old.after);
+    for (const each of oldPage.all) expect(keptIds).toContain(each.id);
+    const newer = await follow(app, {}, oldPage.after);
     // The last event of the week must be old enough too.
     await app.advance(9 * 86_400_000);
     const remainingIds = new Set((await follow(app)).all.map((each) => each.id));
-    for (const each of old.all) expect(remainingIds).not.toContain(each.id);
-    const rejected = await app.call('GET', `/events?after=${old.after}`);
+    for (const each of oldPage.all) expect(remainingIds).not.toContain(each.id);
+    const rejected = await app.call('GET', `/events?after=${oldPage.after}`);
     expect(rejected.status).toBe(400);
     expect(rejected.body.details.errors[0]).toMatchObject({ field: 'after' });
     expect((await follow(app, {}, newer.after)).after).toBeTruthy();

@@ -23,7 +23,7 @@ import {
   LOWEST,
   openEpoch,
 } from './store.ts';
-import { walk } from './walk.ts';
+import { readSteps } from './walk.ts';
 
 export interface EventDeps {
   followers: Pick<Followers, 'register'>;
@@ -138,7 +138,7 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
     throw invalid([{ field: 'after', message: 'is not a cursor of this service' }]);
   }
   const bounds = await boundsOf(ctx.db, filter, horizon);
-  const read = await walk(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
+  const read = await readSteps(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
   const firstEvent = read.rows[0];
   const last = read.rows.at(-1);
   // All events until now are read if the walk has reached the horizon.
@@ -165,7 +165,7 @@ export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | 
   const horizonCursor: Cursor = { position: horizon, id: '', at: ctx.effects.now() };
   const bounds = await boundsOf(ctx.db, filter, horizon);
   const from = before ?? horizonCursor;
-  const read = await walk(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
+  const read = await readSteps(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
   const [firstEvent] = read.rows;
   const newest =
     before && firstEvent ? { ...positionOf(firstEvent), at: timeOfId(firstEvent.id) } : from;

@@ -6,15 +6,15 @@ import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/a
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { HEADS } from './heads.ts';
 import { BOUNDARY, countSql, type EventFilter, LOWEST, rangeSql } from './store.ts';
-import { walk } from './walk.ts';
+import { readSteps } from './walk.ts';
 
 const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
 /** Number of events of one transaction. */
-const TOGETHER = 7;
-const HIGH = BigInt(Math.ceil(EVENTS / TOGETHER));
-const MIDDLE = HIGH / 2n;
+const EVENTS_PER_POSITION = 7;
+const HIGHEST_POSITION = BigInt(Math.ceil(EVENTS / EVENTS_PER_POSITION));
+const MIDDLE_POSITION = HIGHEST_POSITION / 2n;
 /** Maximum blocks of a page of twenty events, one for each event included. */
-const FEW = 150;
+const MAX_PAGE_BLOCKS = 150;
 
 const app = testApp();
 let client: pg.Client;
@@ -33,7 +33,7 @@ beforeAll(async () => {
     select ${idSql('Webhook', 'n')},
       case when n % 1000 = 0 then '${app.other.id}' else '${app.platform.id}' end,
       case when n % 20000 = 1 then 'CARD.STATE_CHANGE' else ${TYPES} end,
-      ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n), n / ${TOGETHER},
+      ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n), n / ${EVENTS_PER_POSITION},
       n % 32768
     from generate_series(1, ${EVENTS}) n`);
   await client.query('vacuum analyze events');
@@ -45,33 +45,39 @@ beforeAll(async () => {
 afterAll(() => client?.end());
 
 it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order) => {
-  const range = { order, low: LOWEST, high: HIGH, limit: 21 };
+  const range = { order, low: LOWEST, high: HIGHEST_POSITION, limit: 21 };
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
-    for (const position of [LOWEST, MIDDLE, HIGH]) {
+    for (const position of [LOWEST, MIDDLE_POSITION, HIGHEST_POSITION]) {
       const from = { position, id: '' };
-      await checkFlat(rangeSql({ platformId }, { ...range, from }), FEW);
+      await checkFlat(rangeSql({ platformId }, { ...range, from }), MAX_PAGE_BLOCKS);
       const bounded = {
         platformId,
         createdAfter: 1_790_000_000_000,
         createdBefore: 1_990_000_000_000,
       };
-      await checkFlat(rangeSql(bounded, { ...range, from }), FEW);
+      await checkFlat(rangeSql(bounded, { ...range, from }), MAX_PAGE_BLOCKS);
     }
   }
 });
 
 it('counts the events of a range along the index', async () => {
   const query = { ...filter, createdAfter: 1_790_000_000_000, createdBefore: 1_990_000_000_000 };
-  const range = { low: MIDDLE, high: MIDDLE + 10n };
-  await checkFlat(countSql(query, range, 100), FEW);
-  await checkFlat(countSql({ ...query, types: ['CARD.STATE_CHANGE'] }, range, 100), FEW);
-  await checkFlat(countSql(query, { low: LOWEST, high: HIGH }, 50), FEW);
+  const range = { low: MIDDLE_POSITION, high: MIDDLE_POSITION + 10n };
+  await checkFlat(countSql(query, range, 100), MAX_PAGE_BLOCKS);
+  await checkFlat(
+    countSql({ ...query, types: ['CARD.STATE_CHANGE'] }, range, 100),
+    MAX_PAGE_BLOCKS,
+  );
+  await checkFlat(countSql(query, { low: LOWEST, high: HIGHEST_POSITION }, 50), MAX_PAGE_BLOCKS);
 });
 
 it('finds a time by binary search', async () => {
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
     const time = new Date(1_790_000_000_000 + EVENTS * 500);
-    await checkFlat({ text: BOUNDARY, values: [platformId, HIGH, time] }, FEW);
+    await checkFlat(
+      { text: BOUNDARY, values: [platformId, HIGHEST_POSITION, time] },
+      MAX_PAGE_BLOCKS,
+    );
   }
 });
 
@@ -81,18 +87,24 @@ it.each<[string, Partial<EventFilter>]>([
   ['a customer', { customerKey: 77 }],
   ['everything', { types: ['CARD.STATE_CHANGE'], resourceId: 'x', customerKey: 77 }],
 ])('reads entries of the index for a filter by %s', async (_, filters) => {
-  const from = { position: MIDDLE, id: '' };
-  const range = { order: 'asc' as const, low: MIDDLE, high: MIDDLE + 1_000n, from, limit: 21 };
-  await checkFlat(rangeSql({ ...filter, ...filters }, range), FEW);
+  const from = { position: MIDDLE_POSITION, id: '' };
+  const range = {
+    order: 'asc' as const,
+    low: MIDDLE_POSITION,
+    high: MIDDLE_POSITION + 1_000n,
+    from,
+    limit: 21,
+  };
+  await checkFlat(rangeSql({ ...filter, ...filters }, range), MAX_PAGE_BLOCKS);
 });
 
 it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', async (order) => {
-  const start = order === 'asc' ? LOWEST : HIGH;
-  const range = { order, low: LOWEST, high: HIGH, limit: 100 };
+  const start = order === 'asc' ? LOWEST : HIGHEST_POSITION;
+  const range = { order, low: LOWEST, high: HIGHEST_POSITION, limit: 100 };
   const ids: string[] = [];
   let from = { position: start, id: '' };
   for (;;) {
-    const page = await walk(
+    const page = await readSteps(
       app.runtime.db,
       { ...filter, types: ['CARD.STATE_CHANGE'] },
       { ...range, from },
@@ -105,8 +117,11 @@ it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', 
 });
 
 it('reads the events of all platforms after a position', async () => {
-  for (const position of [MIDDLE, HIGH]) {
+  for (const position of [MIDDLE_POSITION, HIGHEST_POSITION]) {
     const platformIds = [app.platform.id, app.other.id, app.unregulated.id, app.production.id];
-    await checkFlat({ text: HEADS, values: [platformIds, position, '', HIGH, 21] }, 2 * FEW);
+    await checkFlat(
+      { text: HEADS, values: [platformIds, position, '', HIGHEST_POSITION, 21] },
+      2 * MAX_PAGE_BLOCKS,
+    );
   }
 });

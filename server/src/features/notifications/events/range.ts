@@ -3,7 +3,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';
 import { boundsOf, countIn, type EventFilter, horizonOf, LOWEST } from './store.ts';
-import { walk } from './walk.ts';
+import { readSteps } from './walk.ts';
 
 export interface EventRange {
   platformId: string;
@@ -19,10 +19,10 @@ export async function countEvents(db: Database, range: EventRange, maximum: numb
   return countIn(db, range, { low, high }, maximum);
 }
 
-const FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
+const POSITION_FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
 
 function positionOf(text: string | null): EventPosition {
-  const [, position, id] = FORM.exec(text ?? '') ?? [];
+  const [, position, id] = POSITION_FORM.exec(text ?? '') ?? [];
   return position === undefined || id === undefined
     ? { position: LOWEST, id: '' }
     : { position: BigInt(position), id };
@@ -47,7 +47,12 @@ export async function eventsAfter(
   const filter: EventFilter = range;
   const bounds = await boundsOf(db, filter, await horizonOf(db));
   const from = positionOf(position);
-  const { rows, end, hasMore } = await walk(db, filter, { order: 'asc', ...bounds, from, limit });
+  const { rows, end, hasMore } = await readSteps(db, filter, {
+    order: 'asc',
+    ...bounds,
+    from,
+    limit,
+  });
   return {
     events: rows.map(({ id, type }) => ({ id, type })),
     cursor: hasMore ? `${end.position} ${end.id}` : null,

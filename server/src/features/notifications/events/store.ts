@@ -49,7 +49,7 @@ const resourceCondition = (id: string) =>
 
 const COLUMNS = `e.id, e.platform_id, e.type, e.subject, e.data, e.base_id, b.data as base, e.balance,
   e.held, e.created_at, e.position, e.sealed_for, c.data_key`;
-// `customers` belongs to a later wing, so it is read in SQL only.
+// `customers` belongs to a later feature, so it is read in SQL only.
 const JOINS = 'left join events b on b.id = e.base_id left join customers c on c.id = e.sealed_for';
 
 const restoreRow = ({ base_id, base, ...row }: Stored): EventRow => ({
@@ -115,11 +115,11 @@ export function countSql(
   const times = [new Date(createdAfter), new Date(createdBefore)];
   const values: unknown[] = [platformId, low, high, ...times, maximum];
   const ofTypes = types ? `and ${typesCondition(`$${values.push(types)}`)}` : '';
-  const ordered = `select e.created_at from events e
+  const timesSql = `select e.created_at from events e
     where ${PLATFORM_CONDITION} and e.position >= $2 and e.position < $3
       and e.created_at >= $4 and e.created_at <= $5 and e.type <> 'TEST' ${ofTypes}
     order by e.position`;
-  return { text: countedSql(ordered, '$6'), values };
+  return { text: countedSql(timesSql, '$6'), values };
 }
 
 /** The events of a range, without tests. */
@@ -133,14 +133,14 @@ export async function countIn(
   return (await db.query<Counted>(text, values))[0] as Counted;
 }
 
-const ONE = `select ${COLUMNS} from events e ${JOINS} where e.id = $1 and e.platform_id = $2`;
+const EVENT_BY_ID = `select ${COLUMNS} from events e ${JOINS} where e.id = $1 and e.platform_id = $2`;
 
 export async function eventOf(
   db: Database,
   platformId: string,
   id: string,
 ): Promise<EventRow | undefined> {
-  const [row] = await db.query<Stored>(ONE, [id, platformId]);
+  const [row] = await db.query<Stored>(EVENT_BY_ID, [id, platformId]);
   return row && restoreRow(row);
 }
 
@@ -237,11 +237,12 @@ export async function boundsOf(
 /** Below the position of every event. */
 export const LOWEST = -(2n ** 62n);
 
-const FIRST = `select e.position from events e where ${PLATFORM_CONDITION} order by e.position limit 1`;
+const FIRST_POSITION = `select e.position from events e where ${PLATFORM_CONDITION}
+  order by e.position limit 1`;
 
 /** Position of the oldest event of a platform; undefined if it has none. */
 export async function firstPositionOf(db: Database, platformId: string) {
-  const [row] = await db.query<{ position: bigint }>(FIRST, [platformId]);
+  const [row] = await db.query<{ position: bigint }>(FIRST_POSITION, [platformId]);
   return row?.position;
 }
 
@@ -272,8 +273,9 @@ export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Pro
 
 const OPEN_EPOCH = 'select open_event_epoch()';
 
-// PostgreSQL does not write the initial state of an unlogged sequence to the disk of a replica before its
-// next checkpoint. On a replica that becomes the primary earlier, the sequence is unreadable for ever.
+// PostgreSQL does not write the initial state of an unlogged sequence to the disk of a replica
+// before its next checkpoint. On a replica that becomes the primary earlier, the sequence is
+// permanently unreadable.
 const RENEW_MARK = `drop sequence event_epoch_mark; create unlogged sequence event_epoch_mark;
   ${OPEN_EPOCH}`;
 

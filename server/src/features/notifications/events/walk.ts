@@ -35,17 +35,18 @@ const lesserOf = (a: bigint, b: bigint) => (a < b ? a : b);
 /** The next part of a range, and the rest after it. */
 function split({ order, low, high, ...rest }: Range, length: bigint | undefined) {
   if (length === undefined) return { part: { order, low, high, ...rest }, next: undefined };
-  const cut = order === 'asc' ? lesserOf(low + length, high) : greaterOf(high - length, low);
-  const isLast = order === 'asc' ? cut === high : cut === low;
+  const splitPosition =
+    order === 'asc' ? lesserOf(low + length, high) : greaterOf(high - length, low);
+  const isLast = order === 'asc' ? splitPosition === high : splitPosition === low;
   const [part, remaining] =
     order === 'asc'
       ? [
-          { low, high: cut },
-          { low: cut, high },
+          { low, high: splitPosition },
+          { low: splitPosition, high },
         ]
       : [
-          { low: cut, high },
-          { low, high: cut },
+          { low: splitPosition, high },
+          { low, high: splitPosition },
         ];
   return {
     part: { order, ...part, ...rest },
@@ -56,12 +57,16 @@ function split({ order, low, high, ...rest }: Range, length: bigint | undefined)
 const positionOf = ({ position, id }: EventPosition): EventPosition => ({ position, id });
 
 /** Up to `limit` events of a range that begins at its position. */
-export async function walk(db: Database, filter: EventFilter, fullRange: Range): Promise<Walk> {
+export async function readSteps(
+  db: Database,
+  filter: EventFilter,
+  fullRange: Range,
+): Promise<Walk> {
   const { order, from, limit } = fullRange;
   const started = performance.now();
   // Steps begin at the oldest event and not at the lowest number.
-  const first = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
-  const range = { ...fullRange, low: greaterOf(fullRange.low, first ?? fullRange.high) };
+  const firstPosition = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
+  const range = { ...fullRange, low: greaterOf(fullRange.low, firstPosition ?? fullRange.high) };
   // Steps begin at the position; the positions before it are not read.
   let remaining: Range | undefined =
     order === 'asc'

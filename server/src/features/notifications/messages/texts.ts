@@ -24,7 +24,10 @@ export const codeText = (senderName: string, code: string, validityMs: number): 
 /** Control characters and line breaks in a name could imitate the text of this message. */
 const toOneLine = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
-/** A code that authorizes one action; `description` names it, such as the amount and the payee. */
+/**
+ * A code that authorizes one action; `description` states the action, such as the amount and the
+ * payee.
+ */
 export const scaCodeText = (
   senderName: string,
   code: string,

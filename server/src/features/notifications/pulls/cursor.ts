@@ -8,7 +8,7 @@ export interface PullPosition {
   eventId: string;
 }
 
-const FORM = /^(\d{1,9}) (-?\d{1,19}) ([\x21-\x7e]{1,200})$/;
+const CURSOR_FORM = /^(\d{1,9}) (-?\d{1,19}) ([\x21-\x7e]{1,200})$/;
 
 export const pullCursorOf = (endpoint: number, { position, eventId }: PullPosition): string =>
   Buffer.from(`${endpoint} ${position} ${eventId}`).toString('base64url');
@@ -16,7 +16,7 @@ export const pullCursorOf = (endpoint: number, { position, eventId }: PullPositi
 /** Throws a fault on `field` for a text that is no cursor of this endpoint. */
 export function readPullCursor(field: string, endpoint: number, text: string): PullPosition {
   const [, number, position = '', eventId = ''] =
-    FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+    CURSOR_FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (Number(number) === endpoint && eventId !== '') {
     const cursor = { position: BigInt(position), eventId };
     if (pullCursorOf(endpoint, cursor) === text) return cursor;

@@ -109,9 +109,9 @@ async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
   let acknowledged = 0;
   let hasMore = true;
   while (hasMore && acknowledged < MAX_ACKNOWLEDGED) {
-    const done = await acknowledgeUpTo(ctx.db, lane, ctx.now, cursor, BATCH);
-    acknowledged += done;
-    hasMore = done === BATCH;
+    const acknowledgedCount = await acknowledgeUpTo(ctx.db, lane, ctx.now, cursor, BATCH);
+    acknowledged += acknowledgedCount;
+    hasMore = acknowledgedCount === BATCH;
   }
   return { acknowledged, hasMore };
 }

@@ -24,7 +24,7 @@ interface Page {
 
 let endpoint: string;
 let secret: string;
-let sent = 0;
+let sentCount = 0;
 
 const create = async (body: object = {}) =>
   ok(await app.call('POST', '/webhook-endpoints', { delivery: 'PULL', ...body }), 201);
@@ -68,10 +68,10 @@ async function emitEvents(): Promise<string> {
 
 beforeEach(async () => {
   app.effects.http = async () => {
-    sent++;
+    sentCount++;
     return { status: 200, headers: {}, body: '' };
   };
-  sent = 0;
+  sentCount = 0;
   const { id, secret: details } = await create();
   endpoint = id;
   secret = details;
@@ -82,13 +82,13 @@ afterEach(async () => {
 });
 
 describe('an endpoint whose deliveries are pulled', () => {
-  it('has no URL, and keeps the way of its deliveries', async () => {
+  it('has no URL, and its delivery method cannot be changed', async () => {
     const details = ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200);
     expect(details).toMatchObject({ delivery: 'PULL', status: 'ENABLED' });
     expect(details).not.toHaveProperty('url');
-    const changed = await change({ url: 'https://example.com/hook' });
-    expect(changed).toMatchObject({ status: 400 });
-    expect(changed.body.details.errors[0].field).toBe('url');
+    const rejectedChange = await change({ url: 'https://example.com/hook' });
+    expect(rejectedChange).toMatchObject({ status: 400 });
+    expect(rejectedChange.body.details.errors[0].field).toBe('url');
     for (const body of [{}, { delivery: 'PULL', url: 'https://example.com/hook' }]) {
       const reply = await app.call('POST', '/webhook-endpoints', body);
       expect(reply.status).toBe(400);
@@ -126,21 +126,21 @@ describe('an endpoint whose deliveries are pulled', () => {
     expect(bodies.some(({ data }) => data.id === customer)).toBe(true);
   });
 
-  it('is never sent to, fails never, and is not paused', async () => {
+  it('receives no requests, does not fail and is not paused', async () => {
     await emitEvents();
-    const before = eventIdsOf(await pull());
+    const idsBefore = eventIdsOf(await pull());
     await app.advance(6 * DAY);
-    expect(sent).toBe(0);
+    expect(sentCount).toBe(0);
     const metrics = (await app.server.inject('/metrics')).body;
     expect(metrics).toContain('railhead_deliveries_pending 0\n');
     expect(ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200)).toMatchObject({
       status: 'ENABLED',
     });
-    expect(eventIdsOf(await pull())).toEqual(before);
-    for (const id of before) expect(await findAttempts(id)).toEqual([]);
+    expect(eventIdsOf(await pull())).toEqual(idsBefore);
+    for (const id of idsBefore) expect(await findAttempts(id)).toEqual([]);
     await app.advance(2 * DAY);
     expect(eventIdsOf(await pull())).toEqual([]);
-    const [id = ''] = before;
+    const [id = ''] = idsBefore;
     expect(await findAttempts(id)).toEqual([{ attempt: 1, result: 'dropped', status: null }]);
   });
 
@@ -173,13 +173,13 @@ describe('pullWebhookDeliveries', () => {
     const listed = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);
     const order = listed.data.map((each: { id: string }) => each.id);
     expect(eventIdsOf(all)).toEqual(order.filter((id: string) => eventIdsOf(all).includes(id)));
-    const first = await pull('?limit=2');
-    expect(first).toMatchObject({ hasMore: true });
-    expect(eventIdsOf(first)).toEqual(eventIdsOf(all).slice(0, 2));
-    expect(eventIdsOf(await pull('?limit=2'))).toEqual(eventIdsOf(first));
-    const rest = await pull(`?limit=100&after=${first.cursor}`);
-    expect(eventIdsOf(rest)).toEqual(eventIdsOf(all).slice(2));
-    expect(eventIdsOf(await pull(`?after=${rest.cursor}`))).toEqual([]);
+    const firstPage = await pull('?limit=2');
+    expect(firstPage).toMatchObject({ hasMore: true });
+    expect(eventIdsOf(firstPage)).toEqual(eventIdsOf(all).slice(0, 2));
+    expect(eventIdsOf(await pull('?limit=2'))).toEqual(eventIdsOf(firstPage));
+    const remainingPage = await pull(`?limit=100&after=${firstPage.cursor}`);
+    expect(eventIdsOf(remainingPage)).toEqual(eventIdsOf(all).slice(2));
+    expect(eventIdsOf(await pull(`?after=${remainingPage.cursor}`))).toEqual([]);
   });
 
   it('waits for a delivery', async () => {
@@ -196,7 +196,7 @@ describe('pullWebhookDeliveries', () => {
   it('rejects unknown parameters, and cursors of other endpoints', async () => {
     await emitEvents();
     const { cursor } = await pull();
-    const other = await create();
+    const otherEndpoint = await create();
     const invalid: [string, string][] = [
       ['?x=1', 'x'],
       ['?limit=101', 'limit'],
@@ -208,18 +208,18 @@ describe('pullWebhookDeliveries', () => {
       expect(reply.status).toBe(400);
       expect(reply.body.details.errors[0].field).toBe(field);
     }
-    expect((await requestPull(`?after=${cursor}`, other.id)).status).toBe(400);
-    expect((await acknowledge({ cursor }, other.id)).status).toBe(400);
-    await app.call('DELETE', `/webhook-endpoints/${other.id}`);
+    expect((await requestPull(`?after=${cursor}`, otherEndpoint.id)).status).toBe(400);
+    expect((await acknowledge({ cursor }, otherEndpoint.id)).status).toBe(400);
+    await app.call('DELETE', `/webhook-endpoints/${otherEndpoint.id}`);
   });
 
   it('does not return an event whose data was erased', async () => {
     const customerId = await emitEvents();
-    const before = await pull('?limit=100');
+    const pageBefore = await pull('?limit=100');
     await app.runtime.db.query('update customers set data_key = null where id = $1', [customerId]);
-    const after = await pull('?limit=100');
-    expect(after.data.length).toBeLessThan(before.data.length);
-    expect(JSON.stringify(after)).not.toContain('Lovelace');
+    const pageAfter = await pull('?limit=100');
+    expect(pageAfter.data.length).toBeLessThan(pageBefore.data.length);
+    expect(JSON.stringify(pageAfter)).not.toContain('Lovelace');
   });
 
   it('returns an event again that was sent again', async () => {
@@ -240,19 +240,19 @@ describe('pullWebhookDeliveries', () => {
 describe('acknowledgeWebhookDeliveries', () => {
   it('ends deliveries up to a position', async () => {
     await emitEvents();
-    const first = await pull('?limit=1');
+    const firstPage = await pull('?limit=1');
     await emitEvents();
     const all = await pull('?limit=100');
-    const body = { cursor: first.cursor };
+    const body = { cursor: firstPage.cursor };
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 1, hasMore: false });
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 0, hasMore: false });
     expect(eventIdsOf(await pull('?limit=100'))).toEqual(eventIdsOf(all).slice(1));
-    const listed = ok(await app.call('GET', `/webhook-deliveries/${first.data[0]?.id}`), 200);
-    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: eventIdsOf(first)[0] });
+    const listed = ok(await app.call('GET', `/webhook-deliveries/${firstPage.data[0]?.id}`), 200);
+    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: eventIdsOf(firstPage)[0] });
     const next = ok(await app.call('GET', `/webhook-deliveries/${all.data[1]?.id}`), 200);
     expect(next).toMatchObject({ status: 'PENDING', attemptCount: 0 });
     expect(next).not.toHaveProperty('nextAttemptAt');
-    expect(await findAttempts(eventIdsOf(first)[0] ?? '')).toEqual([
+    expect(await findAttempts(eventIdsOf(firstPage)[0] ?? '')).toEqual([
       { attempt: 1, result: 'delivered', status: null },
     ]);
   });
@@ -268,7 +268,7 @@ describe('acknowledgeWebhookDeliveries', () => {
     expect(first).toBe(all[0]);
   });
 
-  it('needs either a cursor or IDs', async () => {
+  it('requires either a cursor or IDs', async () => {
     for (const body of [{}, { cursor: 'x', eventIds: ['x'] }, { eventIds: [] }, { cursor: 'x' }]) {
       expect((await acknowledge(body)).status).toBe(400);
     }
@@ -297,11 +297,18 @@ describe('permissions', () => {
   it('do not extend to endpoints of other platforms, or that are sent to', async () => {
     await emitEvents();
     const path = `/webhook-endpoints/${endpoint}`;
-    const other = { as: app.other };
+    const asOtherPlatform = { as: app.other };
     const eventIds = eventIdsOf(await pull());
-    expect((await app.call('GET', `${path}/deliveries`, undefined, other)).status).toBe(404);
-    const theirs = await app.call('POST', `${path}/acknowledgements`, { eventIds }, other);
-    expect(theirs.status).toBe(404);
+    expect((await app.call('GET', `${path}/deliveries`, undefined, asOtherPlatform)).status).toBe(
+      404,
+    );
+    const otherReply = await app.call(
+      'POST',
+      `${path}/acknowledgements`,
+      { eventIds },
+      asOtherPlatform,
+    );
+    expect(otherReply.status).toBe(404);
     expect(eventIdsOf(await pull())).toEqual(eventIds);
     const body = { url: 'https://example.com/hook' };
     const { id } = ok(await app.call('POST', '/webhook-endpoints', body), 201);

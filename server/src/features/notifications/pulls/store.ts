@@ -30,8 +30,8 @@ export interface PullRow extends StoredEvent {
   keys: EndpointKey[];
 }
 
-// `customers` belongs to a later wing, so it is read in SQL only. Events are looked up one by one in
-// subqueries that the planner cannot join.
+// `customers` belongs to a later feature, so it is read in SQL only. Events are looked up one by
+// one in subqueries that the planner cannot join.
 const PULL = `
   select e.*, $2::int as endpoint, d.position, d.attempts, w.standard_webhooks as standard,
     w.format, w.keys,
@@ -78,9 +78,9 @@ const acknowledge = (which: string) => `
   )
   select event_id from acknowledged`;
 
-const UP_TO = acknowledge(`(position, event_id) <= ($4::bigint, $5::text)
+const ACKNOWLEDGE_UP_TO = acknowledge(`(position, event_id) <= ($4::bigint, $5::text)
       order by position, event_id limit $6`);
-const THESE = acknowledge('event_id = any($4::text[])');
+const ACKNOWLEDGE_EVENTS = acknowledge('event_id = any($4::text[])');
 
 /** Ends up to `limit` deliveries up to a position; returns their number. */
 export async function acknowledgeUpTo(
@@ -91,7 +91,7 @@ export async function acknowledgeUpTo(
   limit: number,
 ): Promise<number> {
   const values = [platformId, endpoint, new Date(now), position, eventId, limit];
-  return (await db.query(UP_TO, values)).length;
+  return (await db.query(ACKNOWLEDGE_UP_TO, values)).length;
 }
 
 /** Ends the deliveries of these events; returns their number. */
@@ -101,4 +101,4 @@ export const acknowledgeEvents = async (
   now: Time,
   eventIds: readonly string[],
 ): Promise<number> =>
-  (await db.query(THESE, [platformId, endpoint, new Date(now), eventIds])).length;
+  (await db.query(ACKNOWLEDGE_EVENTS, [platformId, endpoint, new Date(now), eventIds])).length;

@@ -98,7 +98,7 @@ async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Re
     const reason = 'The webhook endpoint was deleted.';
     return { caller, stage: (ctx) => fail(ctx, replayId, reason) };
   }
-  // Deliveries of a paused endpoint, and those that are pulled, delay no others.
+  // Deliveries of a paused endpoint and pulled deliveries do not delay other deliveries.
   if (target.isSent && !(await hasFewDueDeliveries(runtime, row))) {
     return {
       caller,

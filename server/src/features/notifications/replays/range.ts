@@ -2,7 +2,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { countUndelivered, eventIdsOf, pageOfDeliveries } from '../deliveries/index.ts';
-import { isWanted, type Target } from '../endpoints/index.ts';
+import { receivesType, type Target } from '../endpoints/index.ts';
 import { type Counted, countEvents, eventsAfter } from '../events/index.ts';
 import { MAX_EVENTS } from './contract.ts';
 import type { ReplayScope } from './store.ts';
@@ -53,7 +53,7 @@ export async function nextEvents(
 ): Promise<ReplayStep> {
   const { target, scope } = range;
   const idsOf = (events: readonly { id: string; type: string }[]) =>
-    events.filter(({ type }) => type !== 'TEST' && isWanted(target, type)).map(({ id }) => id);
+    events.filter(({ type }) => type !== 'TEST' && receivesType(target, type)).map(({ id }) => id);
   if (scope === 'ALL') {
     const step = await eventsAfter(db, eventsOf(range), position, limit);
     return { eventIds: idsOf(step.events), place: step.cursor };

@@ -43,7 +43,7 @@ afterEach(async () => {
 afterAll(() => receiver.close());
 
 describe('createWebhookReplay', () => {
-  it('sends failed and pending events, as counted by the preview, but no delivered ones', async () => {
+  it('sends failed and pending events, as counted by the preview, but no delivered events', async () => {
     await emit(1);
     const from = formatTime(app.effects.now() - HOUR);
     receiver.behave(503);
@@ -76,9 +76,9 @@ describe('createWebhookReplay', () => {
   it('sends all events of the types of the endpoint, including those before its creation', async () => {
     const from = formatTime(app.effects.now());
     await emit(2);
-    const other = await startReceiver();
+    const otherReceiver = await startReceiver();
     const laterEndpoint = ok(
-      await app.call('POST', '/webhook-endpoints', { url: other.url }),
+      await app.call('POST', '/webhook-endpoints', { url: otherReceiver.url }),
       201,
     ).id;
     const body = {
@@ -93,13 +93,13 @@ describe('createWebhookReplay', () => {
     const { id } = ok(await create(body), 202);
     await app.settle();
     expect(await get(id)).toMatchObject({ status: 'COMPLETED', total: count, done: count });
-    expect(other.arrivals).toHaveLength(count);
-    const ids = other.arrivals.map((each) => each.id);
+    expect(otherReceiver.arrivals).toHaveLength(count);
+    const ids = otherReceiver.arrivals.map((each) => each.id);
     expect(
       ids.filter((each) => receiver.arrivals.some((delivery) => delivery.id === each)),
     ).toHaveLength(2);
     ok(await app.call('DELETE', `/webhook-endpoints/${laterEndpoint}`), 204);
-    await other.close();
+    await otherReceiver.close();
   });
 
   it('runs in steps, and a repeated step changes nothing', async () => {
@@ -165,11 +165,11 @@ describe('createWebhookReplay', () => {
     await waitUntilEventsVisible(app);
     const body = { endpointId: hook.id, from, scope: 'ALL' };
     expect((await call('POST', '/webhook-replays/preview', body)).count).toBeGreaterThan(0);
-    const before = receiver.arrivals.length;
+    const arrivalsBefore = receiver.arrivals.length;
     const { id, total } = await call('POST', '/webhook-replays', body);
     await app.settle();
     expect((await call('GET', `/webhook-replays/${id}`)).status).toBe('COMPLETED');
-    expect(receiver.arrivals).toHaveLength(before + total);
+    expect(receiver.arrivals).toHaveLength(arrivalsBefore + total);
   });
 
   it('is limited to one per endpoint', async () => {

@@ -33,7 +33,7 @@ const attemptsMadeSql = (endpoint: string) => `(select coalesce(max(a.attempt), 
     from webhook_attempts a where a.platform_id = e.platform_id and a.endpoint = ${endpoint}
       and a.event_id = e.id)`;
 
-const ONE = `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.balance, e.held,
+const EVENT_BY_ID = `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.balance, e.held,
     e.created_at, ${attemptsMadeSql('0')} as attempts
   from events e left join events b on b.id = e.base_id where e.id = $1`;
 
@@ -44,16 +44,16 @@ export async function storedEvent(
   db: Database,
   id: string,
 ): Promise<EventWithAttempts | undefined> {
-  const [row] = await db.query<Stored<EventWithAttempts>>(ONE, [id]);
+  const [row] = await db.query<Stored<EventWithAttempts>>(EVENT_BY_ID, [id]);
   return row && restored(row);
 }
 
-/** The position of a delivery that is pulled: behind those that could be read before. */
+/** The position of a pulled delivery: after all deliveries that could be read before. */
 const positionOf = (endpoint: string) => `(select event_position() from webhook_endpoints w
         where w.platform_id = e.platform_id and w.number = ${endpoint} and w.number > 0
           and w.url is null)`;
 
-// `customers` belongs to a later wing, so it is read in SQL only.
+// `customers` belongs to a later feature, so it is read in SQL only.
 const REQUEUE = `
   with requeued as (
     insert into webhook_queue (event_id, platform_id, endpoint, due_at, attempts, position)

@@ -205,9 +205,9 @@ describe('retry schedule', () => {
       expect(await deliverer.runDue()).toBe(0);
       outbox.clock.now = due_at;
     }
-    const wanted = gaps.map((_, index) => RETRY_DELAYS_MS[Math.min(index, 5)] as number);
+    const expectedDelays = gaps.map((_, index) => RETRY_DELAYS_MS[Math.min(index, 5)] as number);
     for (const [index, gap] of gaps.entries()) {
-      expect(Math.abs(gap / (wanted[index] as number) - 1)).toBeLessThanOrEqual(0.1);
+      expect(Math.abs(gap / (expectedDelays[index] as number) - 1)).toBeLessThanOrEqual(0.1);
     }
     expect(new Set(gaps.slice(5).map((gap) => gap % 1_000)).size).toBeGreaterThan(3);
     expect(outbox.clock.now - start).toBeGreaterThan(6 * DAY);
@@ -298,8 +298,8 @@ describe('queue', () => {
       ),
     );
     // Random response times, so that the order is not accidental.
-    const chance = seededChance('answers');
-    receiver.behave((response) => void setTimeout(() => response.end(), chance.integerBelow(10)));
+    const random = seededChance('answers');
+    receiver.behave((response) => void setTimeout(() => response.end(), random.integerBelow(10)));
     await outbox.deliverer().runDue();
     expect(receiver.arrivals).toHaveLength(200);
     for (const subject of payments) {

@@ -21,7 +21,7 @@ import { createLanes, LIMITS, type Limits } from './lanes.ts';
 import { createReader, LEASE_MS, type ReadBatch } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
-import { excerptOf, headOf, type Sent, send } from './send.ts';
+import { type AttemptOutcome, excerptOf, headOf, send } from './send.ts';
 import {
   type DueEvent,
   firstQueued,
@@ -73,13 +73,17 @@ const MAX_PER_ROUND_UNDER_LOAD = 8;
 /** Less than the usual grace period of process supervisors. */
 const STOP_WAIT_MS = 5_000;
 
-function resultOf(sent: Sent, next: Time | null): AttemptResult {
+function resultOf(sent: AttemptOutcome, next: Time | null): AttemptResult {
   if (isDelivered(sent.status)) return 'delivered';
   return next === null ? 'dropped' : 'retry';
 }
 
 /** The result of an attempt and the time of the next one. */
-function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: PlatformTime }): Outcome {
+function outcomeOf(
+  effects: Effects,
+  event: DueEvent,
+  sent: AttemptOutcome & { end: PlatformTime },
+): Outcome {
   const attempt = event.attempts + 1;
   const { at, end, status, error, ms } = sent;
   const { platform_id, endpoint } = event;
@@ -416,14 +420,15 @@ function deliveriesOf(
       const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
         const { eventCount } = await pipeline.deliverBatch(effects.now(), doNothing, false);
-        const answered = await endsPromptly(pipeline.waitUntilIdle());
+        const hasResponded = await endsPromptly(pipeline.waitUntilIdle());
         const attempts = pipeline.attempts() - attemptsBefore;
-        if (!answered || attempts > 0) return { attempts, answered };
+        if (!hasResponded || attempts > 0) return { attempts, answered: hasResponded };
         // Nothing was left to send, or another process has not released its lease yet.
         const isLeaseAwaited = eventCount === 0 && performance.now() < leasedUntil;
         if (!isLeaseAwaited) return { attempts, answered: eventCount > 0 };
         const now = await options.clocks.nowOf({ platformId });
-        if ((await firstQueued(db, platformId, now)) === undefined) return { attempts, answered };
+        if ((await firstQueued(db, platformId, now)) === undefined)
+          return { attempts, answered: hasResponded };
         await sleep(MIN_PAUSE_MS);
       }
     },

@@ -128,25 +128,26 @@ describe('headersOf', () => {
     const [version, signature = ''] = (headers['webhook-signature'] as string).split(',');
     expect(version).toBe('v1a');
     const signed = Buffer.from(`${createEvent().id}.1700000000.${body}`);
-    const other = createPublicKey(key.standard.publicKeyPem);
-    expect(verify(null, signed, other, Buffer.from(signature, 'base64'))).toBe(true);
+    const standardKey = createPublicKey(key.standard.publicKeyPem);
+    expect(verify(null, signed, standardKey, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
   it('has one signature for each format of an event, computed once', () => {
     const signatures = createSignatures();
     const [full, thin] = [bodyOf(createEvent(), naming), bodyOf(createEvent(), naming, 'THIN')];
-    const first = signatures.of(createEvent().id, 'FULL', full, key);
+    const firstSignature = signatures.of(createEvent().id, 'FULL', full, key);
     const second = signatures.of(createEvent().id, 'THIN', thin, key);
     const publicKey = createPublicKey(key.publicKeyPem);
     const isVerified = (body: string, signature: string) =>
       verify('sha256', Buffer.from(body), publicKey, Buffer.from(signature, 'base64'));
-    expect([isVerified(full, first), isVerified(thin, second)]).toEqual([true, true]);
-    // ECDSA draws a number for each signature, so the same text is the same computation.
-    expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(first);
+    expect([isVerified(full, firstSignature), isVerified(thin, second)]).toEqual([true, true]);
+    // ECDSA uses a random number for each signature, so an equal text shows that it was computed
+    // once.
+    expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(firstSignature);
     expect(signatures.of(createEvent().id, 'THIN', thin, key)).toBe(second);
   });
 
-  it('names the signature header after the service name prefix', () => {
+  it('derives the name of the signature header from the service name prefix', () => {
     const headers = headersOf(signatureOf('{}', key), key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers['X-Acme-Signature-Key-Id']).toBe('key-1');

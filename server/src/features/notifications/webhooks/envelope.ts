@@ -69,11 +69,11 @@ function dataOf(event: StoredEvent, naming: Naming, format: EventFormat): string
   // Most events are sent as stored, without parsing.
   if (event.balance === null && naming.prefix === DEFAULT_PREFIX) return event.data;
   const data: unknown = JSON.parse(event.data);
-  const shown =
+  const shownResource =
     event.balance === null
       ? data
       : withBalances(data as Parameters<typeof withBalances>[0], event.balance, event.held ?? 0n);
-  return JSON.stringify(naming.toWire(shown));
+  return JSON.stringify(naming.toWire(shownResource));
 }
 
 /**
@@ -81,12 +81,12 @@ function dataOf(event: StoredEvent, naming: Naming, format: EventFormat): string
  * send the same bytes.
  */
 export function bodyOf(event: StoredEvent, naming: Naming, format: EventFormat = 'FULL'): string {
-  const mark = event.type === testEvent.type ? '"test":true,' : '';
+  const testField = event.type === testEvent.type ? '"test":true,' : '';
   const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>
     JSON.stringify(each),
   );
   const data = dataOf(event, naming, format);
-  return `{${mark}"id":${id},"type":${type},"timestamp":${time},"data":${data}}`;
+  return `{${testField}"id":${id},"type":${type},"timestamp":${time},"data":${data}}`;
 }
 
 const toBase64 = (bytes: Buffer) => bytes.toString('base64');

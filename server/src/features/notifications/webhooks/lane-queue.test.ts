@@ -17,7 +17,7 @@ const eventOf = ({ id, subject }: Part) =>
     balance: subject === null ? 1n : null,
   }) as DueEvent;
 
-/** The same rules by searching a list. */
+/** A queue with the same rules that searches a list. */
 function createSearchedQueue() {
   let queue: DueEvent[] = [];
   const busy = new Set<string>();
@@ -51,20 +51,20 @@ describe('queue of a lane', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const [queue, expected] = [createLaneQueue(), createSearchedQueue()];
-        const taken: DueEvent[] = [];
-        steps.forEach((each, id) => {
-          if (each === 'take') {
+        const takenEvents: DueEvent[] = [];
+        steps.forEach((action, id) => {
+          if (action === 'take') {
             const event = queue.take();
             expect(event).toBe(expected.take());
-            if (event) taken.push(event);
-          } else if ('push' in each) {
-            const event = eventOf({ id, subject: each.push });
+            if (event) takenEvents.push(event);
+          } else if ('push' in action) {
+            const event = eventOf({ id, subject: action.push });
             queue.push(event);
             expected.push(event);
-          } else if ('shorten' in each) {
-            expect(queue.shorten(each.shorten)).toEqual(expected.shorten(each.shorten));
+          } else if ('shorten' in action) {
+            expect(queue.shorten(action.shorten)).toEqual(expected.shorten(action.shorten));
           } else {
-            const [event] = taken.splice(each.end % Math.max(1, taken.length), 1);
+            const [event] = takenEvents.splice(action.end % Math.max(1, takenEvents.length), 1);
             if (event) {
               queue.end(event);
               expected.end(event);

@@ -120,9 +120,9 @@ describe('lane', () => {
   it('sends the events of one resource sequentially, except balance events', () => {
     const lanes = createLanes(LIMITS);
     const [first, second, third] = [1, 2, 3].map(() => dueEvent('A', { subject: 'Transaction:T' }));
-    const other = dueEvent('A');
-    for (const each of [first, second, other, third]) lanes.add(each as DueEvent);
-    expect(lanes.next()).toEqual([first, other]);
+    const otherEvent = dueEvent('A');
+    for (const each of [first, second, otherEvent, third]) lanes.add(each as DueEvent);
+    expect(lanes.next()).toEqual([first, otherEvent]);
     lanes.done(first as DueEvent, { delivered: true, ms: 1 });
     expect(lanes.next()).toEqual([second]);
     const balances = [1, 2].map(() => dueEvent('B', { subject: 'InternalAccount:X', balance: 1n }));
@@ -164,11 +164,11 @@ describe('several lanes', () => {
     measureWidthAfter(lanes, true, 20);
     const sent = fill(lanes, 'A');
     expect(sent).toHaveLength(8);
-    const others = [1, 2, 3].flatMap((endpoint) => [
+    const otherEvents = [1, 2, 3].flatMap((endpoint) => [
       dueEvent('A', { endpoint }),
       dueEvent('A', { endpoint }),
     ]);
-    for (const each of others) lanes.add(each);
+    for (const each of otherEvents) lanes.add(each);
     expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);
     finish(lanes, sent.slice(0, 2), true);
     // Eleven were in flight and nine are: no lane gets a second slot yet.

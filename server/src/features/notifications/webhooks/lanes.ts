@@ -1,8 +1,8 @@
-// Concurrency limits for webhook delivery. Every endpoint has a lane with a number of slots; a success adds
-// one, a failure halves them, so an unavailable receiver occupies one request and does not slow the others.
-// The lanes of one platform share its maximum; each may use one slot beyond it, so that a slow endpoint
-// does not stop the others. Choosing the next event takes constant time: lanes that cannot send now are not
-// visited. No I/O here: the deliverer reads, sends and records.
+// Concurrency limits for webhook delivery, without I/O: the deliverer reads, sends and records. Every
+// endpoint has a lane with a number of slots; a success adds one, a failure halves them, so an
+// unavailable receiver occupies one request and does not slow the others. The lanes of one platform
+// share its maximum; each may use one slot beyond it, so that a slow endpoint does not stop the
+// others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
@@ -107,6 +107,7 @@ const createLane = (platform: Platform, slots: number): Lane => ({
   buffered: new Set(),
 });
 
+/** Choosing the next event takes constant time: lanes that cannot send now are not visited. */
 export function createLanes(limits: Limits): Lanes {
   const platforms = new Map<string, Platform>();
   /** Lanes with a buffered event. */
@@ -121,7 +122,8 @@ export function createLanes(limits: Limits): Lanes {
   let queued = 0;
   let inFlight = 0;
   let failingInFlight = 0;
-  // Failing receivers, however many, get at most half of the requests in flight.
+  // Failing receivers together get at most half of the requests in flight, regardless of their
+  // number.
   const failingMax = Math.ceil(limits.inFlightTotal / 2);
 
   function prune(): void {
@@ -203,14 +205,14 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function next(maximum = Number.POSITIVE_INFINITY): DueEvent[] {
-    const out: DueEvent[] = [];
+    const sendableEvents: DueEvent[] = [];
     // Round robin: a lane that was served moves to the end.
     for (const lane of sendable) {
-      if (inFlight >= limits.inFlightTotal || out.length >= maximum) break;
+      if (inFlight >= limits.inFlightTotal || sendableEvents.length >= maximum) break;
       const event = take(lane);
-      if (event) out.push(event);
+      if (event) sendableEvents.push(event);
     }
-    return out;
+    return sendableEvents;
   }
 
   function resumeStalled(): void {
@@ -256,8 +258,8 @@ export function createLanes(limits: Limits): Lanes {
   return {
     room({ platformId, endpoint }) {
       const lane = laneOf(platformId, endpoint);
-      const wanted = capacityOf(lane) - lane.buffered.size;
-      return Math.max(0, Math.min(wanted, limits.buffered - total));
+      const freeCapacity = capacityOf(lane) - lane.buffered.size;
+      return Math.max(0, Math.min(freeCapacity, limits.buffered - total));
     },
     buffered: ({ platformId, endpoint }) => laneOf(platformId, endpoint).buffered,
     add(event) {

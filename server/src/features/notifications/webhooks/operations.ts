@@ -16,7 +16,7 @@ import { recordTest } from './attempts-store.ts';
 import { sendTestEvent, sendTestWebhook } from './contract.ts';
 import type { StoredEvent } from './envelope.ts';
 import { isDelivered } from './schedule.ts';
-import { excerptOf, headOf, type Sent, send } from './send.ts';
+import { type AttemptOutcome, excerptOf, headOf, send } from './send.ts';
 
 export interface WebhookDeps {
   keys: SigningKeys;
@@ -33,9 +33,9 @@ function testAddress(endpoint: string, url: string | undefined, rule: EndpointRu
   const requested = url === undefined ? undefined : readUrl(url);
   if (url === undefined || !requested) return endpoint;
   const configuredUrl = new URL(endpoint);
-  const same =
+  const isSameOrigin =
     configuredUrl.protocol === requested.protocol && configuredUrl.host === requested.host;
-  return same && !endpointProblem(url, rule) ? url : endpoint;
+  return isSameOrigin && !endpointProblem(url, rule) ? url : endpoint;
 }
 
 async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | undefined) {
@@ -80,7 +80,7 @@ async function recordAttempt(
   ctx: Ctx,
   deps: WebhookDeps,
   event: StoredEvent,
-  sent: Sent,
+  sent: AttemptOutcome,
 ): Promise<void> {
   const result = isDelivered(sent.status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);

@@ -45,7 +45,7 @@ async function oldestSeconds({ db, effects }: Pick<Runtime, 'db' | 'effects'>): 
   return row?.uuid == null ? 0 : Math.max(0, now - timeOfUuid7(row.uuid)) / 1_000;
 }
 
-/** For how long the delivery has been due that has been due longest, of those that are read. */
+/** Seconds since the due time of the oldest due delivery, among the deliveries that are read. */
 export async function longestOverdueSeconds({
   db,
   effects,

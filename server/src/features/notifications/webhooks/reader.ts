@@ -18,7 +18,7 @@ import {
   type QueuePosition,
   type ReadRequest,
   type SealedEvent,
-  type Waiting,
+  type WaitingEndpoint,
   waitingLanes,
 } from './store.ts';
 
@@ -101,13 +101,13 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   /** How far the buffered events of an endpoint reach in its queue, and until when to read on from there. */
   const progress = new Map<string, { position: QueuePosition; until: Time }>();
 
-  /** Reads on from the last position, behind which nothing is buffered, or from the start. */
+  /** Continues at the last position, after which no event is buffered, or at the start. */
   function requestOf(lane: LaneId, wanted: number, now: Time): ReadRequest {
     const { platformId, endpoint } = lane;
     const buffered = lanes.buffered(lane).size;
-    const reached = progress.get(keyOf(lane));
-    if (buffered && reached && reached.until > now) {
-      return { platformId, endpoint, take: wanted, after: reached.position };
+    const lastPosition = progress.get(keyOf(lane));
+    if (buffered && lastPosition && lastPosition.until > now) {
+      return { platformId, endpoint, take: wanted, after: lastPosition.position };
     }
     if (!buffered) progress.delete(keyOf(lane));
     return { platformId, endpoint, take: wanted + buffered, after: null };
@@ -129,14 +129,14 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     }
   }
 
-  function planReads(due: readonly Waiting[], now: Time, total: number) {
+  function planReads(due: readonly WaitingEndpoint[], now: Time, total: number) {
     const requests: ReadRequest[] = [];
     const unleased = new Set<string>();
     let remaining = total;
     for (const lane of due) {
-      const take = Math.min(remaining, lanes.room(lane));
-      if (take > 0) requests.push(requestOf(lane, take, now));
-      remaining -= take;
+      const maximum = Math.min(remaining, lanes.room(lane));
+      if (maximum > 0) requests.push(requestOf(lane, maximum, now));
+      remaining -= maximum;
       if (lanes.leaseOf(lane.platformId) <= now) unleased.add(lane.platformId);
       if (remaining <= 0 || unleased.size >= NEW_LEASES_PER_BATCH) return { requests, cutAt: lane };
     }
@@ -173,7 +173,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   }
 
   /** Endpoints with undelivered events, from the position of this pass. */
-  async function findWaiting(now: Time): Promise<Waiting[]> {
+  async function findWaiting(now: Time): Promise<WaitingEndpoint[]> {
     const position = only === undefined ? after : { platformId: only, endpoint: -1 };
     const next = await waitingLanes(db, now, holder, position ?? FIRST, LANES_PER_BATCH);
     return only === undefined ? next : next.filter(({ platformId }) => platformId === only);
@@ -193,7 +193,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     async readBatch(now: Time, total: number): Promise<ReadBatch> {
       if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
-      const due = waitingEndpoints.filter((each) => each.due && !each.taken);
+      const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.taken);
       // The deliveries of a deleted endpoint end at once.
       const undeliverable = waitingEndpoints.filter(
         ({ target, endpoint, due, taken }) =>
@@ -202,7 +202,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       const discarded = undeliverable.length
         ? await discardUndeliverable(db, now, undeliverable, DISCARD_BATCH)
         : 0;
-      const deliverable = due.filter((each) => each.target === 'url');
+      const deliverable = dueEndpoints.filter((each) => each.target === 'url');
       const { requests, cutAt } = planReads(deliverable, now, total);
       const last =
         waitingEndpoints.length === LANES_PER_BATCH ? (waitingEndpoints.at(-1) ?? null) : null;

@@ -19,9 +19,9 @@ let outbox: Outbox;
 const receivers: Receiver[] = [];
 
 async function startReceiverWith(...behavior: Parameters<typeof startReceiver>): Promise<Receiver> {
-  const made = await startReceiver(...behavior);
-  receivers.push(made);
-  return made;
+  const receiver = await startReceiver(...behavior);
+  receivers.push(receiver);
+  return receiver;
 }
 
 beforeEach(async () => {
@@ -48,22 +48,22 @@ describe('unavailable receiver', () => {
   it('delays no other platform, and is limited to one request at a time', async () => {
     const dead = await startReceiverWith(ignoreRequest);
     const alive = await startReceiverWith();
-    const a = await outbox.platform(dead.url);
-    const b = await outbox.platform(alive.url);
-    await outbox.events(a, emptyBodies(500));
+    const deadPlatform = await outbox.platform(dead.url);
+    const alivePlatform = await outbox.platform(alive.url);
+    await outbox.events(deadPlatform, emptyBodies(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 400 });
     deliverer.start();
     await dead.has(2);
-    const ids = await outbox.events(b, emptyBodies(300));
+    const ids = await outbox.events(alivePlatform, emptyBodies(300));
     deliverer.wake();
     await alive.has(300);
     // At most one round of requests to the unavailable receiver can have ended by now.
     expect(dead.arrivals.length).toBeLessThanOrEqual(8);
     expect(idsOf(alive).sort()).toEqual(ids);
     await dead.has(6);
-    const before = dead.arrivals.length;
+    const arrivalsBefore = dead.arrivals.length;
     await sleep(1_000);
-    expect(dead.arrivals.length - before).toBeLessThanOrEqual(3);
+    expect(dead.arrivals.length - arrivalsBefore).toBeLessThanOrEqual(3);
   });
 
   it('does not block a healthy receiver, even if a hundred are unavailable', async () => {
@@ -125,10 +125,10 @@ describe('two processes on one database', () => {
     for (const platform of platforms) await outbox.events(platform, emptyBodies(15));
     // A small buffer, so that neither process leases every platform first.
     const limits = { buffered: 60 };
-    const both = [outbox.db, outbox.anotherDatabase()].map((db) =>
+    const deliverers = [outbox.db, outbox.anotherDatabase()].map((db) =>
       outbox.deliverer({ db, limits }),
     );
-    const [firstCount, secondCount] = await Promise.all(both.map((each) => each.runDue()));
+    const [firstCount, secondCount] = await Promise.all(deliverers.map((each) => each.runDue()));
     expect(Math.min(firstCount as number, secondCount as number)).toBeGreaterThan(100);
     expect((firstCount as number) + (secondCount as number)).toBe(1_500);
     expect(new Set(idsOf(receiver)).size).toBe(1_500);
@@ -144,15 +144,15 @@ describe('two processes on one database', () => {
     const slow = outbox.deliverer();
     slow.start();
     await receiver.has(1);
-    const other = outbox.deliverer({ db: outbox.anotherDatabase() });
+    const otherDeliverer = outbox.deliverer({ db: outbox.anotherDatabase() });
     const leaseEnd = async () => {
       const [row] = await outbox.db.query<{ until: number }>('select until from webhook_lanes');
       return row?.until ?? 0;
     };
-    for (let passed = 0; passed < 3 * LEASE_MS; passed += 0.6 * LEASE_MS) {
+    for (let elapsedMs = 0; elapsedMs < 3 * LEASE_MS; elapsedMs += 0.6 * LEASE_MS) {
       outbox.clock.now += 0.6 * LEASE_MS;
       await waitUntil(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
-      expect(await other.runDue()).toBe(0);
+      expect(await otherDeliverer.runDue()).toBe(0);
     }
     answer();
     await waitUntil(async () => (await outbox.undelivered()) === 0);
@@ -166,20 +166,20 @@ describe('stop', () => {
     const receiver = await startReceiverWith();
     const platform = await outbox.platform(receiver.url);
     const start = outbox.clock.now;
-    const first = outbox.deliverer();
+    const firstDeliverer = outbox.deliverer();
     await outbox.events(platform, emptyBodies(50));
-    await first.runDue();
+    await firstDeliverer.runDue();
     const ids = await outbox.events(platform, emptyBodies(200));
     receiver.behave((response) => void setTimeout(() => response.end(), 50));
-    first.start();
+    firstDeliverer.start();
     await receiver.has(58);
-    await first.stop();
-    const sent = receiver.arrivals.length;
-    expect(sent).toBeLessThan(250);
-    expect(await outbox.undelivered()).toBe(250 - sent);
+    await firstDeliverer.stop();
+    const sentCount = receiver.arrivals.length;
+    expect(sentCount).toBeLessThan(250);
+    expect(await outbox.undelivered()).toBe(250 - sentCount);
     expect(await outbox.state(ids.at(-1) as string)).toEqual({ due_at: start, attempts: 0 });
     receiver.behave(200);
-    expect(await outbox.deliverer().runDue()).toBe(250 - sent);
+    expect(await outbox.deliverer().runDue()).toBe(250 - sentCount);
     expect(new Set(idsOf(receiver)).size).toBe(250);
     expect(receiver.arrivals).toHaveLength(250);
   });
@@ -195,10 +195,10 @@ describe('wake', () => {
     for (let i = 1; i <= 3; i++) {
       await sleep(120);
       await outbox.events(platform, [{}]);
-      const before = performance.now();
+      const startedAt = performance.now();
       deliverer.wake();
       await receiver.has(i);
-      soonest = Math.min(soonest, performance.now() - before);
+      soonest = Math.min(soonest, performance.now() - startedAt);
     }
     expect(soonest).toBeLessThan(300);
   });
@@ -210,10 +210,10 @@ describe('server under load', () => {
     await outbox.events(await outbox.platform(receiver.url), emptyBodies(1_000));
     let waiting = 1;
     const deliverer = outbox.deliverer({ isUnderLoad: () => waiting > 0 });
-    const before = performance.now();
+    const startedAt = performance.now();
     deliverer.start();
     await sleep(400);
-    const most = 8 * (1 + (performance.now() - before) / 10);
+    const most = 8 * (1 + (performance.now() - startedAt) / 10);
     expect(receiver.arrivals.length).toBeGreaterThan(8);
     expect(receiver.arrivals.length).toBeLessThanOrEqual(most);
     waiting = 0;
@@ -294,9 +294,9 @@ describe('backlog', () => {
     const platforms = await Promise.all([1, 2, 3, 4].map(() => outbox.platform(receiver.url)));
     for (const platform of platforms) await outbox.events(platform, emptyBodies(2_500));
     const deliverer = outbox.deliverer();
-    const before = performance.now();
+    const startedAt = performance.now();
     expect(await deliverer.runDue()).toBe(10_000);
-    const perSecond = Math.round(10_000_000 / (performance.now() - before));
+    const perSecond = Math.round(10_000_000 / (performance.now() - startedAt));
     console.log(`${perSecond} deliveries a second, receiver in the same process`);
     expect(new Set(idsOf(receiver)).size).toBe(10_000);
     expect(receiver.arrivals).toHaveLength(10_000);

@@ -1,5 +1,5 @@
-// Retry schedule of webhook delivery, as suggested by Standard Webhooks: short delays first, for a receiver
-// that restarts, then spread over a week, for one that needs an engineer.
+// Retry schedule of webhook delivery, as suggested by Standard Webhooks: short delays first, for a
+// receiver that restarts, then delays over a week, for a receiver that needs manual repair.
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { PlatformTime } from '../../../runtime/clocks/clocks.ts';
 

@@ -40,7 +40,7 @@ const readStoredEvents = async (subject: string) => {
 const eraseKey = (id: string) =>
   app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
 
-it('stores customer data encrypted and sends the same bytes in every attempt', async () => {
+it('the deliverer stores customer data encrypted and sends the same bytes in every attempt', async () => {
   receiver.behave(500);
   const person = await createCustomer(app, {}, { fullName: NAME });
   const [event] = await readStoredEvents(person.id);
@@ -57,37 +57,37 @@ it('stores customer data encrypted and sends the same bytes in every attempt', a
   expect((await readStoredEvents(person.id))[0]?.due_at).toBeNull();
 });
 
-it('never sends an event whose key was erased, and delivers the others', async () => {
+it('the deliverer never sends an event whose key was erased, and delivers the others', async () => {
   receiver.behave(500);
   const erased = await createCustomer(app);
   await app.settle();
   receiver.behave(200);
   await eraseKey(erased.id);
-  const other = await createCustomer(app);
-  const before = receiver.arrivals.length;
+  const otherCustomer = await createCustomer(app);
+  const countBefore = receiver.arrivals.length;
   await app.advance(FIRST_RETRY_MS);
   const [event] = await readStoredEvents(erased.id);
   expect(event?.due_at).toBeNull();
-  const since = receiver.arrivals.slice(before).map((each) => each.id);
-  expect(since).toContain((await readStoredEvents(other.id))[0]?.id);
+  const since = receiver.arrivals.slice(countBefore).map((each) => each.id);
+  expect(since).toContain((await readStoredEvents(otherCustomer.id))[0]?.id);
   expect(since).not.toContain(event?.id);
   expect(await requeueEvents(app.runtime.db, [event?.id ?? ''], app.effects.now(), [0])).toEqual(
     [],
   );
   await app.settle();
-  expect(receiver.arrivals.slice(before).map((each) => each.id)).not.toContain(event?.id);
+  expect(receiver.arrivals.slice(countBefore).map((each) => each.id)).not.toContain(event?.id);
 });
 
-it('skips a corrupt event, logs it, and delivers the others', async () => {
+it('the deliverer skips a corrupt event, logs it, and delivers the others', async () => {
   const corrupt = await createCustomer(app);
   await app.runtime.db.query(
     "update events set data = 's1.AAAA.AAAA' where subject = $1 and sealed_for is not null",
     [corrupt.id],
   );
-  const other = await createCustomer(app);
+  const otherCustomer = await createCustomer(app);
   await app.settle();
   expect(receiver.arrivals.map((each) => each.id)).toContain(
-    (await readStoredEvents(other.id))[0]?.id,
+    (await readStoredEvents(otherCustomer.id))[0]?.id,
   );
   expect((await readStoredEvents(corrupt.id))[0]?.due_at).toBeNull();
   expect(app.log.some((line) => line.includes('event unreadable'))).toBe(true);

@@ -54,7 +54,7 @@ export interface Target {
 }
 
 /** Result of an attempt. Either `status` or `error` is set. */
-export interface Sent {
+export interface AttemptOutcome {
   /** Start of the attempt. */
   at: Time;
   status: number | null;
@@ -153,7 +153,7 @@ export function createDeliverySigner(
   return (event, target, now) => signDelivery(signing, event, target, now);
 }
 
-const failedAttempt = (startedAt: Time, ms: number, error: string): Sent => ({
+const failedAttempt = (startedAt: Time, ms: number, error: string): AttemptOutcome => ({
   at: startedAt,
   status: null,
   error,
@@ -168,7 +168,7 @@ export async function send(
   event: StoredEvent,
   target: Target,
   traceparent?: string,
-): Promise<Sent> {
+): Promise<AttemptOutcome> {
   const { effects } = deps;
   const { url, environment } = target;
   const started = effects.now();

@@ -48,7 +48,7 @@ export interface DueEvent extends SealedEvent {
 }
 
 /** An endpoint with undelivered events. */
-export interface Waiting extends LaneId {
+export interface WaitingEndpoint extends LaneId {
   /** Whether its earliest event is due. */
   due: boolean;
   /** Whether another process holds the lease of the platform. */
@@ -81,9 +81,9 @@ export interface Outcome extends AttemptRow {
 const dateOf = (time: Time) => new Date(time);
 
 /**
- * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
- * endpoint are not delivered, even if it sets one later. A test is for the configured endpoint only, and
- * the pause of an endpoint for the others.
+ * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform
+ * without an endpoint are not delivered, even if it sets one later. A test is queued for the
+ * configured endpoint only, and the event about a paused endpoint for all other endpoints.
  * Deliveries that are pulled have a position in their order.
  */
 export const ENQUEUE = statement(
@@ -150,7 +150,14 @@ export const waitingLanes = (
   holder: string,
   after: LaneId,
   limit: number,
-) => db.query<Waiting>(WAITING, [dateOf(now), after.platformId, after.endpoint, limit, holder]);
+) =>
+  db.query<WaitingEndpoint>(WAITING, [
+    dateOf(now),
+    after.platformId,
+    after.endpoint,
+    limit,
+    holder,
+  ]);
 
 const LEASE = `
   insert into webhook_lanes (platform_id, holder, until)
@@ -182,7 +189,7 @@ export async function heldByClocks(db: Database, holder: string, now: Time): Pro
   return rows.map((each) => each.platform_id);
 }
 
-const FIRST = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
+const FIRST_QUEUED = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
   where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'kept'
   order by q.due_at limit 1`;
 
@@ -192,7 +199,7 @@ export async function firstQueued(
   platformId: string,
   until: Time,
 ): Promise<Time | undefined> {
-  const rows = await db.query<{ due_at: Time }>(FIRST, [platformId, dateOf(until)]);
+  const rows = await db.query<{ due_at: Time }>(FIRST_QUEUED, [platformId, dateOf(until)]);
   return rows[0]?.due_at;
 }
 
@@ -267,7 +274,7 @@ export async function dueEvents(
   bufferedEvents: readonly { id: string; endpoint: number }[],
 ): Promise<DueEvent[]> {
   const from = requests.map((request) => request.after ?? EARLIEST);
-  const due = await db.query<Stored<DueEvent>>(DUE, [
+  const rows = await db.query<Stored<DueEvent>>(DUE, [
     dateOf(now),
     requests.map((request) => request.platformId),
     requests.map((request) => request.endpoint),
@@ -277,7 +284,7 @@ export async function dueEvents(
     bufferedEvents.map((each) => each.id),
     bufferedEvents.map((each) => each.endpoint),
   ]);
-  return due
+  return rows
     .map((row) => restored<DueEvent>(row))
     .sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
@@ -342,7 +349,7 @@ export async function noteFailing(db: Database, failing: readonly Failing[]): Pr
 }
 
 /** Removes the rows of `gone` from the queue without delivery: their last attempt has failed permanently. */
-const CLOSED = `update webhook_attempts a set result = 'dropped' from gone g
+const END_LAST_ATTEMPTS = `update webhook_attempts a set result = 'dropped' from gone g
     where a.platform_id = g.platform_id and a.endpoint = g.endpoint and a.event_id = g.event_id
       and a.attempt = g.attempts and a.result = 'retry'`;
 
@@ -357,7 +364,7 @@ const DISCARD = `
       where (q.due_at <= ${CLOCK} or w.deleted_at is not null) and ${TARGET} = 'none'
       limit $4::int for update of q skip locked)
     returning platform_id, endpoint, event_id, attempts
-  ), closed as (${CLOSED})
+  ), closed as (${END_LAST_ATTEMPTS})
   select event_id from gone`;
 
 /**
@@ -381,7 +388,7 @@ const DISCARD_UNREADABLE = `
       as u(platform_id, endpoint, event_id)
     where q.platform_id = u.platform_id and q.endpoint = u.endpoint and q.event_id = u.event_id
     returning q.platform_id, q.endpoint, q.event_id, q.attempts
-  ) ${CLOSED}`;
+  ) ${END_LAST_ATTEMPTS}`;
 
 type Queued = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
 

@@ -7,7 +7,7 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import { CONFIGURED } from '../endpoints/index.ts';
 import { storedEvent } from './attempts-store.ts';
-import { excerptOf, headOf, type SendDeps, type Sent, send } from './send.ts';
+import { type AttemptOutcome, excerptOf, headOf, type SendDeps, send } from './send.ts';
 import { recordOutcomes } from './store.ts';
 
 export interface SynchronousDeps extends Omit<SendDeps, 'effects'> {
@@ -28,7 +28,7 @@ export async function sendSynchronously(
   runtime: { effects: Effects; db: Database },
   deps: SynchronousDeps,
   { eventId, endpoint, environment }: SynchronousEvent,
-): Promise<Sent> {
+): Promise<AttemptOutcome> {
   const { effects, db } = runtime;
   const event = await storedEvent(db, eventId);
   if (!event) throw new Error(`event ${eventId} not found`);

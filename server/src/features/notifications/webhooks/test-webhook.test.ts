@@ -109,9 +109,9 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
   it('sends once for one Idempotency-Key', async () => {
     await setEndpoint(receiver.url);
     const headers = { 'idempotency-key': `key of ${path}` };
-    const first = await app.call('POST', path, {}, { headers });
+    const firstReply = await app.call('POST', path, {}, { headers });
     const second = await app.call('POST', path, {}, { headers });
-    expect(second.body).toEqual(first.body);
+    expect(second.body).toEqual(firstReply.body);
     expect(second.headers['idempotency-replayed']).toBe('true');
     expect(receiver.arrivals).toHaveLength(1);
   });
@@ -120,8 +120,8 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     const headers = { 'idempotency-key': `second attempt of ${path}` };
     await receiver.close();
     await setEndpoint(receiver.url);
-    const first = await app.call('POST', path, {}, { headers });
-    expect(first.body.code).toBe('WEBHOOK_DELIVERY_ERROR');
+    const firstReply = await app.call('POST', path, {}, { headers });
+    expect(firstReply.body.code).toBe('WEBHOOK_DELIVERY_ERROR');
     receiver = await startReceiver();
     await setEndpoint(receiver.url);
     expect((await app.call('POST', path, {}, { headers })).status).toBe(200);
@@ -138,14 +138,14 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
 describe('event', () => {
   it('is delivered to the endpoint of its own platform only', async () => {
     await setEndpoint(receiver.url);
-    const other = await startReceiver();
-    await setEndpoint(other.url, app.other.id);
+    const otherReceiver = await startReceiver();
+    await setEndpoint(otherReceiver.url, app.other.id);
     await app.operate(async (ctx) => ctx.emit(approved, 'Customer:1', { id: 'Customer:1' }));
     await app.settle();
     expect(receiver.arrivals.map((each) => each.type)).toEqual(['CUSTOMER.KYC_APPROVED']);
     expect(JSON.parse(receiver.arrivals[0]?.body ?? '').data).toEqual({ id: 'Customer:1' });
-    expect(other.arrivals).toHaveLength(0);
-    await other.close();
+    expect(otherReceiver.arrivals).toHaveLength(0);
+    await otherReceiver.close();
   });
 
   it('is delivered at once while the deliverer runs', async () => {

@@ -4,7 +4,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-interface Shown {
+interface ExchangeRateView {
   sourceCurrency: { code: string };
   destinationCurrency: { code: string };
   destinationPaymentRail: string;
@@ -12,7 +12,7 @@ interface Shown {
 }
 const getRates = (query = '', options = {}) =>
   app.call('GET', `/exchange-rates${query}`, undefined, options);
-const pairsOf = (data: Shown[]) =>
+const pairsOf = (data: ExchangeRateView[]) =>
   data.map((each) => `${each.destinationCurrency.code} ${each.destinationPaymentRail}`).sort();
 
 describe('getExchangeRates', () => {
@@ -41,7 +41,7 @@ describe('getExchangeRates', () => {
 
   it('covers all currencies of the platform by default', async () => {
     const { body } = await getRates('?destinationCurrency=MXN&sendingAmount=500');
-    const sources = new Set(body.data.map((each: Shown) => each.sourceCurrency.code));
+    const sources = new Set(body.data.map((each: ExchangeRateView) => each.sourceCurrency.code));
     expect(sources).toContain('BTC');
     expect(sources).toContain('USD');
     for (const each of body.data) expect(each.sendingAmount).toBe(500);
@@ -96,14 +96,14 @@ describe('getDiscoveries', () => {
   it('returns all institutions, or the institutions of a country and currency', async () => {
     const responses = await getDiscoveries();
     expect(responses.status).toBe(200);
-    const ng = await getDiscoveries('?country=NG');
-    expect(ng.body.data).toContainEqual({
+    const nigerianInstitutions = await getDiscoveries('?country=NG');
+    expect(nigerianInstitutions.body.data).toContainEqual({
       bankName: 'Guaranty Trust Bank',
       displayName: 'GTBank',
       country: 'NG',
       currency: 'NGN',
     });
-    expect(ng.body.data.length).toBeLessThan(responses.body.data.length);
+    expect(nigerianInstitutions.body.data.length).toBeLessThan(responses.body.data.length);
     expect((await getDiscoveries('?country=SV&currency=USD')).body.data.length).toBeGreaterThan(0);
     expect((await getDiscoveries('?country=NG&currency=USD')).body.data).toEqual([]);
   });

@@ -19,13 +19,14 @@ import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 
 /** Decimal places; more for very small rates. */
-const PLACES = 8;
-const LEAST_DIGITS = 100_000n;
+const DECIMAL_PLACES = 8;
+const MIN_SIGNIFICANT_DIGITS = 100_000n;
 
 /** A rate with 8 decimals, or more if it would have fewer than six significant digits. */
 export function readableRate(rate: Rate): number {
-  let places = PLACES;
-  while ((rate.num * 10n ** BigInt(places)) / rate.den < LEAST_DIGITS && places < 24) places += 1;
+  let places = DECIMAL_PLACES;
+  while ((rate.num * 10n ** BigInt(places)) / rate.den < MIN_SIGNIFICANT_DIGITS && places < 24)
+    places += 1;
   return Number(toDecimal(rate, places));
 }
 

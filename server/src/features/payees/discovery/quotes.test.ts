@@ -11,12 +11,12 @@ import { ACCOUNT_TYPE_ROWS, type AccountType } from '../../../catalog/accounts/a
 import { referenceRate } from '../../../catalog/currencies/reference-rates.ts';
 import { divide, scale } from '../../../kernel/money.ts';
 
-const COINS = ['USDC', 'USDT', 'USDB', 'BTC'];
+const DIGITAL_ASSETS = ['USDC', 'USDT', 'USDB', 'BTC'];
 
 const { beneficiary: indian } = exampleOf('INR_ACCOUNT');
 const { beneficiary: salvadoran } = exampleOf('SLV_ACCOUNT');
 /** Fields for the rails that the catalog examples do not cover. */
-const OTHER_WAYS: Record<string, Account[]> = {
+const RAIL_FIELDS: Record<string, Account[]> = {
   INR: ['NEFT', 'RTGS'].map((rail, index) => ({
     accountType: 'INR_ACCOUNT',
     accountNumber: `5010001234567${index}`,
@@ -39,7 +39,7 @@ beforeAll(async () => {
   payees = await Promise.all(
     FIRST_CURRENCIES.flatMap((currency) => [
       ...typesOf(currency).map((type) => createPayee(person.id, currency, exampleOf(type))),
-      ...(OTHER_WAYS[currency] ?? []).map((info) => createPayee(person.id, currency, info)),
+      ...(RAIL_FIELDS[currency] ?? []).map((info) => createPayee(person.id, currency, info)),
     ]),
   );
 });
@@ -48,7 +48,7 @@ beforeAll(async () => {
 const typesOf = (currency: string): AccountType[] =>
   (Object.keys(ACCOUNT_TYPE_ROWS) as AccountType[]).filter((type) => {
     const { currencies } = ACCOUNT_TYPE_ROWS[type];
-    const isAny = currencies.length === 0 && !COINS.includes(currency);
+    const isAny = currencies.length === 0 && !DIGITAL_ASSETS.includes(currency);
     return type !== 'LIGHTNING' && (isAny || currencies.includes(currency));
   });
 
@@ -118,7 +118,7 @@ describe('getExchangeRates compared with createQuote', () => {
         const response = await requestQuote(
           from,
           id,
-          COINS.includes(currency) ? undefined : rail,
+          DIGITAL_ASSETS.includes(currency) ? undefined : rail,
           amount,
         );
         if (response.status !== 201) {
@@ -136,13 +136,13 @@ describe('getExchangeRates compared with createQuote', () => {
 
   it('lists dollars to and from each digital asset, each with a rail', async () => {
     const prices = (
-      await Promise.all(['USD', ...COINS].map((from) => listRates(from, 10_000)))
+      await Promise.all(['USD', ...DIGITAL_ASSETS].map((from) => listRates(from, 10_000)))
     ).flat();
     const pairs = prices.map(({ sourceCurrency, destinationCurrency, destinationPaymentRail }) => {
       expect(destinationPaymentRail).toMatch(/^[A-Z_]+$/);
       return `${sourceCurrency.code} ${destinationCurrency.code}`;
     });
-    for (const coin of COINS) {
+    for (const coin of DIGITAL_ASSETS) {
       expect(pairs).toContain(`USD ${coin}`);
       expect(pairs).toContain(`${coin} USD`);
     }

@@ -9,7 +9,7 @@ interface Mid {
   at: Time;
 }
 
-const SAME: Rate = { num: 1n, den: 1n };
+const IDENTITY_RATE: Rate = { num: 1n, den: 1n };
 
 /** Undefined if there is no rate. */
 export const midRate = async (
@@ -17,7 +17,7 @@ export const midRate = async (
   from: string,
   to: string,
 ): Promise<ConversionRate | undefined> => {
-  const rate = from === to ? SAME : (await rates?.rate(from, to))?.rate;
+  const rate = from === to ? IDENTITY_RATE : (await rates?.rate(from, to))?.rate;
   return rate && { ...rate, from, to };
 };
 
@@ -28,7 +28,7 @@ export function rateCache() {
   const caches = new WeakMap<RatePort, Map<string, Mid>>();
 
   return async (port: RatePort, from: string, to: string, now: Time): Promise<Mid | undefined> => {
-    if (from === to) return { rate: SAME, at: now };
+    if (from === to) return { rate: IDENTITY_RATE, at: now };
     const rates = caches.get(port) ?? new Map<string, Mid>();
     caches.set(port, rates);
     const pair = `${from} ${to}`;

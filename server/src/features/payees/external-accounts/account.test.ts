@@ -25,7 +25,7 @@ const proposal = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposa
   info,
   ownershipType: undefined,
   production: false,
-  counterpartyDuty: false,
+  isCounterpartyRequired: false,
   now: Date.UTC(2026, 0, 5),
   ...overrides,
 });
@@ -62,11 +62,15 @@ describe('checkProposal', () => {
   });
 
   it('requires the owner of a self-custody wallet if counterparties must be identified', () => {
-    const platformWithDuty = { counterpartyDuty: true };
+    const platformWithRequirement = { isCounterpartyRequired: true };
     expect(rejectionOf(proposal(wallet))).toBeNull();
-    expect(rejectionOf(proposal(wallet, platformWithDuty))?.fields).toEqual(['ownershipType']);
-    expect(rejectionOf(proposal({ ...wallet, vaspName: 'Kraken' }, platformWithDuty))).toBeNull();
-    const thirdParty = { ...platformWithDuty, ownershipType: 'THIRD_PARTY' } as const;
+    expect(rejectionOf(proposal(wallet, platformWithRequirement))?.fields).toEqual([
+      'ownershipType',
+    ]);
+    expect(
+      rejectionOf(proposal({ ...wallet, vaspName: 'Kraken' }, platformWithRequirement)),
+    ).toBeNull();
+    const thirdParty = { ...platformWithRequirement, ownershipType: 'THIRD_PARTY' } as const;
     expect(rejectionOf(proposal(wallet, thirdParty))?.fields).toEqual(['accountInfo.beneficiary']);
     const lightning = untypedInfo({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
     expect(rejectionOf(proposal(lightning, { ...thirdParty, currency: 'BTC' }))).toBeNull();
@@ -80,10 +84,10 @@ describe('checkProposal', () => {
 
 describe('firstStatus', () => {
   it('requires a proof only for a wallet of the customer, where regulation requires it', () => {
-    const firstParty = { ownershipType: 'FIRST_PARTY', counterpartyDuty: true } as const;
+    const firstParty = { ownershipType: 'FIRST_PARTY', isCounterpartyRequired: true } as const;
     expect(firstStatus(proposal(wallet, firstParty))).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, firstParty))).toBe('ACTIVE');
-    expect(firstStatus(proposal(wallet, { ...firstParty, counterpartyDuty: false }))).toBe(
+    expect(firstStatus(proposal(wallet, { ...firstParty, isCounterpartyRequired: false }))).toBe(
       'ACTIVE',
     );
     expect(firstStatus(proposal(usd, firstParty))).toBe('ACTIVE');

@@ -23,13 +23,13 @@ export interface Proposal {
   /** Validates check digits, checksums and directories. */
   production: boolean;
   /** The platform requires counterparty information in this currency (travel rule). */
-  counterpartyDuty: boolean;
+  isCounterpartyRequired: boolean;
   now: Time;
 }
 
-function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): FieldError[] {
+function ownershipErrors({ info, ownershipType, isCounterpartyRequired }: Proposal): FieldError[] {
   const errors: FieldError[] = [];
-  if (counterpartyDuty && isSelfCustody(info) && ownershipType === undefined) {
+  if (isCounterpartyRequired && isSelfCustody(info) && ownershipType === undefined) {
     errors.push({
       field: 'ownershipType',
       message: 'is required for a self-custody wallet',
@@ -37,7 +37,7 @@ function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): F
   }
   const isThirdParty = isWalletInfo(info) && ownershipType === 'THIRD_PARTY';
   const hasAddress = Object.hasOwn(info, 'address');
-  if (counterpartyDuty && isThirdParty && hasAddress && info.beneficiary === undefined) {
+  if (isCounterpartyRequired && isThirdParty && hasAddress && info.beneficiary === undefined) {
     errors.push({
       field: 'accountInfo.beneficiary',
       message: 'is required for a THIRD_PARTY wallet',
@@ -87,8 +87,8 @@ export function storedInfo(info: AccountInfo): AccountInfo {
 
 /** Initial status: ACTIVE, unless a proof of ownership of the wallet is required. */
 export function firstStatus(proposal: Proposal): ExternalAccountStatus {
-  const { info, ownershipType, counterpartyDuty } = proposal;
-  const toProve = counterpartyDuty && ownershipType === 'FIRST_PARTY' && isSelfCustody(info);
+  const { info, ownershipType, isCounterpartyRequired } = proposal;
+  const toProve = isCounterpartyRequired && ownershipType === 'FIRST_PARTY' && isSelfCustody(info);
   return toProve ? 'PENDING_OWNERSHIP_VERIFICATION' : 'ACTIVE';
 }
 

@@ -1,19 +1,19 @@
-// External accounts by the whole name of their beneficiary. Case and spaces do not matter. PostgreSQL
-// normalizes both sides, so that the index and the search agree.
+// Finds external accounts by the whole name of their beneficiary, ignoring case and spaces.
+// PostgreSQL normalizes the stored and the searched name, so that the index and the search agree.
 import type { Database } from '../../../runtime/db/database.ts';
 
 const normalized = (text: string) =>
   `left(upper(regexp_replace(trim(${text}), '\\s+', ' ', 'g')), 255)`;
 
-const FULL = "info #>> '{beneficiary,fullName}'";
-const LEGAL = "info #>> '{beneficiary,legalName}'";
+const FULL_NAME = "info #>> '{beneficiary,fullName}'";
+const LEGAL_NAME = "info #>> '{beneficiary,legalName}'";
 
 const MAX_SAME_NAME = 2_000;
 
 /** The latest accounts of a beneficiary, by the expression of the index; exported to test its plan. */
 export const BY_BENEFICIARY = `select id from external_accounts
-  where ${normalized(`coalesce(${FULL}, ${LEGAL})`)} = ${normalized('$1')}
-    and (${FULL} is not null or ${LEGAL} is not null)
+  where ${normalized(`coalesce(${FULL_NAME}, ${LEGAL_NAME})`)} = ${normalized('$1')}
+    and (${FULL_NAME} is not null or ${LEGAL_NAME} is not null)
   order by created_at desc, id desc limit ${MAX_SAME_NAME}`;
 
 export const idsOfBeneficiary = async (db: Pick<Database, 'query'>, name: string) =>

@@ -6,7 +6,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { BASE_PATH } from '../../../http/server.ts';
 import { externalAccounts } from './store.ts';
 
-const CROWD = 20;
+const CONCURRENT_REQUESTS = 20;
 
 const app = testApp();
 let origin: string;
@@ -53,13 +53,13 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
       const person = await createCustomer(app);
       if (former === 'with') await post('/customers/external-accounts', accountBodyOf(person.id));
       const responses = await Promise.all(
-        Array.from({ length: CROWD }, (_, index) =>
+        Array.from({ length: CONCURRENT_REQUESTS }, (_, index) =>
           post('/customers/external-accounts', accountBodyOf(person.id), {
             'idempotency-key': `default ${person.id} ${index}`,
           }),
         ),
       );
-      expect(responses.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
+      expect(responses.map(({ status }) => status)).toEqual(Array(CONCURRENT_REQUESTS).fill(201));
       const defaults = await defaultsOf(person.id);
       expect(defaults).toHaveLength(1);
       expect(responses.map(({ body }) => body.id)).toContain(defaults[0]);
@@ -82,8 +82,8 @@ describe('simultaneous ownership challenges', () => {
     const { id } = (await post('/customers/external-accounts', body)).body;
     const path = `/customers/external-accounts/${id}/challenge`;
     const responses = await Promise.all(
-      Array.from({ length: CROWD }, () => post(path, { method: 'WALLET_SIGNATURE' })),
+      Array.from({ length: CONCURRENT_REQUESTS }, () => post(path, { method: 'WALLET_SIGNATURE' })),
     );
-    expect(responses.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
+    expect(responses.map(({ status }) => status)).toEqual(Array(CONCURRENT_REQUESTS).fill(201));
   });
 });

@@ -29,7 +29,7 @@ const applyResult = (id: string, check: NameCheck) =>
     applyNameCheck(ctx, (await ctx.read(externalAccounts, id)) as ExternalAccountRow, check);
   });
 
-it('records a late result, emits no event, and ignores later results', async () => {
+it('a name check records a late result, emits no event, and ignores later results', async () => {
   const id = await createPendingCheck();
   const { createdAt } = await read(id);
   await app.advance(5_000);
@@ -45,17 +45,18 @@ it('records a late result, emits no event, and ignores later results', async () 
   expect(await read(id)).toEqual(checkedAccount);
 });
 
-it('repeats the check at the requested interval', async () => {
+it('a pending name check is repeated at the requested interval', async () => {
   const id = await createPendingCheck();
   await applyResult(id, { status: 'PENDING', checkAfterMs: 2_000 });
-  const before = "select count(*)::int as waiting from jobs where input->>'accountId' = $1";
-  expect(await app.runtime.db.query(before, [id])).toEqual([{ waiting: 2 }]);
+  const countWaitingSql =
+    "select count(*)::int as waiting from jobs where input->>'accountId' = $1";
+  expect(await app.runtime.db.query(countWaitingSql, [id])).toEqual([{ waiting: 2 }]);
   await app.advance(5_000);
   expect((await read(id)).beneficiaryVerificationStatus).toBe('MATCHED');
-  expect(await app.runtime.db.query(before, [id])).toEqual([{ waiting: 0 }]);
+  expect(await app.runtime.db.query(countWaitingSql, [id])).toEqual([{ waiting: 0 }]);
 });
 
-it('disables an account that does not exist and emits an event', async () => {
+it('a name check disables an account that does not exist and emits an event', async () => {
   const id = await createPendingCheck();
   await applyResult(id, { status: 'INVALID_ACCOUNT' });
   const closedAccount = await read(id);
@@ -68,7 +69,7 @@ it('disables an account that does not exist and emits an event', async () => {
   expect(event?.data).toEqual(closedAccount);
 });
 
-it('ignores a deleted account', async () => {
+it('a name check ignores a deleted account', async () => {
   const id = await createPendingCheck();
   ok(await app.call('DELETE', accountPathOf(id)), 204);
   await app.advance(60_000);

@@ -64,7 +64,7 @@ async function create(
     info: storedInfo(request.accountInfo),
     ownershipType,
     production: ctx.caller.environment === 'production',
-    counterpartyDuty: await requiresCounterpartyInformation(ctx, currency),
+    isCounterpartyRequired: await requiresCounterpartyInformation(ctx, currency),
     now: ctx.now,
   };
   checkProposal(proposal);

@@ -61,12 +61,15 @@ const normalized = (value: unknown) =>
 
 /** The latest accounts with a number or address, or with these last four characters of it. */
 async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
-  const wanted = normalized(accountNumber);
-  if (wanted.length < SUFFIX) return [];
-  const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [wanted.slice(-SUFFIX)]);
-  const isWanted = ({ info }: { info: object }) =>
-    wanted.length === SUFFIX || Object.values(info).some((value) => normalized(value) === wanted);
-  return rows.filter(isWanted).map(({ id }) => id);
+  const normalizedNumber = normalized(accountNumber);
+  if (normalizedNumber.length < SUFFIX) return [];
+  const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [
+    normalizedNumber.slice(-SUFFIX),
+  ]);
+  const hasNumber = ({ info }: { info: object }) =>
+    normalizedNumber.length === SUFFIX ||
+    Object.values(info).some((value) => normalized(value) === normalizedNumber);
+  return rows.filter(hasNumber).map(({ id }) => id);
 }
 
 interface ListInput extends PageInput {
@@ -82,7 +85,7 @@ interface ListInput extends PageInput {
   after?: string | undefined;
 }
 
-// As the index names it; a parameter would not use the index.
+// The literal predicate of the partial index. With a parameter the index would not be used.
 const IN_REVIEW = `select id, platform_id, created_at from external_accounts
   where status = 'UNDER_REVIEW' and deleted_at is null and ($1::text is null or platform_id = $1)
   order by created_at, id limit $2`;

@@ -156,10 +156,11 @@ describe('createCustomerExternalAccount', () => {
 
   it('makes the newest account the default for UMA deposits', async () => {
     const customerId = await createNewCustomer();
-    const make = () => add(usdAccountBody('000', { customerId, defaultUmaDepositAccount: true }));
-    const firstAccount = (await make()).body;
+    const createDefaultAccount = () =>
+      add(usdAccountBody('000', { customerId, defaultUmaDepositAccount: true }));
+    const firstAccount = (await createDefaultAccount()).body;
     expect(firstAccount.defaultUmaDepositAccount).toBe(true);
-    const secondAccount = (await make()).body;
+    const secondAccount = (await createDefaultAccount()).body;
     const readDefaultFlag = async (id: string) =>
       (await app.call('GET', `${LIST_PATHS.customer}/${id}`)).body.defaultUmaDepositAccount;
     expect([
@@ -167,7 +168,7 @@ describe('createCustomerExternalAccount', () => {
       await readDefaultFlag(secondAccount.id),
     ]).toEqual([false, true]);
     await app.call('DELETE', `${LIST_PATHS.customer}/${secondAccount.id}`);
-    expect((await make()).status).toBe(201);
+    expect((await createDefaultAccount()).status).toBe(201);
     const unownedResponse = await add(usdAccountBody('000', { defaultUmaDepositAccount: true }));
     expect(fieldsOf(unownedResponse)).toEqual(['defaultUmaDepositAccount']);
   });
@@ -239,10 +240,11 @@ describe('createCustomerExternalAccount', () => {
   it('requires a proof of own wallets if counterparties must be identified', async () => {
     const platform = await app.newPlatform('Travel rule');
     const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
-    const supportedCurrencies = config.supportedCurrencies.map((each: { currencyCode: string }) =>
-      each.currencyCode === 'USDC'
-        ? { ...each, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
-        : each,
+    const supportedCurrencies = config.supportedCurrencies.map(
+      (currency: { currencyCode: string }) =>
+        currency.currencyCode === 'USDC'
+          ? { ...currency, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
+          : currency,
     );
     expect(
       (await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform })).status,

@@ -30,7 +30,7 @@ describe('contract wallet', () => {
     expect(messageToSign).toContain(wallet.address);
   });
 
-  it('needs no node if its address belongs to a key', async () => {
+  it('requires no node if its address belongs to a key', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof(
       'customer',
       'BASE_WALLET',

@@ -58,7 +58,7 @@ describe('invalid signature', () => {
     expect((await ownership.verify(id, wallet.sign(newer))).status).toBe(409);
   });
 
-  it('also applies to a wallet that needs no verification', async () => {
+  it('also changes a wallet that requires no verification', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, status } = ok(
       await ownership.app.call('POST', OWNER_PATHS.platform, {

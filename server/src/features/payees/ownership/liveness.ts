@@ -40,7 +40,7 @@ type Parts = { connectors: (environment: Mode) => Connectors };
 
 type CheckInput = JobInput<typeof LIVENESS_CHECK>;
 
-interface Found {
+interface ChallengeOfToken {
   challenge: OwnershipChallengeRow;
   account: ExternalAccountRow;
 }
@@ -51,20 +51,20 @@ type Reader = Pick<Ctx, 'read'>;
 async function findCurrentCheck(
   reader: Reader,
   { accountId, nonce }: CheckInput,
-): Promise<Found | null> {
+): Promise<ChallengeOfToken | null> {
   const challenge = await reader.read(ownershipChallenges, accountId);
   if (challenge?.nonce !== nonce) return null;
   const account = await readExternalAccount(reader, accountId);
   return account ? { challenge, account } : null;
 }
 
-const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
+const checkOf = ({ challenge, account }: ChallengeOfToken): LivenessCheck => ({
   id: challenge.nonce,
   subject: { type: 'WALLET', account: account.info },
   startedAt: challenge.issued_at,
 });
 
-async function progressOf(parts: Parts, environment: Mode, check: Found, now: number) {
+async function progressOf(parts: Parts, environment: Mode, check: ChallengeOfToken, now: number) {
   const port = parts.connectors(environment).liveness;
   // Without a provider, or after the expiry of the challenge, the check has failed.
   if (!port || now >= check.challenge.expires_at) return { state: 'failed' } as const;
@@ -95,7 +95,7 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
   }),
 ];
 
-const DONE: Record<LivenessProgress['state'], PageContent> = {
+const CONFIRMED_PAGE: Record<LivenessProgress['state'], PageContent> = {
   passed: {
     status: 200,
     title: 'Wallet confirmed',
@@ -107,13 +107,13 @@ const DONE: Record<LivenessProgress['state'], PageContent> = {
 };
 
 /** The challenge of a token, including expired ones, and its account. */
-async function findByToken({ db }: Runtime, token: string): Promise<Found | null> {
+async function findByToken({ db }: Runtime, token: string): Promise<ChallengeOfToken | null> {
   const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
   const account = challenge && (await readExternalAccount(db, challenge.id));
   return account && account.deleted_at === null ? { challenge, account } : null;
 }
 
-const isOpen = ({ challenge }: Found, now: Time) => now < challenge.expires_at;
+const isOpen = ({ challenge }: ChallengeOfToken, now: Time) => now < challenge.expires_at;
 
 const confirmationPage = (name: string, account: ExternalAccountRow): PageContent => ({
   status: 200,
@@ -170,7 +170,7 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     if (progress.state !== 'waiting') {
       await operate(runtime, caller, (ctx) => apply(ctx, input, progress));
     }
-    return { ...DONE[progress.state], brand };
+    return { ...CONFIRMED_PAGE[progress.state], brand };
   }
   return { path: LIVENESS_PATH, show, confirm };
 }

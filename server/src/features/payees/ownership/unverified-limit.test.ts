@@ -38,7 +38,7 @@ describe('payments to an unverified wallet', () => {
     ok(await pay(5_000_00), 201);
   });
 
-  it('need no verification for a wallet at a known custodian', async () => {
+  it('require no verification for a wallet at a known custodian', async () => {
     const source = await findInternalAccount(ownership.app, ownership.person.id, 'USD', {
       as: ownership.as,
     });

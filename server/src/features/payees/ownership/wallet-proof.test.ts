@@ -238,8 +238,8 @@ describe('a challenge', () => {
   });
 });
 
-describe('races', () => {
-  it('a signature counts once', async () => {
+describe('concurrent requests', () => {
+  it('accept a signature once', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const signature = wallet.sign(messageToSign);
     const responses = await Promise.all([1, 2, 3, 4].map(() => ownership.verify(id, signature)));
@@ -247,7 +247,7 @@ describe('races', () => {
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });
 
-  it('one of several concurrent challenges is outstanding', async () => {
+  it('leave one of several challenges outstanding', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = await ownership.add('ETHEREUM_WALLET', wallet.address);
     const responses = await Promise.all([1, 2, 3, 4].map(() => ownership.challenge(id)));

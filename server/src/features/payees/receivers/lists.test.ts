@@ -12,7 +12,7 @@ const get = (path: string, platform = app.platform) =>
 const namesOf = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
 
 /** All pages of a list. */
-async function walk(path: string) {
+async function readAllPages(path: string) {
   const pages = [];
   for (let cursor = ''; ; ) {
     const body = ok(await get(`${path}${cursor && `&cursor=${cursor}`}`), 200);
@@ -51,7 +51,7 @@ describe('getAvailableUmaProviders', () => {
       ['asc', all],
       ['desc', [...all].reverse()],
     ] as const) {
-      const pages = await walk(`/uma-providers?limit=3&sortOrder=${order}`);
+      const pages = await readAllPages(`/uma-providers?limit=3&sortOrder=${order}`);
       expect(pages.map((page) => page.data.length)).toEqual([3, 3, 2]);
       expect(pages.flatMap(namesOf)).toEqual(expected);
       for (const page of pages) expect(page.totalCount).toBe(all.length);
@@ -99,7 +99,7 @@ describe('getAvailableUmaProviders', () => {
 
 describe('listVasps', () => {
   it('lists exchanges and custodians by name, in pages without a total', async () => {
-    const pages = await walk('/vasps?limit=9');
+    const pages = await readAllPages('/vasps?limit=9');
     expect(pages.flatMap((page) => page.data)).toEqual(VASPS);
     expect(pages[0].data).toHaveLength(9);
     for (const page of pages) expect(page).not.toHaveProperty('totalCount');

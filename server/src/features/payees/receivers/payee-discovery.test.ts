@@ -20,19 +20,19 @@ beforeAll(async () => {
   secondCustomer = await createCustomer(app);
 });
 
-interface Asking {
+interface DiscoveryQuery {
   as?: TestPlatform;
   senderUmaAddress?: string;
   customerId?: string;
 }
 
-function requestDiscovery(path: string, { as = app.platform, ...query }: Asking) {
+function requestDiscovery(path: string, { as = app.platform, ...query }: DiscoveryQuery) {
   const params = new URLSearchParams(query as Record<string, string>).toString();
   return app.call('GET', `${path}${params && `?${params}`}`, undefined, { as });
 }
-const discoverUma = (address: string, query: Asking = {}) =>
+const discoverUma = (address: string, query: DiscoveryQuery = {}) =>
   requestDiscovery(`/receiver/uma/${encodeURIComponent(address)}`, query);
-const discoverAccount = (id: string, query: Asking = {}) =>
+const discoverAccount = (id: string, query: DiscoveryQuery = {}) =>
   requestDiscovery(`/receiver/external-account/${id}`, query);
 
 const codeOf = (response: { status: number; body: { code: string } }) => [
@@ -94,7 +94,7 @@ describe('lookupUma', () => {
   });
 
   it('accepts a customer by ID or address, or the platform as sender', async () => {
-    const readSender = async (query: Asking) => {
+    const readSender = async (query: DiscoveryQuery) => {
       const { lookupId } = ok(await discoverUma(`$success.usd@${HOST}`, query), 200);
       const [row] = await app.runtime.db.query(
         'select sender, customer_id from payee_discoveries where id = $1',
@@ -204,12 +204,12 @@ describe('lookupUma of a customer of this server', () => {
       await app.call('GET', '/config', undefined, { as: platform }),
       200,
     );
-    const supportedCurrencies = currencies.map((each: { currencyCode: string }) => ({
-      currencyCode: each.currencyCode,
-      minAmount: each.currencyCode === 'EUR' ? 5_00 : 0,
-      maxAmount: each.currencyCode === 'GBP' ? 0 : 9_000_00,
-      requiredCounterpartyFields: each.currencyCode === 'EUR' ? required : [required[0]],
-      enabledTransactionTypes: each.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
+    const supportedCurrencies = currencies.map((currency: { currencyCode: string }) => ({
+      currencyCode: currency.currencyCode,
+      minAmount: currency.currencyCode === 'EUR' ? 5_00 : 0,
+      maxAmount: currency.currencyCode === 'GBP' ? 0 : 9_000_00,
+      requiredCounterpartyFields: currency.currencyCode === 'EUR' ? required : [required[0]],
+      enabledTransactionTypes: currency.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
     ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform }), 200);
     const body = ok(await discoverUma(otherCustomer.umaAddress), 200);
@@ -229,7 +229,7 @@ describe('lookupUma of a customer of this server', () => {
     expect(currencyCodesOf(ok(await discoverUma(receiver.umaAddress), 200))[0]).toBe('MXN');
   });
 
-  it('finds no unready, deleted or unknown customer, and none of the other environment', async () => {
+  it('does not find a customer who is pending, deleted, unknown or of the other environment', async () => {
     const pendingCustomer = await createCustomer(app, { as: app.unregulated });
     expect(codeOf(await discoverUma(pendingCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);
@@ -271,7 +271,7 @@ describe('lookupExternalAccount', () => {
     expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: payeeAccount.id, customer_id: ada.id });
   });
 
-  it('requires a purpose if the country does', async () => {
+  it('requires a purpose if the country requires one', async () => {
     const info = {
       currency: 'INR',
       accountInfo: {

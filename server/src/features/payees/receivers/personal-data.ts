@@ -1,5 +1,5 @@
-// Export and erasure of a customer's payee discoveries. An erasure also removes those of which the customer
-// is the receiver.
+// Export and erasure of a customer's payee discoveries. An erasure also removes payee discoveries
+// with the customer as receiver.
 import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export const payeeDiscoveryPersonalData: PersonalData = {

@@ -46,7 +46,7 @@ async function priceOffers(rates: RatePort | undefined, from: string, offers: re
   return pricedOffers.filter((each) => each !== undefined);
 }
 
-/** Stages the payee discovery and returns the fields that both lookups have. */
+/** Stages the payee discovery and returns the common fields of both lookups. */
 export async function saveDiscovery(
   ctx: Ctx,
   rates: RatePort | undefined,

@@ -1,6 +1,6 @@
-// Resolves a UMA address. Hosts of a connector come first, so that no customer can have an address that the
-// sandbox scripts; then customers of any platform in the same environment. All other hosts cannot be
-// reached.
+// Resolves a UMA address. Hosts of a connector take precedence, so that no customer can have a
+// simulated address of the sandbox; then customers of any platform in the same environment are
+// searched. All other hosts cannot be reached.
 
 import {
   COUNTERPARTY_FIELDS,
@@ -39,7 +39,7 @@ export function rejectBlockedProvider(port: UmaPort | undefined, address: string
 
 const NAMES: readonly string[] = COUNTERPARTY_FIELDS;
 
-/** The supported fields of those that a provider requires. */
+/** The fields required by a provider that this server supports. */
 const knownFields = (required: readonly { name: string; mandatory: boolean }[]) =>
   required.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
 

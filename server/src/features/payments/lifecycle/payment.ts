@@ -58,8 +58,8 @@ const paymentLegsOf = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.call
 const isWaitingForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REALTIME_FUNDING';
 
 /**
- * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. An early check before the
- * customer is asked for a proof; the commit that holds the funds decides.
+ * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. An early check
+ * before a proof is requested from the customer; the commit that holds the funds decides.
  */
 export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';

@@ -14,7 +14,7 @@ const FEES_UNDER_WAY = `select 1 from transactions
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
-/** Whether a payment from or to the internal account, or one that pays it a fee, is in progress. */
+/** Whether a payment from the internal account, to it or with a fee for it is in progress. */
 export async function isPaymentUnderWay(
   ctx: Ctx,
   account: { id: string; platform_id: string; customer_id: string | null },

@@ -32,9 +32,9 @@ export async function paymentsOfBankReference(
   limit: number,
 ): Promise<string[]> {
   const reporters = await providerModes(db);
-  const found = await Promise.all([
+  const results = await Promise.all([
     db.query<{ id: string }>(BY_DEPOSIT, [depositIdsOf(reference, reporters)]),
     db.query<{ id: string }>(BY_RESULT, [reference, limit]),
   ]);
-  return [...new Set(found.flat().map(({ id }) => id))].slice(0, limit);
+  return [...new Set(results.flat().map(({ id }) => id))].slice(0, limit);
 }

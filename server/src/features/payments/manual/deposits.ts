@@ -57,8 +57,8 @@ const deposits = table(
 export type DepositRow = RowOf<typeof deposits>;
 
 /**
- * The notice with its target resolved: banks insert spaces into references, and the reference of an
- * account names the account. /
+ * The notice with its target resolved. Banks insert spaces into references, and the reference of an
+ * account identifies the account. /
  */
 function withTarget(notice: FundsNotice): FundsNotice {
   const { reference, ...rest } = notice;
@@ -156,15 +156,16 @@ export const depositReportedBy = (
 ): Promise<DepositRow | undefined> =>
   db.read(deposits, depositIdOf(reportedBy.environment, { ...entry, reportedBy }));
 
-/** What an operator and a provider report alike for one entry. */
+/** Key of the properties that an operator and a provider report identically for one entry. */
 const sharedKeyOf = (
   environment: Mode,
   { currency, bankReference, amount }: Pick<DepositEntry, 'currency' | 'bankReference' | 'amount'>,
 ) => [environment, currency, bankReference, amount].join('/');
 
 /**
- * The same entry from another source: for a provider the one that an operator recorded, for an operator
- * that of any provider. References of two providers are independent.
+ * The deposit that another source recorded for the same entry: for a provider the deposit of an
+ * operator, for an operator the deposit of any provider. References of two providers are
+ * independent.
  */
 async function sharedDeposit(
   { db }: Pick<Runtime, 'db'>,
@@ -179,7 +180,7 @@ async function sharedDeposit(
   return byOperator?.amount === BigInt(amount) ? byOperator : undefined;
 }
 
-/** Deposits by their ids, those that exist. */
+/** The existing deposits with these ids. */
 export const depositsById = async (
   { db }: Pick<Runtime, 'db'>,
   ids: readonly string[],

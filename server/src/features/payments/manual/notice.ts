@@ -13,7 +13,7 @@ import { applyFundingStatus } from '../quotes/index.ts';
 import { awaitedResultOf, isExpected, recordNotice, type WaitKind } from '../suspense/index.ts';
 import { asOutgoing, readTransaction, type TransactionRow } from '../transactions/index.ts';
 
-/** Rejects what the state of the transaction forbids. */
+/** Error for an action that the state of the transaction does not allow. */
 export const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
 const transactionNotFound = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
@@ -48,7 +48,10 @@ export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Wo
   });
 }
 
-/** The same for production platforms only: in the sandbox account numbers determine outcomes. */
+/**
+ * Runs `work` on a transaction of a production platform only: in the sandbox account numbers
+ * determine outcomes.
+ */
 export const onProductionTransaction = <R>(
   runtime: Runtime,
   id: string,

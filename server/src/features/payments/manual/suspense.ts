@@ -30,7 +30,7 @@ interface WaitingRow {
   since: Time;
 }
 
-interface Waiting extends WaitingRow {
+interface SuspenseItem extends WaitingRow {
   environment: Mode;
 }
 
@@ -42,8 +42,8 @@ interface SuspenseQuery extends ListQuery {
 async function waitingOf(
   { db }: Runtime,
   { platformId, environment: mode, limit, cursor }: SuspenseQuery,
-): Promise<Waiting[]> {
-  const items: Waiting[] = [];
+): Promise<SuspenseItem[]> {
+  const items: SuspenseItem[] = [];
   let after: Start = startOf({ cursor });
   for (;;) {
     const position = [new Date(after.since), after.id];
@@ -81,7 +81,7 @@ async function returnDestination(runtime: Runtime, row: TransactionRow) {
 
 async function presentSuspense(
   runtime: Runtime,
-  waitingRow: Waiting,
+  waitingRow: SuspenseItem,
   row: TransactionRow,
   net: bigint,
 ) {

@@ -87,7 +87,7 @@ async function viewOf(runtime: Runtime, wait: WaitRow) {
   return [presentTransfer(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
 }
 
-const WAITS = `select id, kind, since from awaited_rail_results
+const AWAITED_RESULTS = `select id, kind, since from awaited_rail_results
   where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
   order by since, id limit $4`;
 
@@ -101,7 +101,7 @@ export async function listAwaitedTransfers(
   let after: Start = startOf({ cursor });
   for (;;) {
     const values = [platformId ?? null, new Date(after.since), after.id, chunk];
-    const awaitedRows = await runtime.db.query<WaitRow>(WAITS, values);
+    const awaitedRows = await runtime.db.query<WaitRow>(AWAITED_RESULTS, values);
     transfers.push(...(await Promise.all(awaitedRows.map((each) => viewOf(runtime, each)))).flat());
     const last = awaitedRows.at(-1);
     if (!last || awaitedRows.length < chunk || transfers.length > limit) {

@@ -56,7 +56,7 @@ const SUMS = [
   ['returned_amount', change('RETURNED', 'c.amount')],
 ] as const;
 
-const NAMES = SUMS.map(([name]) => name).join(', ');
+const SUM_NAMES = SUMS.map(([name]) => name).join(', ');
 
 const COUNT = `with mark as (
     update payment_metric_marks set stage = $4, position = $5, event_id = $6, backfill_at = $7,
@@ -74,7 +74,7 @@ const COUNT = `with mark as (
     select platform_id, id, created_at, currency, amount, outcome from compared
     on conflict (platform_id, id) do update set outcome = excluded.outcome
   ), added as (
-    insert into payment_metrics as m (platform_id, grain, bucket, type, currency, rail, ${NAMES})
+    insert into payment_metrics as m (platform_id, grain, bucket, type, currency, rail, ${SUM_NAMES})
     select c.platform_id, g.grain, date_trunc(g.grain, c.created_at, 'UTC') as bucket, c.type,
       c.currency, c.rail, ${SUMS.map(([, sum]) => sum).join(', ')}
     from compared c, (values ('hour'), ('day')) g(grain)
@@ -131,9 +131,9 @@ const CLEARED = `with mark as (
  * platform removes rows.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
-  const removed = (await db.query(CLEAR, [platform_id, version])).length;
-  if (removed === 0) await db.query(CLEARED, [platform_id, version]);
-  return removed + 1;
+  const removedCount = (await db.query(CLEAR, [platform_id, version])).length;
+  if (removedCount === 0) await db.query(CLEARED, [platform_id, version]);
+  return removedCount + 1;
 }
 
 const CREATED = `select id, created_at from transactions

@@ -33,16 +33,16 @@ const STATUS_EVENTS = [outgoingPayment, incomingPayment, cardTransaction].flatMa
 async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<number> {
   if (mark.stage === 'clear') return clear(db, mark);
   if (mark.stage === 'backfill') {
-    const created = await createdAfter(db, mark, BATCH);
-    const last = created.at(-1);
-    const ids = created.map(({ id }) => id);
+    const createdPayments = await createdAfter(db, mark, BATCH);
+    const last = createdPayments.at(-1);
+    const ids = createdPayments.map(({ id }) => id);
     await count(db, mark, ids, {
       ...mark,
       stage: last ? 'backfill' : 'follow',
       backfill_at: last?.created_at ?? mark.backfill_at,
       backfill_id: last?.id ?? mark.backfill_id,
     });
-    return created.length + 1;
+    return createdPayments.length + 1;
   }
   const { platform_id: platformId, position, event_id: id } = mark;
   const cursor = { platformId, position, id, types: STATUS_EVENTS, horizon, limit: BATCH };
@@ -83,7 +83,7 @@ interface Progress {
 }
 
 async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
-  let done = 0;
+  let stepCount = 0;
   for (let steps = 0; steps < MAX_STEPS; ) {
     const pending = await pendingMarks(runtime, await currentMarks(runtime, horizon));
     let worked = 0;
@@ -91,10 +91,10 @@ async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
       worked += await step(runtime, mark, horizon);
       steps++;
     }
-    done += worked;
-    if (worked === 0) return { count: done, isComplete: true };
+    stepCount += worked;
+    if (worked === 0) return { count: stepCount, isComplete: true };
   }
-  return { count: done, isComplete: false };
+  return { count: stepCount, isComplete: false };
 }
 
 /** A time, and a position above those of all transactions that had started by then. */
@@ -122,9 +122,11 @@ export function metricsSweep(): Sweep {
       const { count: done, isComplete } = await advance(runtime, horizon);
       if (!isComplete) return done;
       // Transactions that had started by a time are complete once the horizon has passed their positions.
-      const passed = [{ at: now, end }, startedBefore].find((each) => each && each.end <= horizon);
-      if (passed) await setComplete(db, passed.at);
-      if (passed || !startedBefore) startedBefore = { at: now, end };
+      const completeStart = [{ at: now, end }, startedBefore].find(
+        (each) => each && each.end <= horizon,
+      );
+      if (completeStart) await setComplete(db, completeStart.at);
+      if (completeStart || !startedBefore) startedBefore = { at: now, end };
       next = now + EVERY_MS;
       return done;
     },

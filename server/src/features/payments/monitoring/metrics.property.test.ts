@@ -111,7 +111,7 @@ async function commit(run: number, change: Change) {
   }
 }
 
-/** Runs a sweep until its time has come and nothing is left. */
+/** Runs a due sweep until no work is left. */
 async function drain(sweep = metricsSweep()) {
   while ((await sweep.run(app.runtime)) > 0) {
     // Continues with the next part.
@@ -176,9 +176,9 @@ it('sums are not changed by a process that was paused while it removed earlier o
   // Another process takes over the claim and counts everything again.
   await expectEqual();
   const counts = () => rowsOf('select * from payment_counts order by platform_id, id');
-  const before = await counts();
-  expect(before.length).toBeGreaterThan(0);
+  const countsBefore = await counts();
+  expect(countsBefore.length).toBeGreaterThan(0);
   await clear(db, paused as Mark);
-  expect(await counts()).toEqual(before);
+  expect(await counts()).toEqual(countsBefore);
   await expectEqual();
 });

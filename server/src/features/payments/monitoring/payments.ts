@@ -17,7 +17,7 @@ import {
 } from '../suspense/index.ts';
 import { readTransaction, type TransactionRow, transactionPages } from '../transactions/index.ts';
 
-/** Filters of a list of payments; absent ones do not filter. */
+/** Filters of a list of payments. An absent filter has no effect. */
 export interface PaymentQuery extends OperatorListQuery {
   type?: TransactionRow['type'] | undefined;
   status?: string | undefined;

@@ -16,7 +16,7 @@ import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { currentOf } from '../payouts/payout-jobs.ts';
+import { readCurrent } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import { cancelDebit } from './debit.ts';
@@ -52,13 +52,13 @@ const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}
 
 const notify = (id: string, progress: Progress, kind: WaitKind = 'debit') =>
   app.operate(async (ctx) => {
-    const row = await currentOf(ctx, id, asIncoming);
+    const row = await readCurrent(ctx, id, asIncoming);
     await applyIncomingStatus(ctx, row, kind, progress);
   });
 
 const decide = (id: string, work: typeof releaseDeposit) =>
   app.operate(async (ctx) => {
-    await work(ctx, await currentOf(ctx, id, asIncoming));
+    await work(ctx, await readCurrent(ctx, id, asIncoming));
   });
 
 const transition = (id: string, event: 'freeze' | 'close') =>
@@ -164,8 +164,8 @@ describe('createTransferIn', () => {
     const otherAccounts = await createAccounts('000', app.other);
     await expectError(transferIn(otherAccounts.source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
     await expectError(transferIn(source.id, otherAccounts.account.id), 404, 'ACCOUNT_NOT_FOUND');
-    const other = await createAccounts();
-    await expectError(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
+    const secondAccounts = await createAccounts();
+    await expectError(transferIn(source.id, secondAccounts.account.id), 400, 'INVALID_INPUT');
     const platformExternalAccount = await createExternalAccount(app, null, 'USD');
     await expectError(transferIn(platformExternalAccount.id, account.id), 400, 'INVALID_INPUT');
     const euros = await findInternalAccount(app, person.id, 'EUR');
@@ -187,8 +187,12 @@ describe('createTransferIn', () => {
       404,
       'ACCOUNT_NOT_FOUND',
     );
-    ok(await app.call('DELETE', `/customers/${other.person.id}`), 200);
-    await expectError(transferIn(other.source.id, other.account.id), 410, 'CUSTOMER_DELETED');
+    ok(await app.call('DELETE', `/customers/${secondAccounts.person.id}`), 200);
+    await expectError(
+      transferIn(secondAccounts.source.id, secondAccounts.account.id),
+      410,
+      'CUSTOMER_DELETED',
+    );
   });
 
   it.each([
@@ -216,8 +220,8 @@ describe('createTransferIn', () => {
       200,
     );
     const change = async (overrides: object) => {
-      const changedCurrencies = supportedCurrencies.map((each: object) => ({
-        ...each,
+      const changedCurrencies = supportedCurrencies.map((currency: object) => ({
+        ...currency,
         ...overrides,
       }));
       ok(
@@ -276,7 +280,7 @@ describe('rail notification about a debit', () => {
     const { account, row } = await startTransferIn('005');
     await app.settle();
     await app.operate(async (ctx) => {
-      await cancelDebit(ctx, await currentOf(ctx, row.id, asIncoming));
+      await cancelDebit(ctx, await readCurrent(ctx, row.id, asIncoming));
     });
     expect(await read(row.id)).toMatchObject({
       status: 'FAILED',

@@ -18,7 +18,7 @@ import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { customers } from '../../customers/records/store.ts';
 import { stageWalletDeclared } from '../../payees/external-accounts/declared.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
-import { currentOf } from '../payouts/payout-jobs.ts';
+import { readCurrent } from '../payouts/payout-jobs.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import type { IncomingRow } from '../transactions/store.ts';
 import {
@@ -63,7 +63,7 @@ async function receiveFunds(accountId: string, amount: number, overrides: Partia
 
 const changeIncoming = (id: string, work: (ctx: Ctx, row: IncomingRow) => unknown) =>
   app.operate(async (ctx) => {
-    await work(ctx, await currentOf(ctx, id, asIncoming));
+    await work(ctx, await readCurrent(ctx, id, asIncoming));
   });
 
 const transition = (id: string, event: InternalAccountEvent) =>
@@ -280,11 +280,11 @@ describe('reverseDeposit', () => {
   it('records a debt for spent funds, which the next deposits repay', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500);
-    const other = await receiveFunds(account.id, 120);
+    const secondId = await receiveFunds(account.id, 120);
     // 380 of 620 are spent.
-    await changeIncoming(other, (ctx) =>
+    await changeIncoming(secondId, (ctx) =>
       ctx.transfer({
-        transactionId: other,
+        transactionId: secondId,
         step: 'spent',
         debit: account.id,
         credit: 'system:sandbox:rail_in_transit:USD',

@@ -31,7 +31,9 @@ import {
   postToSuspense,
 } from './postings.ts';
 
-/** Schedules the next status check, or waits for an operator's result if the rail names no time. */
+/**
+ * Schedules the next status check, or waits for an operator's result if the rail states no time.
+ */
 export async function followUp(
   ctx: Ctx,
   row: IncomingRow,

@@ -1,7 +1,7 @@
-// The jobs of incoming payments. They call external systems before they stage changes, and apply results by
-// the same steps as an operator's. An approval request is sent once. If the process stops before the
-// response, it is sent once more with the same event; then the payment is rejected, which is safe as no
-// funds have moved.
+// The jobs of incoming payments. They call external systems before they stage changes, and apply
+// results by the same steps as an operator's. An approval request is sent once. If the process
+// stops before the response, it is sent once more with the same event; then the payment is
+// rejected, which is safe because no funds were collected.
 
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -23,13 +23,13 @@ import { CANCEL_DEBIT, rejectCancel } from '../lifecycle/index.ts';
 import {
   type ConnectorsOf,
   createRailJobHandler,
-  currentOf,
   debitOf,
-  loadOf,
+  loadPayment,
   type PaymentJob,
   payoutOf,
   postpone,
   type RailTransfer,
+  readCurrent,
   refundOf,
 } from '../payouts/index.ts';
 import type { WaitKind } from '../suspense/index.ts';
@@ -76,11 +76,11 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
   jobHandler(CANCEL_DEBIT, {
     maxAttempts: OUTAGE_ATTEMPTS,
     async run(runtime, job) {
-      const { row, caller } = await loadOf(runtime, job, asIncoming);
+      const { row, caller } = await loadPayment(runtime, job, asIncoming);
       const { rail } = connectors(caller.environment);
       const now = await runtime.clocks.nowOf(caller);
       const reject = async (ctx: Ctx) =>
-        void rejectCancel(ctx, await currentOf(ctx, row.id, asIncoming));
+        void rejectCancel(ctx, await readCurrent(ctx, row.id, asIncoming));
       if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: reject };
       if (isUnsent(row)) {
         // Another worker may be sending it; the cancellation must follow.
@@ -90,7 +90,7 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
       return {
         caller,
         stage: async (ctx) => {
-          const current = await currentOf(ctx, row.id, asIncoming);
+          const current = await readCurrent(ctx, row.id, asIncoming);
           if (response === 'cancelled') await cancelDebit(ctx, current);
           if (response === 'rejected') rejectCancel(ctx, current);
         },
@@ -110,10 +110,10 @@ type Apply = (ctx: Ctx, row: IncomingRow) => Promise<void> | void;
 /** The result of a job about a transaction: `apply` with its current row. */
 const resultOf = (caller: Caller, id: string, apply: Apply): Result => ({
   caller,
-  stage: async (ctx) => apply(ctx, await currentOf(ctx, id, asIncoming)),
+  stage: async (ctx) => apply(ctx, await readCurrent(ctx, id, asIncoming)),
 });
 
-const NOTHING: Apply = () => {};
+const noChange: Apply = () => {};
 
 /** Applies the rail's status of a deposit return. */
 async function applyReturnStatus(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
@@ -157,21 +157,21 @@ export async function applyIncomingStatus(
 }
 
 const FORWARDING: RailTransfer<IncomingRow> = {
-  as: asIncoming,
+  narrow: asIncoming,
   instructionOf: payoutOf,
   apply: applyForwardingStatus,
   isDue: (row, request) => request === 'check' || isForwarding(row),
 };
 
 const DEBIT_TRANSFER: RailTransfer<IncomingRow> = {
-  as: asIncoming,
+  narrow: asIncoming,
   instructionOf: debitOf,
   apply: applyDebitStatus,
   isDue: (row, request) => request === 'check' || row.funds === 'AWAITED',
 };
 
 const RETURNING: RailTransfer<IncomingRow> = {
-  as: asIncoming,
+  narrow: asIncoming,
   instructionOf: refundOf,
   apply: applyReturnStatus,
   isDue: (row) => row.refund?.status === 'PENDING',
@@ -245,17 +245,17 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
       work: (runtime: Runtime, job: J, row: IncomingRow, caller: Caller) => Promise<Apply>,
     ) =>
     async (runtime: Runtime, job: J): Promise<Result> => {
-      const { row, caller } = await loadOf(runtime, job, asIncoming);
+      const { row, caller } = await loadPayment(runtime, job, asIncoming);
       return resultOf(caller, row.id, await work(runtime, job, row, caller));
     };
   const requestApproval = withPayment(async (runtime, job: JobOf<typeof REQUEST_APPROVAL>, row) => {
-    if (!isAwaitingApproval(row)) return NOTHING;
+    if (!isAwaitingApproval(row)) return noChange;
     const decision = await sendApprovalRequest(runtime, job, row, webhooks);
     return (ctx, current) => applyApprovalDecision(ctx, current, decision);
   });
   const collectFunds = withPayment(
     async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
-      if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
+      if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return noChange;
       const progress = await collect(connectors(environment), runtime, job, row);
       const info = job.input.receiverInfo ?? {};
       return (ctx, current) => applyCollectionStatus(ctx, current, progress, info);

@@ -27,7 +27,7 @@ import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { currentOf } from '../payouts/payout-jobs.ts';
+import { readCurrent } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import { applyIncomingStatus } from './index.ts';
@@ -100,8 +100,8 @@ describe('sandboxReceive', () => {
         200,
       );
       const requiredCounterpartyFields = names.map((name) => ({ name, mandatory: true }));
-      const changedCurrencies = supportedCurrencies.map((each: object) => ({
-        ...each,
+      const changedCurrencies = supportedCurrencies.map((currency: object) => ({
+        ...currency,
         requiredCounterpartyFields,
       }));
       ok(
@@ -194,8 +194,8 @@ describe('sandboxReceive', () => {
         'PATCH',
         '/config',
         {
-          supportedCurrencies: supportedCurrencies.map((each: object) => ({
-            ...each,
+          supportedCurrencies: supportedCurrencies.map((currency: object) => ({
+            ...currency,
             ...overrides,
           })),
         },
@@ -302,7 +302,7 @@ describe('funds of an approved payment', () => {
 describe('notification about an approved payment', () => {
   const notify = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
-      const row = await currentOf(ctx, id, asIncoming);
+      const row = await readCurrent(ctx, id, asIncoming);
       await applyIncomingStatus(ctx, row, kind, progress);
     });
 
@@ -368,7 +368,7 @@ describe('default UMA deposit account', () => {
 
   const notify = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
-      const row = await currentOf(ctx, id, asIncoming);
+      const row = await readCurrent(ctx, id, asIncoming);
       await applyIncomingStatus(ctx, row, kind, progress);
     });
 

@@ -1,7 +1,7 @@
-// A payment from another UMA provider to a customer's UMA address. The platform approves it first: the event
-// is sent once and its response decides; no funds move before. The funds are then collected from the sending
-// provider and credited to the customer's internal account, or forwarded over a rail to the external account
-// that the customer has set for such payments.
+// A payment from another UMA provider to a customer's UMA address. The platform approves it first:
+// the event is sent once and its response decides. The funds are then collected from the sending
+// provider and credited to the customer's internal account, or forwarded over a rail to the
+// external account that the customer has set for such payments.
 
 import type { Static } from '@sinclair/typebox';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
@@ -118,12 +118,12 @@ async function findDefaultExternalAccount(
   if ('invoice' in account.info) return undefined;
   const accountRails = railsOf(account.info);
   const usable = corridors(currency, currency).filter(
-    (each) =>
+    (corridor) =>
       (accountRails.length
-        ? each.rail !== null && accountRails.includes(each.rail)
-        : each.rail === null) &&
-      port.supportsPayout(account.account_type, each.rail) &&
-      allowsAmount(each, { currency, amount }),
+        ? corridor.rail !== null && accountRails.includes(corridor.rail)
+        : corridor.rail === null) &&
+      port.supportsPayout(account.account_type, corridor.rail) &&
+      allowsAmount(corridor, { currency, amount }),
   );
   if (!usable.length) return undefined;
   const rail = chooseRail(usable.flatMap((corridor) => corridor.rail ?? [])) ?? null;
@@ -212,7 +212,7 @@ export function approveUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow 
   return changeTransaction(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
 }
 
-/** Applies a rejection or the expiry of the approval. No funds have moved. */
+/** Applies a rejection or the expiry of the approval. No funds were collected. */
 export const rejectUma = (ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow =>
   isAwaitingApproval(row) ? fail(ctx, row, reason, 'NONE') : row;
 

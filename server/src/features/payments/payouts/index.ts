@@ -12,10 +12,10 @@ export {
   applyPayoutStatus,
   applyRefundStatus,
   type ConnectorsOf,
-  currentOf,
-  loadOf,
+  loadPayment,
   type PaymentJob,
   postpone,
+  readCurrent,
 } from './payout-jobs.ts';
 export {
   findSuspenseReturnAccount,

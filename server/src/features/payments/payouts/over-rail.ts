@@ -1,5 +1,5 @@
-// Jobs that submit one instruction to a rail or check its status, and apply the result. The differences
-// between the kinds of instructions are data.
+// Jobs that submit one instruction to a rail or check its status, and apply the result. The kinds
+// of instructions differ only in data.
 
 import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
@@ -16,12 +16,12 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { PaymentInput } from '../refunds/index.ts';
 import type { TransactionRow } from '../transactions/index.ts';
-import { type As, type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts';
+import { type ConnectorsOf, loadPayment, type Narrow, readCurrent } from './payout-jobs.ts';
 
 type RailAction = 'send' | 'check';
 
 export interface RailTransfer<R extends TransactionRow> {
-  as: As<R>;
+  narrow: Narrow<R>;
   instructionOf(runtime: Runtime, row: R): Promise<RailInstruction>;
   /** Applies the status to the transaction. */
   apply(ctx: Ctx, row: R, progress: Progress): Promise<void> | void;
@@ -39,11 +39,11 @@ export const RailTransferInput = Type.Object({
 export function createRailJobHandler<R extends TransactionRow>(
   connectors: ConnectorsOf,
   definition: JobDefinition<typeof RailTransferInput>,
-  { as, instructionOf, apply, isDue }: RailTransfer<R>,
+  { narrow, instructionOf, apply, isDue }: RailTransfer<R>,
   always?: RailAction,
 ): JobHandler {
   const run = async (runtime: Runtime, job: JobOf<typeof definition>): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job, as);
+    const { row, caller } = await loadPayment(runtime, job, narrow);
     const action = always ?? job.input.request ?? 'send';
     if (!isDue(row, action)) return { caller, stage: async () => {} };
     const { rail } = connectors(caller.environment);
@@ -54,7 +54,7 @@ export function createRailJobHandler<R extends TransactionRow>(
       : rail.send(instruction));
     return {
       caller,
-      stage: async (ctx) => apply(ctx, await currentOf(ctx, row.id, as), progress),
+      stage: async (ctx) => apply(ctx, await readCurrent(ctx, row.id, narrow), progress),
     };
   };
   return jobHandler(definition, { maxAttempts: OUTAGE_ATTEMPTS, run });

@@ -51,7 +51,7 @@ export type ConnectorsOf = (environment: Mode) => Connectors;
 const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 
-interface Loaded<R> {
+interface LoadedPayment<R> {
   row: R;
   caller: Caller;
 }
@@ -59,27 +59,27 @@ interface Loaded<R> {
 export type PaymentJob = JobOf<JobDefinition<typeof PaymentInput>>;
 
 /** Narrows a row to its type. Throws for a row of another type. */
-export type As<R extends TransactionRow> = (row: TransactionRow) => R;
+export type Narrow<R extends TransactionRow> = (row: TransactionRow) => R;
 
 /** The transaction of a job, and a system caller for its platform. */
-export async function loadOf<R extends TransactionRow>(
+export async function loadPayment<R extends TransactionRow>(
   runtime: Runtime,
   job: PaymentJob,
-  as: As<R>,
-): Promise<Loaded<R>> {
+  narrow: Narrow<R>,
+): Promise<LoadedPayment<R>> {
   const row = await readTransaction(runtime.db, job.input.transactionId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} refers to no transaction`);
-  return { row: as(row), caller: systemCaller(platform.id, platform.environment) };
+  return { row: narrow(row), caller: systemCaller(platform.id, platform.environment) };
 }
 
 /** The current row, when the result of a job is staged. */
-export async function currentOf<R extends TransactionRow>(
+export async function readCurrent<R extends TransactionRow>(
   ctx: Ctx,
   id: string,
-  as: As<R>,
+  narrow: Narrow<R>,
 ): Promise<R> {
-  return as(await loadTransaction(ctx, id));
+  return narrow(await loadTransaction(ctx, id));
 }
 
 function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
@@ -92,7 +92,7 @@ function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
 async function callProvider(
   runtime: Runtime,
   connectors: ConnectorsOf,
-  { row, caller }: Loaded<OutgoingRow>,
+  { row, caller }: LoadedPayment<OutgoingRow>,
   action: 'send' | 'check',
 ): Promise<Progress> {
   const now = await runtime.clocks.nowOf(caller);
@@ -182,26 +182,26 @@ export function postpone(ctx: Ctx, definition: CancelDefinition, { input }: Canc
 const maySend = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'HELD' && !row.refund;
 
-const NOTHING = async () => {};
+const noChange = async () => {};
 
 export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
-  const follow =
+  const callAndApply =
     (action: 'send' | 'check') =>
     async (runtime: Runtime, job: PaymentJob): Promise<Result> => {
-      const loaded = await loadOf(runtime, job, asOutgoing);
+      const loaded = await loadPayment(runtime, job, asOutgoing);
       const { row, caller } = loaded;
-      if (action === 'send' && !maySend(row)) return { caller, stage: NOTHING };
+      if (action === 'send' && !maySend(row)) return { caller, stage: noChange };
       const progress = await callProvider(runtime, connectors, loaded, action);
       return {
         caller,
         stage: async (ctx) =>
-          applyPayoutStatus(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
+          applyPayoutStatus(ctx, await readCurrent(ctx, row.id, asOutgoing), progress),
       };
     };
 
   const handleRefund = async (runtime: Runtime, job: JobOf<typeof PAY_REFUND>): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job, asOutgoing);
-    if (row.refund?.status !== 'PENDING') return { caller, stage: NOTHING };
+    const { row, caller } = await loadPayment(runtime, job, asOutgoing);
+    if (row.refund?.status !== 'PENDING') return { caller, stage: noChange };
     const failedProgress: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
     let progress: Progress = { state: 'settled', reference: row.id };
     if (job.input.refundable === false) progress = failedProgress;
@@ -215,18 +215,18 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     return {
       caller,
       stage: async (ctx) =>
-        applyRefundStatus(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
+        applyRefundStatus(ctx, await readCurrent(ctx, row.id, asOutgoing), progress),
     };
   };
 
   const cancel = async (runtime: Runtime, job: CancelJob): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job, asOutgoing);
+    const { row, caller } = await loadPayment(runtime, job, asOutgoing);
     const rail = railOf(connectors, caller);
     const now = await runtime.clocks.nowOf(caller);
     const hasEnded = row.status !== 'PROCESSING' || row.refund !== null;
     if (hasEnded || !rail.cancel) {
       const stage = async (ctx: Ctx) =>
-        void rejectCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
+        void rejectCancel(ctx, await readCurrent(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PAYOUT, row.id)) {
@@ -237,7 +237,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     return {
       caller,
       stage: async (ctx) => {
-        const current = await currentOf(ctx, row.id, asOutgoing);
+        const current = await readCurrent(ctx, row.id, asOutgoing);
         if (response === 'cancelled') cancelPayout(ctx, current);
         if (response === 'rejected') rejectCancel(ctx, current);
       },
@@ -245,8 +245,8 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   };
 
   return [
-    jobHandler(SEND_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: follow('send') }),
-    jobHandler(CHECK_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: follow('check') }),
+    jobHandler(SEND_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: callAndApply('send') }),
+    jobHandler(CHECK_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: callAndApply('check') }),
     jobHandler(CANCEL_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: cancel }),
     jobHandler(PAY_REFUND, { run: handleRefund }),
   ];

@@ -116,12 +116,14 @@ const BEFORE_MIGRATION = `
 describe('card amount migration', () => {
   it('preserves every payment', async () => {
     const transactionsBefore = await readTransactionRows();
-    const facts = transactionsBefore.flatMap((row) => (row.type === 'CARD' ? [row] : []));
-    expect(facts.some((row) => row.card_clearings.length === 2)).toBe(true);
-    expect(facts.some((row) => row.card_reversed_refunds === 1)).toBe(true);
-    expect(facts.some((row) => row.card_funding_debit_statuses.includes('FAILED'))).toBe(true);
-    expect(facts.some((row) => row.card_undone_clearings === 0)).toBe(true);
-    expect(facts.some((row) => row.direction === 'CREDIT')).toBe(true);
+    const factsBefore = transactionsBefore.flatMap((row) => (row.type === 'CARD' ? [row] : []));
+    expect(factsBefore.some((row) => row.card_clearings.length === 2)).toBe(true);
+    expect(factsBefore.some((row) => row.card_reversed_refunds === 1)).toBe(true);
+    expect(factsBefore.some((row) => row.card_funding_debit_statuses.includes('FAILED'))).toBe(
+      true,
+    );
+    expect(factsBefore.some((row) => row.card_undone_clearings === 0)).toBe(true);
+    expect(factsBefore.some((row) => row.direction === 'CREDIT')).toBe(true);
     const readMigration = (name: string) =>
       fs.readFileSync(path.join(projectRoot(), 'server', 'migrations', `${name}.sql`), 'utf8');
     const renames = readMigration('0041_standard_names').match(/^.*rename column card_.*$/gm) ?? [];

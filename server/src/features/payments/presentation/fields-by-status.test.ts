@@ -22,10 +22,15 @@ const get = async (path: string) => ok(await app.call('GET', path, undefined, op
 
 async function requestFor(currency: string, names: string[]) {
   const { supportedCurrencies } = await get('/config');
-  const list = supportedCurrencies.map((each: { currencyCode: string }) => {
-    const { providerRequiredCustomerFields: _, ...rest } = each as Record<string, unknown>;
+  const list = supportedCurrencies.map((currencySettings: { currencyCode: string }) => {
+    const { providerRequiredCustomerFields: _, ...rest } = currencySettings as Record<
+      string,
+      unknown
+    >;
     const fields = names.map((name) => ({ name, mandatory: false }));
-    return each.currencyCode === currency ? { ...rest, requiredCounterpartyFields: fields } : rest;
+    return currencySettings.currencyCode === currency
+      ? { ...rest, requiredCounterpartyFields: fields }
+      : rest;
   });
   ok(await app.call('PATCH', '/config', { supportedCurrencies: list }, options), 200);
 }
@@ -250,17 +255,20 @@ describe('getTransactionById', () => {
       const immediateQuote = await createQuote(account.id, receivingAccount.id, {
         immediatelyExecute: true,
       });
-      const facts = {
+      const beneficiaryFields = {
         BIRTH_DATE: '1990-01-15',
         COUNTRY_OF_RESIDENCE: 'US',
         USER_TYPE: 'INDIVIDUAL',
       };
       expect(immediateQuote.counterpartyInformation).toEqual({
         FULL_NAME: 'Emmy Noether',
-        ...facts,
+        ...beneficiaryFields,
       });
       const [counterparty] = (await get(`/transactions?customerId=${payee.id}`)).data;
-      expect(counterparty.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
+      expect(counterparty.counterpartyInformation).toEqual({
+        FULL_NAME: 'Ada Lovelace',
+        ...beneficiaryFields,
+      });
 
       const ownInternalAccount = await findInternalAccount(app, person.id, 'EUR', options);
       expect(await createQuote(account.id, ownInternalAccount.id)).not.toHaveProperty(

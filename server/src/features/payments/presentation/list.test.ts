@@ -10,7 +10,7 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-interface Shown {
+interface TransactionView {
   id: string;
   status: string;
   type: string;
@@ -24,7 +24,7 @@ interface Shown {
 }
 
 const app = testApp();
-let shownTransactions: Shown[];
+let shownTransactions: TransactionView[];
 const ids: Record<string, string> = {};
 
 /** Two customers, one of whom pays the other; banks that accept, reject and delay payouts. */
@@ -100,10 +100,10 @@ describe('listTransactions', () => {
     }
   });
 
-  const senderOf = (each: Shown) => each.source?.accountId;
-  const receiverOf = (each: Shown) => each.destination.accountId;
-  const middleTime = () => parseTime((shownTransactions[5] as Shown).createdAt);
-  const filters: [string, () => string, (each: Shown) => boolean, number][] = [
+  const senderOf = (each: TransactionView) => each.source?.accountId;
+  const receiverOf = (each: TransactionView) => each.destination.accountId;
+  const middleTime = () => parseTime((shownTransactions[5] as TransactionView).createdAt);
+  const filters: [string, () => string, (each: TransactionView) => boolean, number][] = [
     ['customerId', () => ids.ada as string, (each) => each.customerId === ids.ada, 7],
     ['customerId unknown', () => 'Customer:unknown', () => false, 0],
     [
@@ -133,33 +133,36 @@ describe('listTransactions', () => {
     ['type CARD', () => 'CARD', () => false, 0],
     [
       'reference',
-      () => (shownTransactions[3] as Shown).reconciliationInstructions.reference,
+      () => (shownTransactions[3] as TransactionView).reconciliationInstructions.reference,
       (each) => each.id === shownTransactions[3]?.id,
       1,
     ],
     [
       'reference of a refund',
-      () => (shownTransactions[4] as Shown).refund?.reference as string,
+      () => (shownTransactions[4] as TransactionView).refund?.reference as string,
       (each) => each.id === shownTransactions[4]?.id,
       1,
     ],
     [
       'reference of an absent refund',
       () =>
-        (shownTransactions[3] as Shown).reconciliationInstructions.reference.replace('RH', 'RF'),
+        (shownTransactions[3] as TransactionView).reconciliationInstructions.reference.replace(
+          'RH',
+          'RF',
+        ),
       () => false,
       0,
     ],
     ['reference unknown', () => 'RH0', () => false, 0],
     [
       'startDate, inclusive',
-      () => (shownTransactions[5] as Shown).createdAt,
+      () => (shownTransactions[5] as TransactionView).createdAt,
       (each) => parseTime(each.createdAt) >= middleTime(),
       6,
     ],
     [
       'endDate, inclusive',
-      () => (shownTransactions[5] as Shown).createdAt,
+      () => (shownTransactions[5] as TransactionView).createdAt,
       (each) => parseTime(each.createdAt) <= middleTime(),
       6,
     ],
@@ -178,7 +181,7 @@ describe('listTransactions', () => {
     const query = `${name}=${value()}`;
     expect((await list(`${query}&sortOrder=asc`)).data).toEqual(expected);
     for (const sortOrder of ['asc', 'desc']) {
-      const pages: Shown[] = [];
+      const pages: TransactionView[] = [];
       let cursor = '';
       do {
         const page = await list(`${query}&sortOrder=${sortOrder}&limit=2${cursor}`);
@@ -197,7 +200,7 @@ describe('listTransactions', () => {
       `customerId=${ids.ada}&senderAccountIdentifier=${ids.adaUsd}` +
         '&type=OUTGOING&status=COMPLETED&sortOrder=asc',
     );
-    expect(matching.data.map((each: Shown) => each.id)).toEqual([
+    expect(matching.data.map((each: TransactionView) => each.id)).toEqual([
       shownTransactions[3]?.id,
       shownTransactions[6]?.id,
     ]);
@@ -226,7 +229,7 @@ describe('listTransactions', () => {
   it('omits other platforms for every filter', async () => {
     const platform = app.other;
     expect((await list('', { as: platform })).data).toEqual([]);
-    const transaction = shownTransactions[3] as Shown;
+    const transaction = shownTransactions[3] as TransactionView;
     for (const query of [
       `customerId=${ids.ada}`,
       `customerId=${app.platform.id}`,

@@ -32,7 +32,10 @@ export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
   return asPayment(row);
 }
 
-/** The same, including card payments, which are read-only for platforms. */
+/**
+ * A transaction of the caller's platform, including card payments, which are read-only for
+ * platforms.
+ */
 export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
   const row = await readTransaction(ctx, id);
@@ -40,7 +43,7 @@ export async function anyTransactionOf(ctx: Ctx, id: string): Promise<Transactio
   return row;
 }
 
-/** Id of the transaction of a payment or refund reference; empty if there is none. */
+/** Id of the transaction with this payment or refund reference; empty if there is none. */
 async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   const id = transactionIdOfReference(reference);
   const row = id === undefined ? undefined : await readTransaction(ctx, id);

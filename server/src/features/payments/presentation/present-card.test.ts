@@ -5,7 +5,7 @@ import type { CardStatus } from '../card-payments/states.ts';
 import type { CardPaymentRow } from '../transactions/store.ts';
 import { presentCardPayment } from './present-card.ts';
 
-const AT = Date.UTC(2026, 0, 5, 9);
+const TIME = Date.UTC(2026, 0, 5, 9);
 
 const facts: CardFacts = {
   ...newFacts(30_00n),
@@ -28,8 +28,8 @@ function presentWith(
     status,
     source_account: credit ? null : account,
     destination_account: credit ? account : null,
-    created_at: AT,
-    updated_at: AT + 2_000,
+    created_at: TIME,
+    updated_at: TIME + 2_000,
     card: {
       cardId: 'Card:1',
       token: 'token-1',
@@ -37,7 +37,7 @@ function presentWith(
       currency: 'USD',
     },
     ...columnsOf({ ...facts, ...overrides }),
-    card_last_event_at: AT + 1_000,
+    card_last_event_at: TIME + 1_000,
   } as CardPaymentRow;
   return presentCardPayment(row);
 }
@@ -97,7 +97,7 @@ describe('presentCardPayment', () => {
     expect(view).not.toHaveProperty('refundedAmount');
   });
 
-  it('names the account that is credited, without debits', () => {
+  it('shows the credited account, without debits', () => {
     const view = presentWith(
       { fundingDebits: [], clearings: [30_00n], closed: true },
       'SETTLED',

@@ -33,15 +33,15 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
     await app.call('GET', '/config', undefined, { as: callingPlatform }),
     200,
   );
-  const strip = (each: Record<string, unknown>) => {
-    const { providerRequiredCustomerFields: _, ...rest } = each;
+  const withoutServerFields = (currencySettings: Record<string, unknown>) => {
+    const { providerRequiredCustomerFields: _, ...rest } = currencySettings;
     return rest;
   };
-  const originalSettings = supportedCurrencies.map(strip) as Setting[];
-  const set = (list: Setting[]) =>
+  const originalSettings = supportedCurrencies.map(withoutServerFields) as Setting[];
+  const replaceSettings = (list: Setting[]) =>
     app.call('PATCH', '/config', { supportedCurrencies: list }, { as: callingPlatform });
   ok(
-    await set(
+    await replaceSettings(
       originalSettings.map((each) => (each.currencyCode === code ? { ...each, ...change } : each)),
     ),
     200,
@@ -49,7 +49,7 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
   try {
     await work();
   } finally {
-    ok(await set(originalSettings), 200);
+    ok(await replaceSettings(originalSettings), 200);
   }
 }
 

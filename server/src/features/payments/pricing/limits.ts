@@ -51,7 +51,7 @@ export interface Route {
 }
 
 /** Limit of European law for one transfer to a wallet without a proof of ownership. */
-const UNPROVEN_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
+const UNPROVEN_WALLET_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
 const ONE_TO_ONE: Rate = { num: 1n, den: 1n };
 const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
@@ -66,10 +66,10 @@ export async function needsProof(
 ): Promise<boolean> {
   if (!isSelfCustody(account.info)) return false;
   const { currency: from } = receiving;
-  const { currency: to } = UNPROVEN_LIMIT;
+  const { currency: to } = UNPROVEN_WALLET_LIMIT;
   const quoted = from === to ? { rate: ONE_TO_ONE } : await rates?.rate(from, to);
   if (!quoted) return true;
-  return isLess(UNPROVEN_LIMIT, convert(receiving, { ...quoted.rate, from, to }, 'ceil'));
+  return isLess(UNPROVEN_WALLET_LIMIT, convert(receiving, { ...quoted.rate, from, to }, 'ceil'));
 }
 
 /**

@@ -41,15 +41,18 @@ function priceOf({ lock, amount, rate, ...fees }: Terms) {
 }
 
 /** Currencies by their decimals. */
-const WITH: Record<number, string> = { 2: 'USD', 8: 'BTC' };
+const CURRENCY_WITH_DECIMALS: Record<number, string> = { 2: 'USD', 8: 'BTC' };
 
 const exchangeRate = (
   { net, receiving }: { net: bigint; receiving: bigint },
   decimals: { sending: number; receiving: number },
 ) =>
   price.exchangeRate({
-    net: { currency: WITH[decimals.sending] as string, amount: net },
-    receiving: { currency: WITH[decimals.receiving] as string, amount: receiving },
+    net: { currency: CURRENCY_WITH_DECIMALS[decimals.sending] as string, amount: net },
+    receiving: {
+      currency: CURRENCY_WITH_DECIMALS[decimals.receiving] as string,
+      amount: receiving,
+    },
   });
 
 const noFees = { fixed: 0n, variableBps: 0 };

@@ -74,16 +74,19 @@ export function priceOf(terms: Terms): Price | undefined {
   return { sending, receiving, ...afterSendingFees };
 }
 
-const PLACES = 8;
+const DECIMAL_PLACES = 8;
 const MAX_PLACES = 24;
 /** A rate has at least four significant digits. */
-const LEAST_DIGITS = 1_000n;
+const MIN_SIGNIFICANT_DIGITS = 1_000n;
 
 /** Sending units for one receiving unit, both in major units: 8 decimals, more for very small rates. */
 export function exchangeRate({ net, receiving }: Pick<Price, 'net' | 'receiving'>): string {
   const rate = wholeUnitRate(net, receiving);
-  let places = PLACES;
-  while (places < MAX_PLACES && scale(10n ** BigInt(places), rate, 'floor') < LEAST_DIGITS) {
+  let places = DECIMAL_PLACES;
+  while (
+    places < MAX_PLACES &&
+    scale(10n ** BigInt(places), rate, 'floor') < MIN_SIGNIFICANT_DIGITS
+  ) {
     places += 1;
   }
   return toDecimal(rate, places);

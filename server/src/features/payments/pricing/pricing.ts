@@ -64,8 +64,8 @@ const exchangedOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): 
     : amount.amount;
 
 /**
- * A rate that a provider holds for the payment. Null if none offers one, or responds: then the mid rates
- * apply.
+ * A rate that a provider holds for the payment. Null if no provider offers a rate or responds; then
+ * the mid rates apply.
  */
 async function firmQuoteOf(
   ctx: Ctx,

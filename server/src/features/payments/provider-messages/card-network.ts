@@ -1,5 +1,5 @@
-// What card messages of providers need of cards, which are a later feature. Each message is applied in one
-// change set, together with what the caller stages.
+// Functions of the cards feature that card messages of providers need; cards are a later feature.
+// Each message is applied in one change set, together with what the caller stages.
 
 import type { CardDecision, CardMerchant, CardRequest } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -30,14 +30,14 @@ export interface CardSubject {
 /** Stages further rows in the change set of a message that has an effect. */
 export type StageMessage = (ctx: Ctx, subject: CardSubject) => void;
 
-/** `isNew`: applied now, together with what was staged; otherwise it was known. */
+/** `isNew`: applied now, together with the staged rows. False: recorded by an earlier message. */
 export interface CardOutcome extends CardSubject {
   isNew: boolean;
 }
 
 /**
- * Errors with the code NOT_FOUND, TRANSACTION_NOT_FOUND, CONFLICT or INVALID_INPUT mean that the message
- * contradicts what is known.
+ * Errors with the code NOT_FOUND, TRANSACTION_NOT_FOUND, CONFLICT or INVALID_INPUT mean that the
+ * message contradicts the recorded state.
  */
 export interface CardNetwork {
   /** Decides about a request; a repetition returns the recorded decision. */

@@ -1,6 +1,6 @@
-// Card messages of providers. The decision about an authorization and the stored message are one change
-// set, so an answer needs one commit. Authorizations and entries are identified by the IDs of the
-// provider, so the same one in another message has no further effect.
+// Card messages of providers. The decision about an authorization and the stored message are one
+// change set, so a response needs one commit. Authorizations and entries are identified by the IDs
+// of the provider, so a repetition in another message has no further effect.
 
 import type { CardDecision, CardRequest } from '../../../connectors/ports/cards.ts';
 import type { CardAnswer } from '../../../connectors/ports/providers/cards.ts';
@@ -15,7 +15,7 @@ export type CardMessage = Extract<Message, { type: `card.${string}` }>;
 type AuthorizationMessage = Extract<Message, { type: 'card.authorization' }>;
 type EntryMessage = Exclude<CardMessage, AuthorizationMessage>;
 
-/** What a card message caused, and the answer to an authorization. */
+/** Result of a card message, and the response to an authorization. */
 export type CardResult = CardOutcome & { authorization?: CardAnswer };
 
 export interface CardMessageParts {
@@ -24,7 +24,7 @@ export interface CardMessageParts {
   cards(environment: Mode): CardNetwork;
 }
 
-const ANSWER_WITHIN_MS = 2_000;
+const RESPONSE_WITHIN_MS = 2_000;
 
 const ENTRY_KINDS = {
   'card.clearing': 'CLEARING',
@@ -37,7 +37,7 @@ const ENTRY_KINDS = {
 export const isCardMessage = (message: Message): message is CardMessage =>
   message.type.startsWith('card.');
 
-/** IDs of different providers never meet. */
+/** The provider is part of the ID, so IDs of different providers cannot collide. */
 const tokenOf = (providerId: string, authorizationId: string) => `${providerId}/${authorizationId}`;
 const requestIdOf = (providerId: string, authorizationId: string) =>
   `${providerId}/authorization/${authorizationId}`;
@@ -64,7 +64,7 @@ function entryOf(providerId: string, message: EntryMessage): CardEntry {
   };
 }
 
-const answerOf = (
+const responseTo = (
   { amount, currency }: AuthorizationMessage,
   decision: CardDecision,
 ): CardAnswer => {
@@ -88,12 +88,15 @@ async function authorize(
     const id = `${row.id}/stand-in/${message.authorizationId}`;
     const outcome = await network.postApproved({ ...request, id }, request.id, stage);
     const { transactionId } = outcome;
-    const known = transactionId === null ? {} : { transactionId };
-    return { ...outcome, authorization: answerOf(message, { approved: true, ...known }) };
+    const recordedPayment = transactionId === null ? {} : { transactionId };
+    return {
+      ...outcome,
+      authorization: responseTo(message, { approved: true, ...recordedPayment }),
+    };
   }
-  const deadline = runtime.effects.now() + (message.answerWithinMs ?? ANSWER_WITHIN_MS);
+  const deadline = runtime.effects.now() + (message.answerWithinMs ?? RESPONSE_WITHIN_MS);
   const { decision, ...outcome } = await network.decide(request, deadline, stage);
-  return { ...outcome, authorization: answerOf(message, decision) };
+  return { ...outcome, authorization: responseTo(message, decision) };
 }
 
 /** Applies a message. Throws NOT_FOUND for a card that the provider does not issue. */

@@ -1,5 +1,6 @@
-// Export, erasure and retention of messages of providers. Only a message without effect has a body; one whose
-// payment is unknown belongs to no customer and ends with its retention.
+// Export, erasure and retention of messages of providers. Only a message without effect has a body.
+// A message about an unknown payment belongs to no customer and is removed at the end of its
+// retention period.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import { changedRows, type PersonalData } from '../../../runtime/operation/personal-data.ts';

@@ -202,7 +202,7 @@ function repeatedResult(stored: ProviderMessageRow, body: string): Result {
   throw new Fault('CONFLICT', stored.problem ?? 'The message was already rejected.');
 }
 
-/** A result, and the answer to an authorization. */
+/** A result, and the response to an authorization. */
 type Reply = Static<typeof MessageResult>;
 
 const replyOf = (result: Result, { authorization }: Pick<CardResult, 'authorization'>): Reply =>
@@ -218,8 +218,8 @@ async function rejectContradiction(
 ): Promise<never> {
   const { platformId = null, transactionId = null } = subject;
   const ids = { platform_id: platformId, transaction_id: transactionId };
-  const stored = { result: 'CONTRADICTORY', type, problem, ...ids } as const;
-  if (await store(parts, provider, id, body, stored)) {
+  const storedResult = { result: 'CONTRADICTORY', type, problem, ...ids } as const;
+  if (await store(parts, provider, id, body, storedResult)) {
     const { id: providerId } = provider.row;
     parts.note(`a message of the provider ${providerId} contradicts the recorded state`);
   }
@@ -271,11 +271,11 @@ async function receiveCard(
     if (outcome.isNew) return replyOf('APPLIED', outcome);
     const ignored = storedOf('IGNORED', outcome);
     if (await store(parts, provider, message.id, body, ignored)) return replyOf('IGNORED', outcome);
-    const before = await parts.runtime.db.read(
+    const earlierMessage = await parts.runtime.db.read(
       providerMessages,
       `${provider.row.id}/${message.id}`,
     );
-    return replyOf(before ? repeatedResult(before, body) : 'DUPLICATE', outcome);
+    return replyOf(earlierMessage ? repeatedResult(earlierMessage, body) : 'DUPLICATE', outcome);
   } catch (error) {
     if (!(error instanceof Fault) || !FINAL_CARD_ERRORS.includes(error.code)) throw error;
     const { message: problem } = error;
@@ -315,14 +315,14 @@ export async function receiveMessage(
     // Identified by its digest, because its ID may be missing.
     const problem = read.fault.message;
     const subject = await subjectOfInvalid(parts, provider.row.id, value);
-    const stored = { result: 'REJECTED', problem, ...subject } as const;
-    await store(parts, provider, `sha256:${sha256(body)}`, body, stored);
+    const storedResult = { result: 'REJECTED', problem, ...subject } as const;
+    await store(parts, provider, `sha256:${sha256(body)}`, body, storedResult);
     throw read.fault;
   }
   const { message } = read;
   const id = `${provider.row.id}/${message.id}`;
-  const before = await parts.runtime.db.read(providerMessages, id);
-  if (before) return receiveAgain(parts, provider, message, body, before);
+  const earlierMessage = await parts.runtime.db.read(providerMessages, id);
+  if (earlierMessage) return receiveAgain(parts, provider, message, body, earlierMessage);
   return isCardMessage(message)
     ? receiveCard(parts, provider, message, body)
     : receiveOther(parts, provider, message, body);

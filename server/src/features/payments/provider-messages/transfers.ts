@@ -20,7 +20,7 @@ export type TransferMessage = Extract<Message, { type: 'transfer.updated' }>;
 /** Result of a message. `problem` explains a contradiction, which an operator resolves. */
 export interface Outcome {
   result: ReportResult;
-  /** Absent for a fact that concerns no platform, or no payment. */
+  /** Absent for a result that concerns no platform or no payment. */
   platformId?: string;
   transactionId?: string;
   problem?: string;

@@ -28,7 +28,7 @@ const setLimits = (limits: Limits): Promise<Limits> =>
     return { hourly_payments: row.hourly_payments, limits: row.limits };
   });
 
-const FULL = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
+const LIMIT_EXCEEDED = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
 
 async function createPayer(suffix = '000') {
   const { person, account } = await createFundedCustomer(app);
@@ -48,9 +48,9 @@ describe('daily velocity limit', () => {
     const { account, target, quote, pay } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual([200, undefined]);
-    expect(await pay()).toEqual(FULL);
+    expect(await pay()).toEqual(LIMIT_EXCEEDED);
     const { status, body, headers } = await quote({ immediatelyExecute: true });
-    expect([status, body.code]).toEqual(FULL);
+    expect([status, body.code]).toEqual(LIMIT_EXCEEDED);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     const transfer = {
       source: { accountId: account.id },
@@ -58,7 +58,7 @@ describe('daily velocity limit', () => {
       amount: 100_00,
     };
     const transferOut = await app.call('POST', '/transfer-out', transfer);
-    expect([transferOut.status, transferOut.body.code]).toEqual(FULL);
+    expect([transferOut.status, transferOut.body.code]).toEqual(LIMIT_EXCEEDED);
     await app.advance(24 * 3_600_000);
     expect(await pay()).toEqual([200, undefined]);
   });
@@ -121,7 +121,7 @@ describe('daily velocity limit', () => {
     refund: { status: 'COMPLETED' },
   };
 
-  it('fails and returns realtime funds once the day is used up', async () => {
+  it('fails and returns realtime funds above the daily limit', async () => {
     const authorizer = await createPayer();
     await authorizer.pay();
     await authorizer.pay();

@@ -22,13 +22,13 @@ beforeAll(async () => {
   log = createLog(app.effects, 'debug', (line) => lines.push(line));
 });
 
-interface Quoted {
+interface CreatedQuote {
   id: string;
   transactionId: string;
   expiresAt: string;
 }
 
-async function createQuote(from: string, to: string): Promise<Quoted> {
+async function createQuote(from: string, to: string): Promise<CreatedQuote> {
   return ok(await app.call('POST', '/quotes', quoteBody(from, to, 100_00)), 201);
 }
 

@@ -66,7 +66,7 @@ const PENDING = `select q.transaction_id, q.expires_at
   from quotes q join transactions t on t.id = q.transaction_id
   where t.platform_id = $1 and t.type = 'OUTGOING' and t.status = 'PENDING'`;
 
-/** Stages the expiry of all quotes of the caller's platform, which gets a clock of its own. */
+/** Stages the expiry of all quotes of the caller's platform, which receives its own clock. */
 export async function expireAllOnClock(ctx: Ctx): Promise<void> {
   const pendingRows = await ctx.db.query<Omit<Due, 'platform_id'>>(PENDING, [
     ctx.caller.platformId,

@@ -17,7 +17,7 @@ import {
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { type ConnectorsOf, loadOf } from '../payouts/index.ts';
+import { type ConnectorsOf, loadPayment } from '../payouts/index.ts';
 import type { Priced } from '../pricing/index.ts';
 import { PaymentInput } from '../refunds/index.ts';
 import { asOutgoing } from '../transactions/index.ts';
@@ -95,7 +95,7 @@ export async function firmQuoteOf({ read }: Pick<Ctx, 'read'>, quoteId: string) 
 /** Redeems the rate of an executed payment. */
 export const REDEEM = defineJob('quotes.redeem', PaymentInput);
 
-const heldOf = (row: FirmQuoteRow): HeldQuote => ({
+const heldQuoteOf = (row: FirmQuoteRow): HeldQuote => ({
   ...{ id: row.id, providerId: row.provider_id, reference: row.reference },
   ...{ from: row.sold_currency, sold: row.sold, to: row.bought_currency, bought: row.bought },
 });
@@ -114,26 +114,26 @@ function resultOf(
 const redeem =
   (connectors: ConnectorsOf, log: Log) =>
   async (runtime: Runtime, job: JobOf<typeof REDEEM>): Promise<Result> => {
-    const { row: payment, caller } = await loadOf(runtime, job, asOutgoing);
-    const held = await runtime.db.read(firmQuotes, payment.quote_id ?? '');
-    if (held?.state !== 'HELD') return { caller, stage: async () => {} };
+    const { row: payment, caller } = await loadPayment(runtime, job, asOutgoing);
+    const firmQuote = await runtime.db.read(firmQuotes, payment.quote_id ?? '');
+    if (firmQuote?.state !== 'HELD') return { caller, stage: async () => {} };
     const port = connectors(caller.environment).firmQuotes;
-    if (!port) throw new Error(`no provider redeems the quote ${held.id}`);
-    const redemption = await port.redeem(heldOf(held));
+    if (!port) throw new Error(`no provider redeems the quote ${firmQuote.id}`);
+    const redemption = await port.redeem(heldQuoteOf(firmQuote));
     if (redemption.state === 'pending') {
       const later = async (ctx: Ctx) =>
         ctx.later(REDEEM, job.input, ctx.now + redemption.checkAfterMs);
       return { caller, stage: later };
     }
-    const change = resultOf(held, redemption);
+    const change = resultOf(firmQuote, redemption);
     if (change.state !== 'REDEEMED') {
-      const problem = `${held.provider_id} did not exchange the amounts of ${held.id}`;
+      const problem = `${firmQuote.provider_id} did not exchange the amounts of ${firmQuote.id}`;
       log.warn({ problem, state: change.state }, 'a provider has a problem');
     }
     return {
       caller,
       stage: async (ctx) => {
-        const row = await ctx.read(firmQuotes, held.id);
+        const row = await ctx.read(firmQuotes, firmQuote.id);
         if (row?.state !== 'HELD') return;
         ctx.update(firmQuotes, row, { ...change, ended_at: ctx.now });
       },

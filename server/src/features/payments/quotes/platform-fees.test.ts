@@ -1,5 +1,5 @@
-// The platform fee: default and overridden, in one currency and across two, credited to the platform,
-// refunded even if the platform has spent it, and paid by the platform itself.
+// The platform fee: default and overridden, in one currency and across two, credited to the
+// platform, refunded even if the platform has spent the fee, and paid by the platform itself.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -294,18 +294,21 @@ describe('refund', () => {
 });
 
 describe('platform that pays from its fee account', () => {
-  it.each(['000', '002', '004', '005', '006'])('has the expected balance: …%s', async (suffix) => {
-    await fundAccount(app, platformAccount.id, 1_000_00, options);
-    const totalBefore = await totalBalanceOf(platformAccount.id);
-    const target = await createExternalAccount(app, null, 'EUR', suffix, options);
-    const quote = await createQuote(platformAccount.id, target.id, 100_00);
-    expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
-    await execute(quote.id);
-    await app.advance(60_000);
-    expect(await totalBalanceOf(platformAccount.id)).toBe(
-      suffix === '000' ? totalBefore - 99_20 : totalBefore,
-    );
-  });
+  it.each(['000', '002', '004', '005', '006'])(
+    'has the expected balance after a payment to an account with suffix %s',
+    async (suffix) => {
+      await fundAccount(app, platformAccount.id, 1_000_00, options);
+      const totalBefore = await totalBalanceOf(platformAccount.id);
+      const target = await createExternalAccount(app, null, 'EUR', suffix, options);
+      const quote = await createQuote(platformAccount.id, target.id, 100_00);
+      expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
+      await execute(quote.id);
+      await app.advance(60_000);
+      expect(await totalBalanceOf(platformAccount.id)).toBe(
+        suffix === '000' ? totalBefore - 99_20 : totalBefore,
+      );
+    },
+  );
 
   it('is debited except for its fee if the refund fails', async () => {
     const totalBefore = await totalBalanceOf(platformAccount.id);

@@ -241,7 +241,7 @@ describe('executeQuote', () => {
 
     for (const currency of ['EUR', 'USD']) {
       it.each(sequences)(
-        `${currency} …%s: %s`,
+        `pays ${currency} to an account with suffix %s: %s`,
         async (suffix, _description, waitMs, events, shape) => {
           const { account, quote } = await createQuote(currency, suffix);
           const executedBody = ok(await execute(quote.id), 200);
@@ -414,8 +414,8 @@ describe('platform fees', () => {
       },
     });
     expect(waived.quote.platformFeesIncluded).toBe(0);
-    const zeroFees = feeConfigs.map((each) => ({
-      ...each,
+    const zeroFees = feeConfigs.map((fee) => ({
+      ...fee,
       variableFeeBps: 0,
       fixedFee: { amount: 0, currency: 'USD' },
     }));

@@ -35,7 +35,7 @@ async function expectError(
 }
 
 /** Values that are not valid amounts in the smallest unit. */
-const NO_AMOUNTS = [
+const INVALID_AMOUNTS = [
   0,
   -1,
   1.5,
@@ -115,7 +115,7 @@ describe('createQuote', () => {
   it('accepts integers in the smallest unit only', async () => {
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'EUR');
-    for (const amount of NO_AMOUNTS) {
+    for (const amount of INVALID_AMOUNTS) {
       const body = quoteBody(account.id, target.id, amount as number);
       expect(await rejectedFieldsOf('/quotes', body)).toEqual(['lockedCurrencyAmount']);
     }
@@ -256,7 +256,7 @@ describe('createTransferOut', () => {
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'USD');
     const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
-    for (const amount of NO_AMOUNTS) {
+    for (const amount of INVALID_AMOUNTS) {
       expect(await rejectedFieldsOf('/transfer-out', { ...accounts, amount })).toEqual(['amount']);
     }
   });

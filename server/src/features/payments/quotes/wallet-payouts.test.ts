@@ -20,7 +20,7 @@ import {
   walletPaymentFixture,
 } from '../../../../test/kit/wallets/wallet-payments.ts';
 import { walletSessions } from '../../wallets/store.ts';
-import { currentOf } from '../payouts/payout-jobs.ts';
+import { readCurrent } from '../payouts/payout-jobs.ts';
 import { asOutgoing } from '../transactions/rows.ts';
 import { startPayment } from './execution/execute.ts';
 import { receiveFunds } from './execution/funding.ts';
@@ -90,7 +90,7 @@ describe('payments from an embedded wallet', () => {
     const response = await app.call('POST', '/sandbox/send', send);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const startedPayment = app.operate(async (ctx) => {
-      return startPayment(ctx, await currentOf(ctx, quote.transactionId, asOutgoing));
+      return startPayment(ctx, await readCurrent(ctx, quote.transactionId, asOutgoing));
     });
     await expect(startedPayment).rejects.toMatchObject({ code: 'WALLET_SIGNATURE_MISSING' });
     expect(await readBalances(app, accountId)).toEqual(FULL_BALANCE);

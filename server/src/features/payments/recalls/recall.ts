@@ -1,5 +1,5 @@
-// Requests the return of a settled payout from its provider. The decision of the bank is only recorded: the
-// books change when the money comes back, which the provider reports as a return of the transfer.
+// Requests the return of a settled payout from its provider. The decision of the bank is only
+// recorded. Nothing is posted until the provider reports the return of the transfer.
 
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { RecallCause, RecallProgress } from '../../../connectors/ports/rail.ts';
@@ -17,7 +17,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type ProviderDirectory, providerOfTransfer } from '../../providers/index.ts';
 import { onAnyTransaction, providerReports } from '../manual/index.ts';
-import { type ConnectorsOf, loadOf } from '../payouts/index.ts';
+import { type ConnectorsOf, loadPayment } from '../payouts/index.ts';
 import { PaymentInput } from '../refunds/index.ts';
 import { asPayment, receivedOf } from '../transactions/index.ts';
 import { type RecallRow, transferRecalls } from './store.ts';
@@ -97,12 +97,12 @@ export async function applyReportedRecall(
   transactionId: string,
   progress: RecallProgress,
 ) {
-  const known = await runtime.db.read(transferRecalls, transactionId);
-  if (known?.provider_id !== providerId) {
+  const recallRow = await runtime.db.read(transferRecalls, transactionId);
+  if (recallRow?.provider_id !== providerId) {
     throw new Fault('NOT_FOUND', 'The return of this transfer was not requested here.');
   }
   return onAnyTransaction(runtime, transactionId, async (ctx) => {
-    const row = (await ctx.read(transferRecalls, transactionId)) ?? known;
+    const row = (await ctx.read(transferRecalls, transactionId)) ?? recallRow;
     const result = applyRecall(ctx, row, progress);
     const problem = `The reported decision is ${progress.state}, but the recall is ${row.state}.`;
     const subject = { platformId: row.platform_id, transactionId };
@@ -114,12 +114,12 @@ export async function applyReportedRecall(
 const recall =
   (connectors: ConnectorsOf) =>
   async (runtime: Runtime, job: JobOf<typeof RECALL>): Promise<Result> => {
-    const { row: payment, caller } = await loadOf(runtime, job, asPayment);
-    const known = await runtime.db.read(transferRecalls, payment.id);
+    const { row: payment, caller } = await loadPayment(runtime, job, asPayment);
+    const recallRow = await runtime.db.read(transferRecalls, payment.id);
     const { rail } = connectors(caller.environment);
-    if (known?.state !== 'REQUESTED' || !rail?.recall) return { caller, stage: async () => {} };
+    if (recallRow?.state !== 'REQUESTED' || !rail?.recall) return { caller, stage: async () => {} };
     const transfer = { id: payment.id, ...receivedOf(payment) };
-    const progress = await rail.recall(transfer, known.cause);
+    const progress = await rail.recall(transfer, recallRow.cause);
     return {
       caller,
       stage: async (ctx) => {

@@ -71,7 +71,7 @@ const RELEASED = [
   'void fee.platform!: payer > platform 80 USD',
   'void sell!: payer > fx_position 9870 USD',
 ];
-const RECLAIMED = [
+const REFUNDED = [
   'posted refund.buy: rail_in_transit > fx_position 9080 EUR',
   'posted refund.sell: fx_position > payer 9870 USD',
   'posted refund.fee.platform: platform > payer 80 USD',
@@ -84,23 +84,19 @@ describe('payout in another currency', () => {
     ['000', 'arrives', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED]],
     ['002', 'is rejected before submission', [...HELD_POSTINGS, ...RELEASED]],
     ['003', 'arrives late', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED]],
-    ['004', 'fails after submission', [...HELD_POSTINGS, ...SUBMITTED, ...RECLAIMED]],
-    [
-      '005',
-      'is returned',
-      [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...RECLAIMED],
-    ],
-    ['006', 'is cancelled', [...HELD_POSTINGS, ...SUBMITTED, ...RECLAIMED]],
+    ['004', 'fails after submission', [...HELD_POSTINGS, ...SUBMITTED, ...REFUNDED]],
+    ['005', 'is returned', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...REFUNDED]],
+    ['006', 'is cancelled', [...HELD_POSTINGS, ...SUBMITTED, ...REFUNDED]],
     [
       '007',
       'fails and cannot be refunded',
       [
         ...HELD_POSTINGS,
         ...SUBMITTED,
-        ...RECLAIMED.map((each) => each.replace('> payer', '> suspense')),
+        ...REFUNDED.map((each) => each.replace('> payer', '> suspense')),
       ],
     ],
-  ])('…%s %s', async (suffix, _description, expected) => {
+  ])('has the expected postings: account suffix %s, %s', async (suffix, _description, expected) => {
     const { legLines } = await pay('EUR', suffix);
     expect(await legLines()).toEqual(HELD_POSTINGS.toSorted());
     await app.advance(6 * 60_000);
@@ -135,7 +131,7 @@ describe('payout in the same currency', () => {
         ...refundedLegs,
       ],
     ],
-  ])('…%s', async (suffix, expected) => {
+  ])('has the expected postings: account suffix %s', async (suffix, expected) => {
     const { legLines } = await pay('USD', suffix);
     await app.advance(60_000);
     expect(await legLines()).toEqual(expected.toSorted());

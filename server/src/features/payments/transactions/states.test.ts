@@ -41,7 +41,7 @@ const ALLOWED: Record<string, OutgoingStatus> = {
 
 describe('outgoing payment', () => {
   const transitions = STATUSES.flatMap((from) => EVENTS.map((event) => ({ from, event })));
-  it.each(transitions)('$from, $event', ({ from, event }) => {
+  it.each(transitions)('allows $event from $from only if the table lists it', ({ from, event }) => {
     const to = ALLOWED[`${from} ${event}`];
     expect(outgoingStates.targetOf(from, event)).toBe(to);
     if (to) expect(outgoingStates.next(from, event)).toBe(to);
@@ -65,7 +65,7 @@ describe('refund', () => {
   const transitions = REFUNDS.flatMap((from) =>
     (['open', 'pay', 'fail', 'resolve'] as const).map((event) => ({ from, event })),
   );
-  it.each(transitions)('$from, $event', ({ from, event }) => {
+  it.each(transitions)('allows $event from $from only if the table lists it', ({ from, event }) => {
     expect(refundStates.targetOf(from, event)).toBe(allowedTransitions[`${from} ${event}`]);
   });
 });

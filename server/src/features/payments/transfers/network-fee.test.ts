@@ -14,7 +14,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-const ALL = 50_000_000;
+const FULL_BALANCE = 50_000_000;
 const SENT_AMOUNT = 10_000_000;
 
 const app = testApp();
@@ -68,7 +68,7 @@ describe('network fee', () => {
     const { id: from } = await accountOf(currency);
     const key = type === 'LIGHTNING' ? 'lightningAddress' : 'address';
     const to = await walletOf(type, currency, { [key]: address });
-    await fundAccount(app, from, ALL);
+    await fundAccount(app, from, FULL_BALANCE);
     const balanceBefore = (await readBalances(app, from)).total;
     const request = { internalAccountId: from, currency, cryptoNetwork, amount: SENT_AMOUNT };
     const body = { ...request, destinationAddress: address };
@@ -129,7 +129,7 @@ describe('network fee', () => {
 
   it('is refunded with the payment', async () => {
     const { id: from } = await accountOf('USDC');
-    await fundAccount(app, from, ALL);
+    await fundAccount(app, from, FULL_BALANCE);
     const balancesBefore = await readBalances(app, from);
     for (const [suffix, begin] of [
       ['005', transfer],
@@ -151,7 +151,7 @@ describe('network fee', () => {
 
   it('must be less than the amount', async () => {
     const { id: from } = await accountOf('USDT');
-    await fundAccount(app, from, ALL);
+    await fundAccount(app, from, FULL_BALANCE);
     const to = await walletOf('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
     for (const response of [
       await transfer(from, to, 1_137_500),
@@ -168,7 +168,7 @@ describe('network fee of zero', () => {
     const { id: usd } = await accountOf('USD');
     const { id: usdc } = await accountOf('USDC');
     await fundAccount(app, usd, 100_00);
-    await fundAccount(app, usdc, ALL);
+    await fundAccount(app, usdc, FULL_BALANCE);
     const bank = await createExternalAccount(app, person.id, 'USD');
     const arbitrum = await walletOf('ARBITRUM_WALLET', 'USDC', { address: EVM });
     for (const [from, to] of [

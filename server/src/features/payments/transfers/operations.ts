@@ -1,5 +1,6 @@
-// Outgoing same-currency transfers: parties, transaction and start are those of a quote, at rate 1. The fee
-// is the network fee of a wallet, deducted from the amount; transfers to bank accounts have no fee.
+// Outgoing same-currency transfers. Parties, transaction and start are the same as for a quote at
+// rate 1. The fee is the network fee of a wallet, deducted from the amount; transfers to bank
+// accounts have no fee.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { allInOrder } from '../../../kernel/in-order.ts';

@@ -145,8 +145,8 @@ describe('transfer in after approval', () => {
       200,
     );
     const change = async (overrides: object) => {
-      const changedCurrencies = supportedCurrencies.map((each: object) => ({
-        ...each,
+      const changedCurrencies = supportedCurrencies.map((currency: object) => ({
+        ...currency,
         ...overrides,
       }));
       ok(

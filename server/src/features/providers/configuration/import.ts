@@ -44,7 +44,7 @@ interface Stored {
 const readKeys = ({ db }: Pick<Ctx, 'db'>) => db.find(providerKeys, { side: 'PROVIDER' });
 const readRoutes = ({ db }: Pick<Ctx, 'db'>) => db.find(providerRoutes, {});
 
-const prefixed = (path: string, errors: readonly FieldError[]): FieldError[] =>
+const withPrefix = (path: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map((error) => ({ ...error, field: `${path}.${error.field}` }));
 
 const repeatedError = (field: string): FieldError => ({
@@ -77,7 +77,7 @@ function providerErrors(provider: FileProvider, stored: ProviderRow | undefined)
         ]
       : []),
     ...keyErrors(provider),
-    ...prefixed('terms', termsErrors(terms)),
+    ...withPrefix('terms', termsErrors(terms)),
   ];
 }
 
@@ -125,7 +125,7 @@ function routeFileErrors(
 }
 
 /** The identity of a route: its fields in a fixed order. */
-const routeText = (route: Record<string, unknown>): string =>
+const routeIdentity = (route: Record<string, unknown>): string =>
   JSON.stringify(
     Object.entries(route)
       .filter(([name, value]) => value !== undefined && !(name.startsWith('cost') && value === 0))
@@ -133,7 +133,7 @@ const routeText = (route: Record<string, unknown>): string =>
   );
 
 /** A route in one line. */
-const routeName = (route: Record<string, unknown>): string =>
+const describeRoute = (route: Record<string, unknown>): string =>
   Object.entries(route)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value ?? 'built-in'}`)
@@ -147,21 +147,21 @@ function fileErrors(file: ProviderFile, stored: Stored): FieldError[] {
     ...own.map((each) => [each.providerId, each.environment] as const),
   ]);
   const names = own.map(({ providerId }) => providerId);
-  const texts = routes.map(routeText);
+  const texts = routes.map(routeIdentity);
   return [
-    ...own.flatMap((each, index) => [
-      ...(names.indexOf(each.providerId) < index
+    ...own.flatMap((provider, index) => [
+      ...(names.indexOf(provider.providerId) < index
         ? [repeatedError(`providers.${index}.providerId`)]
         : []),
-      ...prefixed(
+      ...withPrefix(
         `providers.${index}`,
-        providerErrors(each, stored.providers.get(each.providerId)),
+        providerErrors(provider, stored.providers.get(provider.providerId)),
       ),
     ]),
     ...usedKeyErrors(file, stored),
-    ...routes.flatMap((each, index) => [
+    ...routes.flatMap((route, index) => [
       ...(texts.indexOf(texts[index] ?? '') < index ? [repeatedError(`routes.${index}`)] : []),
-      ...prefixed(`routes.${index}`, routeFileErrors(each, environments)),
+      ...withPrefix(`routes.${index}`, routeFileErrors(route, environments)),
     ]),
   ];
 }
@@ -196,15 +196,17 @@ function stageProviderChange(
     });
   }
   const pems = provider.publicKeys.map(pemOf);
-  const own = keys.filter((each) => each.provider_id === id);
+  const storedKeys = keys.filter((each) => each.provider_id === id);
   for (const pem of pems) {
-    const known = own.find((each) => each.public_key === pem);
-    if (known && known.retired_at === null) continue;
-    if (known) ctx.update(providerKeys, known, { retired_at: null });
+    const storedKey = storedKeys.find((each) => each.public_key === pem);
+    if (storedKey && storedKey.retired_at === null) continue;
+    if (storedKey) ctx.update(providerKeys, storedKey, { retired_at: null });
     else insertProviderKey(ctx, id, pem);
     changes.push({ action: 'ADD', subject: 'KEY', id: keyIdOf(pem) });
   }
-  const ending = own.filter((each) => each.retired_at === null && !pems.includes(each.public_key));
+  const ending = storedKeys.filter(
+    (each) => each.retired_at === null && !pems.includes(each.public_key),
+  );
   retireBy(ctx, ending, ctx.now + DEFAULT_OVERLAP_HOURS * HOUR_MS);
   const ends = ending.map(
     (each): FileChange => ({ action: 'REMOVE', subject: 'KEY', id: each.id }),
@@ -213,28 +215,28 @@ function stageProviderChange(
 }
 
 function stageProviders(ctx: Ctx, file: ProviderFile, stored: Stored): FileChange[] {
-  return (file.providers ?? []).flatMap((each): FileChange[] => {
-    const row = stored.providers.get(each.providerId);
-    if (row) return stageProviderChange(ctx, each, row, stored.keys);
-    stageProvider(ctx, each, each.publicKeys.map(pemOf));
-    return [{ action: 'ADD', subject: 'PROVIDER', id: each.providerId }];
+  return (file.providers ?? []).flatMap((fileProvider): FileChange[] => {
+    const row = stored.providers.get(fileProvider.providerId);
+    if (row) return stageProviderChange(ctx, fileProvider, row, stored.keys);
+    stageProvider(ctx, fileProvider, fileProvider.publicKeys.map(pemOf));
+    return [{ action: 'ADD', subject: 'PROVIDER', id: fileProvider.providerId }];
   });
 }
 
 function stageRoutes(ctx: Ctx, { routes }: ProviderFile, stored: Stored): FileChange[] {
   if (!routes) return [];
-  const newRoutes = new Map(routes.map((each) => [routeText(each), each]));
+  const newRoutes = new Map(routes.map((each) => [routeIdentity(each), each]));
   const changes: FileChange[] = [];
   for (const row of stored.routes) {
     const fields = routeFields(row);
     // Earlier versions allowed repeated routes: the first one is kept, the others are removed.
-    if (newRoutes.delete(routeText(fields))) continue;
+    if (newRoutes.delete(routeIdentity(fields))) continue;
     ctx.remove(providerRoutes, row);
-    changes.push({ action: 'REMOVE', subject: 'ROUTE', id: routeName(fields) });
+    changes.push({ action: 'REMOVE', subject: 'ROUTE', id: describeRoute(fields) });
   }
   for (const route of newRoutes.values()) {
     ctx.insert(providerRoutes, routeRow(ctx, route));
-    changes.push({ action: 'ADD', subject: 'ROUTE', id: routeName({ ...route }) });
+    changes.push({ action: 'ADD', subject: 'ROUTE', id: describeRoute({ ...route }) });
   }
   return changes;
 }

@@ -7,8 +7,8 @@ import type { ProviderTerms } from './contract.ts';
 
 /** Errors of items whose value of `name` occurred before. */
 const repeated = <T>(list: string, items: readonly T[], name: keyof T & string): FieldError[] =>
-  items.flatMap((each, index) =>
-    items.findIndex((other) => other[name] === each[name]) < index
+  items.flatMap((item, index) =>
+    items.findIndex((other) => other[name] === item[name]) < index
       ? [{ field: `${list}.${index}.${name}`, message: 'repeats an earlier entry' }]
       : [],
   );

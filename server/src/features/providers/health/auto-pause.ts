@@ -109,19 +109,19 @@ async function resumeIfProbed(
   return changeStatus(parts, runtime, provider, { operationId: 'resumeProvider', reason, patch });
 }
 
-const isProbed = ({ row, terms }: Provider): boolean =>
+const isProbeConfigured = ({ row, terms }: Provider): boolean =>
   row.paused_by === 'SYSTEM' &&
   terms.autoPause?.resumeAfterProbe === true &&
   (row.pause_reason ?? '').startsWith(FAILED_CALLS);
 
 /** Creates a function that returns whether a probe of the provider is due. */
 function createProbeSchedule({ now }: Pick<Effects, 'now'>) {
-  const last = new Map<string, Time>();
+  const lastProbes = new Map<string, Time>();
   return (provider: Provider): boolean => {
     const { id, status_since } = provider.row;
-    const since = Math.max(last.get(id) ?? 0, status_since);
-    if (!isProbed(provider) || now() < since + PROBE_EVERY_MS) return false;
-    last.set(id, now());
+    const lastProbe = Math.max(lastProbes.get(id) ?? 0, status_since);
+    if (!isProbeConfigured(provider) || now() < lastProbe + PROBE_EVERY_MS) return false;
+    lastProbes.set(id, now());
     return true;
   };
 }

@@ -37,17 +37,17 @@ export function balanceSweep({ directory, log }: BalanceParts): Sweep {
     name: 'providers.balances',
     async run(runtime) {
       const now = runtime.effects.now();
-      const due = [...directory.current().providers.values()].filter(
+      const reportingProviders = [...directory.current().providers.values()].filter(
         (each) => isReporting(each) && now >= (readAt.get(each.row.id) ?? 0) + READ_EVERY_MS,
       );
-      for (const provider of due) {
+      for (const provider of reportingProviders) {
         const { id } = provider.row;
         readAt.set(id, now);
         await readBalances(runtime, provider).catch((error: unknown) =>
           log.warn({ provider: id, err: error }, 'balances could not be read'),
         );
       }
-      return due.length;
+      return reportingProviders.length;
     },
   };
 }

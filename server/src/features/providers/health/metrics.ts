@@ -54,12 +54,12 @@ function watchBalances({ metrics, directory, db }: WatchParts): void {
     );
     if (prefunded.length === 0) return new Map();
     const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));
-    const lowOf = ({ row, terms }: (typeof prefunded)[number]) =>
+    const lowBalanceCount = ({ row, terms }: (typeof prefunded)[number]) =>
       (terms.prefunding ?? []).filter(({ currency, alertBelow = 0 }) => {
         const balance = rows.get(`${row.id}/${currency}`);
         return balance === undefined || availableIn(balance) < BigInt(alertBelow);
       }).length;
-    return new Map(prefunded.map((each) => [each.row.id, lowOf(each)]));
+    return new Map(prefunded.map((each) => [each.row.id, lowBalanceCount(each)]));
   });
 }
 

@@ -6,7 +6,9 @@ import type { Database } from '../../../runtime/db/database.ts';
 
 export interface CallRecorder {
   observe(providerId: string, call: CallOutcome): void;
-  /** Adds the counts to the rows. If that fails, the counts are retained for the next flush. */
+  /**
+   * Adds the counts to the rows. If the write fails, the counts are retained for the next flush.
+   */
   flush(): Promise<void>;
 }
 
@@ -89,9 +91,9 @@ export function createCallRecorder(
 
   function countsOf(providerId: string, minute: Time): Counts {
     const id = `${providerId}/${minute}`;
-    const known = pending.get(id) ?? newCounts(providerId, minute);
-    pending.set(id, known);
-    return known;
+    const counts = pending.get(id) ?? newCounts(providerId, minute);
+    pending.set(id, counts);
+    return counts;
   }
 
   async function write(): Promise<void> {

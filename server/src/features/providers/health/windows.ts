@@ -108,10 +108,10 @@ export async function readHealth(
   ]);
   const windowsOf = (id: string) =>
     minutes.map((length) => {
-      const isThis = (row: { minutes: number; provider_id: string }) =>
+      const isOfProvider = (row: { minutes: number; provider_id: string }) =>
         row.minutes === length && row.provider_id === id;
-      const counts = results.filter(isThis).map((row) => [row.outcome, row.count] as const);
-      return windowOf(length, calls.find(isThis), new Map(counts));
+      const counts = results.filter(isOfProvider).map((row) => [row.outcome, row.count] as const);
+      return windowOf(length, calls.find(isOfProvider), new Map(counts));
     });
   return new Map(providerIds.map((id) => [id, windowsOf(id)]));
 }

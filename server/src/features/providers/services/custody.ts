@@ -9,8 +9,8 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { ProviderDirectory } from '../directory.ts';
 import { providerOfService } from './select.ts';
 
-/** A reference of the built-in custodian is sealed and never begins like this. */
-const OF_PROVIDER = /^provider:([a-z0-9-]+) (.*)$/s;
+/** References of the built-in custodian are sealed and never have this prefix. */
+const PROVIDER_REFERENCE = /^provider:([a-z0-9-]+) (.*)$/s;
 
 const unavailable = (cause: unknown) => {
   const reason = 'The custodian did not generate a key. Try again.';
@@ -30,18 +30,18 @@ export function routedCustody(
   if (!builtIn || directory.current().providers.size === 0) return builtIn;
   return {
     ...builtIn,
-    async newSigner(of) {
+    async newSigner(owner) {
       const provider = providerOfService(directory, environment, 'custody');
-      if (!provider) return builtIn.newSigner(of);
-      const { publicKey, signer } = await newKey(provider.port.custody, of.id);
+      if (!provider) return builtIn.newSigner(owner);
+      const { publicKey, signer } = await newKey(provider.port.custody, owner.id);
       return { publicKey, signer: `provider:${provider.row.id} ${signer}` };
     },
-    async stampWith(of) {
-      const [, providerId, signer] = OF_PROVIDER.exec(of.signer) ?? [];
-      if (providerId === undefined || signer === undefined) return builtIn.stampWith(of);
+    async stampWith(key) {
+      const [, providerId, signer] = PROVIDER_REFERENCE.exec(key.signer) ?? [];
+      if (providerId === undefined || signer === undefined) return builtIn.stampWith(key);
       const provider = directory.current().providers.get(providerId);
       if (!provider) throw new Error(`the provider ${providerId} is not known`);
-      return provider.port.custody.stampWith({ ...of, signer });
+      return provider.port.custody.stampWith({ ...key, signer });
     },
   };
 }

@@ -1,5 +1,5 @@
-// Firm quotes of the routed providers. A quote is redeemed by the provider that holds it, whatever the routes
-// are then.
+// Firm quotes of the routed providers. A quote is redeemed by the provider that holds it, even if
+// the routes have changed.
 
 import type { FirmQuotePort } from '../../../connectors/ports/index.ts';
 import type { Mode } from '../../../kernel/mode.ts';

@@ -14,7 +14,10 @@ interface RoutedMintParts {
 
 type Calls = Omit<MintPort, 'selectedProvider' | 'enablesAtOnce'>;
 
-/** Whether a provider of the environment has the service: a paused one as well, for its accounts. */
+/**
+ * Whether a provider of the environment has the service. A paused provider counts, because its
+ * existing accounts need it.
+ */
 const isServed = ({ directory, environment }: RoutedMintParts): boolean =>
   [...directory.current().providers.values()].some(
     ({ row, capabilities }) =>
@@ -25,7 +28,7 @@ export function routedMint(parts: RoutedMintParts): MintPort | undefined {
   const { directory, environment, builtIn } = parts;
   if (!isServed(parts)) return builtIn;
 
-  /** `isNew`: for something that a paused provider does not get any more. */
+  /** `isNew`: for new accounts and orders, which a paused provider does not receive. */
   function callsOf(providerId: string | null | undefined, isNew = false): Calls {
     if (providerId == null) {
       if (!builtIn) throw new Error('no built-in stablecoin provider is connected');

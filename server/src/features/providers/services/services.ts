@@ -22,7 +22,10 @@ function identityOf(providerOf: (includesPaused?: boolean) => Provider | undefin
   return { check: port.check, submit };
 }
 
-/** Requests account details from the provider in its currencies; others have the built-in ones. */
+/**
+ * Requests account details from the provider in its currencies, and from the built-in connector in
+ * all others.
+ */
 function fundingOf(
   provider: Provider | undefined,
   builtIn: FundingPort | undefined,
@@ -49,20 +52,20 @@ export function withServices(
   environment: Mode,
   builtIn: Connectors,
 ): Connectors {
-  const portOf = (service: Service) => providerOfService(directory, environment, service)?.port;
+  const serviceOf = (service: Service) => providerOfService(directory, environment, service)?.port;
   const identity = identityOf((includesPaused) =>
     providerOfService(directory, environment, 'identity', includesPaused),
   );
   return {
     ...builtIn,
-    names: portOf('account_check')?.names ?? builtIn.names,
-    rates: portOf('rates')?.rates ?? builtIn.rates,
+    names: serviceOf('account_check')?.names ?? builtIn.names,
+    rates: serviceOf('rates')?.rates ?? builtIn.rates,
     custody: routedCustody(directory, environment, builtIn.custody),
     firmQuotes: routedFirmQuotes(directory, environment),
     identity: identity ?? builtIn.identity,
     funding: fundingOf(providerOfService(directory, environment, 'funding'), builtIn.funding),
-    mail: portOf('email')?.mail ?? builtIn.mail,
-    sms: portOf('sms')?.sms ?? builtIn.sms,
+    mail: serviceOf('email')?.mail ?? builtIn.mail,
+    sms: serviceOf('sms')?.sms ?? builtIn.sms,
     mint: routedMint({ directory, environment, builtIn: builtIn.mint }),
   };
 }

@@ -1,7 +1,7 @@
-// Builds the world `business` through the operations of the API. The clock of the platform starts 60
-// days ago and moves to the present with the payments, so all resources have
-// realistic times. Payments of different customers within a few hours run at once, in one minute of the
-// clock; the work that they cause follows when the clock moves on.
+// Builds the world `business` through the operations of the API. The clock of the platform starts
+// 60 days ago and advances to the present with the payments, so all resources have realistic times.
+// Payments of different customers within a few hours are executed concurrently, within one minute
+// of the clock; the jobs that they stage run when the clock advances.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault, isTransient } from '../../../kernel/fault.ts';
@@ -30,11 +30,14 @@ export interface BusinessInput {
 }
 
 /** Maximum actions per batch; larger batches are not faster. */
-const BATCH = 40;
-/** A batch is shorter than any delay before an action that needs the jobs of another. */
-const SPAN_MS = 2 * 3_600_000;
+const MAX_BATCH_SIZE = 40;
 /**
- * The actions of a batch are committed in any order, and lists of events rely on times that follow the
+ * A batch is shorter than the delay before any action that depends on the jobs of an earlier
+ * action.
+ */
+const MAX_BATCH_SPAN_MS = 2 * 3_600_000;
+/**
+ * The actions of a batch are committed in any order. Lists of events require that times follow the
  * order of commits within two minutes.
  */
 const BATCH_MS = 60_000;
@@ -46,8 +49,8 @@ interface Build {
   parts: BusinessParts;
   caller: Caller;
   operations: ReadonlyMap<string, Operation>;
-  /** Responses by the name of their step. */
-  named: Map<string, unknown>;
+  /** Responses by step name. */
+  responses: Map<string, unknown>;
 }
 
 /**
@@ -71,24 +74,24 @@ async function* chunksOf(content: Buffer) {
 }
 
 async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<unknown> {
-  const { parts, operations, named } = build;
+  const { parts, operations, responses } = build;
   const operation = operations.get(step.operationId);
   if (!operation) throw new Error(`no operation ${step.operationId}`);
-  const part = (value: unknown, field: string) => resolve(value, named, field);
-  const body = part(step.body, 'body');
+  const resolved = (value: unknown, field: string) => resolve(value, responses, field);
+  const body = resolved(step.body, 'body');
   if (isUpload(step)) {
     const { fileName, content } = step.file;
     const { upload } = operation.contract;
-    if (!upload) throw new Error(`${step.operationId} takes no file`);
+    if (!upload) throw new Error(`${step.operationId} does not accept a file`);
     const file = await parts.files.put(build.caller, chunksOf(content()), { ...upload, fileName });
     const request = { params: {}, query: {}, body: { ...(body as object), file } };
     return parts.perform(runtime, build.caller, operation, request);
   }
-  const agentId = part(step.agentId, 'agentId') as string | undefined;
+  const agentId = resolved(step.agentId, 'agentId') as string | undefined;
   const { platformId } = build.caller;
   const caller = agentId ? await agentCaller(runtime, platformId, agentId) : build.caller;
-  const params = part(step.params ?? {}, 'params') as Record<string, string>;
-  const query = part(step.query ?? {}, 'query') as Record<string, unknown>;
+  const params = resolved(step.params ?? {}, 'params') as Record<string, string>;
+  const query = resolved(step.query ?? {}, 'query') as Record<string, unknown>;
   return parts.perform(runtime, caller, operation, { params, query, body });
 }
 
@@ -98,7 +101,7 @@ async function perform(build: Build, { at, steps }: Action): Promise<void> {
     const runtime = runtimeAt(build.runtime, at + index * STEP_MS);
     try {
       const response = await run(build, runtime, step);
-      if (step.name) build.named.set(step.name, response);
+      if (step.name) build.responses.set(step.name, response);
     } catch (error) {
       const isPermitted = !isUpload(step) && step.mayBeRejected && error instanceof Fault;
       if (isPermitted && !isTransient(error.code)) return;
@@ -107,12 +110,12 @@ async function perform(build: Build, { at, steps }: Action): Promise<void> {
   }
 }
 
-/** Actions that run at once, and the time of the last. */
+/** Actions that run concurrently, and the time of the last one. */
 function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   let batch: Action[] = [];
   for (const action of actions) {
     const [first] = batch;
-    if (first && (batch.length === BATCH || action.at - first.at > SPAN_MS)) {
+    if (first && (batch.length === MAX_BATCH_SIZE || action.at - first.at > MAX_BATCH_SPAN_MS)) {
       yield batch;
       batch = [];
     }
@@ -122,11 +125,11 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
 }
 
 /** The actions of a batch at times shortly before its last. */
-function gather(batch: readonly Action[]): Action[] {
-  const last = batch.at(-1) as Action;
+function closeTogether(batch: readonly Action[]): Action[] {
+  const lastAction = batch.at(-1) as Action;
   return batch.map((action, index) => {
-    const before = Math.round(((batch.length - 1 - index) * BATCH_MS) / BATCH);
-    return { ...action, at: Math.max(action.at, last.at - before) };
+    const remainingMs = Math.round(((batch.length - 1 - index) * BATCH_MS) / MAX_BATCH_SIZE);
+    return { ...action, at: Math.max(action.at, lastAction.at - remainingMs) };
   });
 }
 
@@ -141,9 +144,9 @@ async function performAll(build: Build, actions: readonly Action[]): Promise<voi
 
 /** Advances the clock and executes all work that is due by then. */
 async function moveTo(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Time) {
-  let moved = await advanceTo(runtime, work, clock, at);
-  while (!moved.reached) moved = await advanceTo(runtime, work, moved.clock, at);
-  return moved.clock;
+  let progress = await advanceTo(runtime, work, clock, at);
+  while (!progress.reached) progress = await advanceTo(runtime, work, progress.clock, at);
+  return progress.clock;
 }
 
 /** Builds the world. The platform has no clock of its own before, and one in real time afterwards. */
@@ -157,20 +160,20 @@ export async function buildBusiness(
   const { db, effects, clocks } = runtime;
   const holder = uuid7(effects);
   const until = effects.now();
-  const held = await beginClock(db, { platformId, holder, at: from, realTime: until });
-  if (!held) throw new Fault('CONFLICT', 'The clock of the platform was changed.');
-  clocks.replace(held);
-  let clock = held;
+  const heldClock = await beginClock(db, { platformId, holder, at: from, realTime: until });
+  if (!heldClock) throw new Fault('CONFLICT', 'The clock of the platform was changed.');
+  clocks.replace(heldClock);
+  let clock = heldClock;
   const operations = new Map(
     parts.operations().map((each) => [each.contract.operationId, each] as const),
   );
-  const build: Build = { runtime, parts, caller, operations, named: new Map() };
+  const build: Build = { runtime, parts, caller, operations, responses: new Map() };
   try {
     await operate(runtime, caller, work.stage);
     for (const batch of batchesOf(businessPlan({ from, until, payments }))) {
-      const actions = gather(batch);
+      const actions = closeTogether(batch);
       const [first] = actions as [Action];
-      // Work that earlier actions caused is executed first.
+      // Jobs that earlier actions staged are executed first.
       clock = await moveTo(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));
       await performAll(build, actions);
     }

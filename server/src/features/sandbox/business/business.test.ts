@@ -11,7 +11,7 @@ const build = (body: object = {}) =>
 
 const DAY = 86_400_000;
 
-it('plans the same payments for the same input', () => {
+it('the plan contains the same payments for the same input', () => {
   const input = { from: 0, until: 60 * DAY, payments: 400 };
   const [first, second] = [businessPlan(input), businessPlan(input)];
   const stepsOf = (plan: typeof first) => JSON.stringify(plan.map(({ at, steps }) => [at, steps]));
@@ -19,14 +19,14 @@ it('plans the same payments for the same input', () => {
   expect(first.every(({ at }, index) => at >= (first[index - 1]?.at ?? 0))).toBe(true);
 });
 
-it('is built in the past and ends at the present', async () => {
-  const before = app.effects.now();
+it('the world starts in the past and ends at the present', async () => {
+  const startedAt = app.effects.now();
   expect(ok(await build({ payments: 60 }), 201)).toEqual({ steps: 0, resources: {} });
   await app.settle();
   const dead = 'select kind, last_error from jobs where state = $1';
   expect(await app.runtime.db.query(dead, ['dead'])).toEqual([]);
   const { currentTime, frozen } = ok(await app.call('GET', '/sandbox/clock'), 200);
-  expect([Date.parse(currentTime), frozen]).toEqual([before, false]);
+  expect([Date.parse(currentTime), frozen]).toEqual([startedAt, false]);
 
   const counts = await app.runtime.db.query<{ kind: string; min: number }>(
     "select type || ' ' || status as kind, min(created_at) from transactions group by 1",
@@ -39,11 +39,11 @@ it('is built in the past and ends at the present', async () => {
   for (const kind of ['OUTGOING PROCESSING', 'OUTGOING PENDING', 'CARD SETTLED']) {
     expect(kinds).toContain(kind);
   }
-  expect(Math.min(...counts.map(({ min }) => min))).toBeLessThan(before - 55 * DAY);
+  expect(Math.min(...counts.map(({ min }) => min))).toBeLessThan(startedAt - 55 * DAY);
   await expectBalancedBooks(app);
 }, 120_000);
 
-it('has events whose times follow the order of their commits within two minutes', async () => {
+it('the times of events follow the order of their commits within two minutes', async () => {
   const events = await app.runtime.db.query<{ created_at: number }>(
     'select created_at from events where platform_id = $1 order by position, id',
     [app.platform.id],
@@ -58,7 +58,7 @@ it('has events whose times follow the order of their commits within two minutes'
   expect(disorder).toBeLessThan(120_000);
 });
 
-it('has checks in review, agents, a stablecoin and endpoints', async () => {
+it('the world has identity checks in review, agents, a stablecoin and endpoints', async () => {
   const listed = async (path: string) => ok(await app.call('GET', path), 200).data;
   const customers = await listed('/customers?limit=100');
   const review = customers.filter(
@@ -75,7 +75,7 @@ it('has checks in review, agents, a stablecoin and endpoints', async () => {
   expect(await listed('/webhook-endpoints')).toHaveLength(2);
 });
 
-it('needs an empty platform and no other fields', async () => {
+it('the world requires an empty platform and no other fields', async () => {
   expect(await build()).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   const fieldsOf = async (body: object) => {
     const { status, body: reply } = await app.call('POST', '/sandbox/fixtures', body);

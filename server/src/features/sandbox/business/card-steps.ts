@@ -1,6 +1,6 @@
 // Cards and their payments in the world `business`.
 import type { Time } from '../../../kernel/effects.ts';
-import type { Chance } from './chance.ts';
+import type { SeededRandom } from './seeded-random.ts';
 import type { Action, PlannedStep } from './steps.ts';
 
 const HOUR = 3_600_000;
@@ -50,18 +50,18 @@ const noticeOf = ({ owner, name, amount }: CardPayment, operationId: string, at:
   ],
 });
 
-/** The end of a descriptor that selects an outcome, as the number of a branch. */
-function branchOf(chance: Chance): string {
-  if (chance.is(0.035)) return ' #002'; // declined: INSUFFICIENT_FUNDS
-  if (chance.is(0.015)) return ' #003'; // declined: CARD_PAUSED
-  if (chance.is(0.008)) return ' #006'; // the funding debit fails
-  return ` #${chance.between(11, 98)}`;
+/** The descriptor suffix that selects an outcome, as the index of a branch. */
+function branchOf(random: SeededRandom): string {
+  if (random.is(0.035)) return ' #002'; // declined: INSUFFICIENT_FUNDS
+  if (random.is(0.015)) return ' #003'; // declined: CARD_PAUSED
+  if (random.is(0.008)) return ' #006'; // the funding debit fails
+  return ` #${random.between(11, 98)}`;
 }
 
 /** An authorization, its clearing a day later, and some refunds. */
-export function cardPayment(payment: CardPayment, at: Time, chance: Chance): Action[] {
+export function cardPayment(payment: CardPayment, at: Time, random: SeededRandom): Action[] {
   const { owner, name, amount } = payment;
-  const [merchant, mcc] = chance.pick(MERCHANTS);
+  const [merchant, mcc] = random.pick(MERCHANTS);
   const authorization: Action = {
     at,
     owner,
@@ -72,7 +72,7 @@ export function cardPayment(payment: CardPayment, at: Time, chance: Chance): Act
         body: {
           amount,
           currency: { code: 'USD' },
-          merchant: { descriptor: `${merchant}${branchOf(chance)}`, mcc, country: 'US' },
+          merchant: { descriptor: `${merchant}${branchOf(random)}`, mcc, country: 'US' },
         },
         mayBeRejected: true,
       },
@@ -83,9 +83,9 @@ export function cardPayment(payment: CardPayment, at: Time, chance: Chance): Act
       },
     ],
   };
-  const clearedAt = at + chance.between(20, 60) * HOUR;
+  const clearedAt = at + random.between(20, 60) * HOUR;
   const clearing = noticeOf(payment, 'sandboxSimulateCardClearing', clearedAt);
-  if (!chance.is(0.025)) return [authorization, clearing];
-  const refundedAt = clearedAt + chance.between(24, 96) * HOUR;
+  if (!random.is(0.025)) return [authorization, clearing];
+  const refundedAt = clearedAt + random.between(24, 96) * HOUR;
   return [authorization, clearing, noticeOf(payment, 'sandboxSimulateCardReturn', refundedAt)];
 }

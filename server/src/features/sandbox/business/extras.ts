@@ -2,8 +2,8 @@
 // agents with approvals, a stablecoin, webhook endpoints, and payments that are in progress at the end.
 import type { Time } from '../../../kernel/effects.ts';
 import { fund, setStatus, usAccount } from '../world/builders.ts';
-import type { Chance } from './chance.ts';
 import { bill, passport } from './documents.ts';
+import type { SeededRandom } from './seeded-random.ts';
 import type { Action, PlanInput, PlannedStep } from './steps.ts';
 
 export interface Extras extends PlanInput {
@@ -32,7 +32,10 @@ const APPLICANTS = [
   ['Leila Farrow', 52 * HOUR],
 ] as const;
 
-/** A person whose check is in review. The first name selects that; it is corrected afterwards. */
+/**
+ * A person whose check is in review. The first name selects this result and is corrected
+ * afterwards.
+ */
 function applicant([fullName, age]: (typeof APPLICANTS)[number], index: number, until: Time) {
   const key = `applicant-${index + 1}`;
   const birthDate = `19${81 + index}-0${index + 2}-1${index}`;
@@ -76,7 +79,7 @@ function applicant([fullName, age]: (typeof APPLICANTS)[number], index: number, 
   return { at: until - age, owner: key, steps };
 }
 
-const FIRMS = [
+const BUSINESSES = [
   ['Silverbeck Freight LLC', 14 * HOUR],
   ['Marlowe & Finch Bakery LLC', 75 * HOUR],
 ] as const;
@@ -88,12 +91,12 @@ const EVIDENCE = [
   'DIRECTOR_REGISTRY',
 ];
 
-function applyingFirm([legalName, age]: (typeof FIRMS)[number], index: number, until: Time) {
+function applyingFirm([legalName, age]: (typeof BUSINESSES)[number], index: number, until: Time) {
   const key = `applying-firm-${index + 1}`;
   const owner = `${key}-owner`;
   const birthDate = '1979-05-14';
   const [firstName, lastName] = index ? ['Odette', 'Marlowe'] : ['Warren', 'Silverbeck'];
-  // The second one has not sent all documents.
+  // The second business has not sent all documents.
   const evidence = EVIDENCE.slice(index);
   const steps: PlannedStep[] = [
     {
@@ -178,12 +181,12 @@ const agentOf = (name: string, customer: string, limit: number): PlannedStep => 
 });
 
 /** Agents of the first customers: small transfers are executed immediately, larger ones require approval. */
-function agents({ keys, from, until }: Extras, chance: Chance): Action[] {
+function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
   const names = ['Accounts payable', 'Travel booking', 'Subscriptions'];
   return names.flatMap((name, index) => {
     const key = keys[index] as string;
     const payee = `${key}-agent-payee`;
-    const number = `4${chance.digits(6)}${chance.between(200, 999)}`;
+    const number = `4${random.digits(6)}${random.between(200, 999)}`;
     const start = from + 2 * DAY;
     const setup: PlannedStep[] = [
       fund(`${key}-USD`, 20_000_00),
@@ -191,9 +194,9 @@ function agents({ keys, from, until }: Extras, chance: Chance): Action[] {
       agentOf(name, key, 800_00),
     ];
     const transfers = Array.from({ length: 7 }, (_, count): Action => {
-      // Those above the threshold are the latest, and wait for an approval.
-      const amount = count > 4 ? chance.between(250, 700) * 100 : chance.between(20, 190) * 100;
-      const age = count > 4 ? chance.between(1, 20) * HOUR : chance.between(2, 40) * DAY;
+      // The latest transfers are above the threshold and wait for an approval.
+      const amount = count > 4 ? random.between(250, 700) * 100 : random.between(20, 190) * 100;
+      const age = count > 4 ? random.between(1, 20) * HOUR : random.between(2, 40) * DAY;
       return {
         at: Math.max(start + HOUR, until - age),
         owner: key,
@@ -216,22 +219,22 @@ function agents({ keys, from, until }: Extras, chance: Chance): Action[] {
 }
 
 /** Debits of customers' bank accounts, some of which are returned. */
-function debits({ keys, from, until, payments }: Extras, chance: Chance): Action[] {
+function debits({ keys, from, until, payments }: Extras, random: SeededRandom): Action[] {
   return Array.from({ length: Math.ceil(payments / 40) }, (_, index): Action => {
     const key = keys[index % Math.ceil(keys.length / 4)] as string;
     const name = `debited-${index}`;
-    const suffix = chance.is(0.06) ? '005' : chance.between(200, 999);
+    const suffix = random.is(0.06) ? '005' : random.between(200, 999);
     return {
-      at: from + DAY + Math.floor(chance.next() * (until - from - DAY)),
+      at: from + DAY + Math.floor(random.next() * (until - from - DAY)),
       owner: key,
       steps: [
-        usAccount(name, key, `4${chance.digits(6)}${suffix}`),
+        usAccount(name, key, `4${random.digits(6)}${suffix}`),
         {
           operationId: 'createTransferIn',
           body: {
             source: { accountId: `$${name}.id` },
             destination: { accountId: `$${key}-USD.data.0.id` },
-            amount: chance.between(50, 2_000) * 100,
+            amount: random.between(50, 2_000) * 100,
           },
           mayBeRejected: true,
         },
@@ -240,10 +243,10 @@ function debits({ keys, from, until, payments }: Extras, chance: Chance): Action
   });
 }
 
-const COIN = 'coin';
+const COIN_NAME = 'coin';
 
 /** A stablecoin of the platform, with mints and burns. */
-function stablecoin({ keys, from, until }: Extras, chance: Chance): Action[] {
+function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action[] {
   const [key = ''] = keys;
   const setup: PlannedStep[] = [
     {
@@ -252,7 +255,7 @@ function stablecoin({ keys, from, until }: Extras, chance: Chance): Action[] {
       body: { provider: 'BRALE', apiClientId: 'northlight', apiClientSecret: 'sandbox-secret-700' },
     },
     {
-      name: COIN,
+      name: COIN_NAME,
       operationId: 'registerStablecoin',
       body: {
         providerTokenIdentifier: 'coin-northlight-700',
@@ -263,9 +266,9 @@ function stablecoin({ keys, from, until }: Extras, chance: Chance): Action[] {
     },
     {
       operationId: 'requestStablecoinServiceEnablement',
-      params: { stablecoinId: `$${COIN}.id` },
+      params: { stablecoinId: `$${COIN_NAME}.id` },
     },
-    setStatus(`$${COIN}.id`, 'ENABLING'),
+    setStatus(`$${COIN_NAME}.id`, 'ENABLING'),
     {
       name: 'coin-wallet',
       operationId: 'createCustomerExternalAccount',
@@ -283,16 +286,18 @@ function stablecoin({ keys, from, until }: Extras, chance: Chance): Action[] {
   const order = (at: Time, operationId: string, body: object): Action => ({
     at,
     owner: key,
-    steps: [{ operationId, params: { stablecoinId: `$${COIN}.id` }, body, mayBeRejected: true }],
+    steps: [
+      { operationId, params: { stablecoinId: `$${COIN_NAME}.id` }, body, mayBeRejected: true },
+    ],
   });
   const start = from + 3 * DAY;
   const orders = Array.from({ length: 18 }, (_, index) => {
     const at = start + DAY + Math.floor(((until - start - DAY) * index) / 18);
-    const amount = String(chance.between(200, 5_000) * 1_000_000);
+    const amount = String(random.between(200, 5_000) * 1_000_000);
     const [fundingSource, destination] = [{ type: 'WIRE' }, { accountId: '$coin-wallet.id' }];
     if (index % 3 < 2)
       return order(at, 'createStablecoinMint', { amount, fundingSource, destination });
-    const small = String(chance.between(50, 190) * 1_000_000);
+    const small = String(random.between(50, 190) * 1_000_000);
     return order(at, 'createStablecoinBurn', {
       amount: small,
       source: { type: 'EXTERNAL_ACCOUNT' },
@@ -303,14 +308,14 @@ function stablecoin({ keys, from, until }: Extras, chance: Chance): Action[] {
 }
 
 /** Payouts that are still in progress at the end, and quotes that are not executed yet. */
-function latePayouts({ keys, until }: Extras, chance: Chance): Action[] {
+function latePayouts({ keys, until }: Extras, random: SeededRandom): Action[] {
   return keys.slice(0, 8).map((key, index) => {
     const [payee, quote] = [`late-payee-${index}`, `late-quote-${index}`];
     const isExecuted = index % 4 !== 3;
     const steps: PlannedStep[] = [
       fund(`${key}-USD`, 2_000_00),
       // This suffix is PROCESSING for six minutes.
-      usAccount(payee, key, `4${chance.digits(6)}003`),
+      usAccount(payee, key, `4${random.digits(6)}003`),
       {
         name: quote,
         operationId: 'createQuote',
@@ -318,12 +323,12 @@ function latePayouts({ keys, until }: Extras, chance: Chance): Action[] {
           source: { sourceType: 'ACCOUNT', accountId: `$${key}-USD.data.0.id` },
           destination: { destinationType: 'ACCOUNT', accountId: `$${payee}.id` },
           lockedCurrencySide: 'SENDING',
-          lockedCurrencyAmount: chance.between(80, 1_900) * 100,
+          lockedCurrencyAmount: random.between(80, 1_900) * 100,
         },
       },
       ...(isExecuted ? [{ operationId: 'executeQuote', params: { quoteId: `$${quote}.id` } }] : []),
     ];
-    return { at: until - chance.between(20, 200) * 1_000, owner: key, steps };
+    return { at: until - random.between(20, 200) * 1_000, owner: key, steps };
   });
 }
 
@@ -339,7 +344,7 @@ const accountReviews = ({ keys, until }: Extras): Action[] =>
   });
 
 /** Incoming payments that wait for a decision. */
-const heldDeposits = ({ keys, until }: Extras, chance: Chance): Action[] =>
+const heldDeposits = ({ keys, until }: Extras, random: SeededRandom): Action[] =>
   keys.slice(2, 7).map((key, index) => ({
     at: until - (index * 9 + 2) * HOUR,
     owner: key,
@@ -347,12 +352,12 @@ const heldDeposits = ({ keys, until }: Extras, chance: Chance): Action[] =>
       {
         operationId: 'sandboxFundInternalAccount',
         params: { accountId: `$${key}-USD.data.0.id` },
-        body: { amount: chance.between(4_000, 18_000) * 100, pendingReason: 'COMPLIANCE_REVIEW' },
+        body: { amount: random.between(4_000, 18_000) * 100, pendingReason: 'COMPLIANCE_REVIEW' },
       },
     ],
   }));
 
-/** An endpoint whose host does not exist, so its deliveries fail, and one that pulls. */
+/** An endpoint whose host does not exist, so its deliveries fail, and a pull endpoint. */
 function webhooks({ until }: Extras): Action {
   const endpoint = (body: object): PlannedStep => ({
     operationId: 'createWebhookEndpoint',
@@ -367,17 +372,17 @@ function webhooks({ until }: Extras): Action {
 }
 
 /** All extras; times before the start are omitted. */
-export function extrasOf(input: Extras, chance: Chance): Action[] {
+export function extrasOf(input: Extras, random: SeededRandom): Action[] {
   const { until } = input;
   return [
     ...APPLICANTS.map((each, index) => applicant(each, index, until)),
-    ...FIRMS.map((each, index) => applyingFirm(each, index, until)),
-    ...agents(input, chance),
-    ...debits(input, chance),
-    ...stablecoin(input, chance),
-    ...latePayouts(input, chance),
+    ...BUSINESSES.map((each, index) => applyingFirm(each, index, until)),
+    ...agents(input, random),
+    ...debits(input, random),
+    ...stablecoin(input, random),
+    ...latePayouts(input, random),
     ...accountReviews(input),
-    ...heldDeposits(input, chance),
+    ...heldDeposits(input, random),
     webhooks(input),
   ];
 }

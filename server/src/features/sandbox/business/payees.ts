@@ -1,7 +1,8 @@
 // Bank accounts and wallets of payees in the world `business`. The last characters of a number select
 // the outcome in the sandbox, so numbers of regular accounts end with digits that select none.
-import type { Chance } from './chance.ts';
+
 import { payeeName } from './people.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
 /** Destinations of payouts by currency. */
 const COUNTRY_OF: Readonly<Record<string, string>> = {
@@ -34,22 +35,22 @@ const mailName = (name: string) =>
     .toLowerCase()
     .replaceAll(' ', '.');
 
-type Details = (chance: Chance, suffix: string, name: string) => Record<string, unknown>;
+type Details = (random: SeededRandom, suffix: string, name: string) => Record<string, unknown>;
 
 const DETAILS: Readonly<Record<PayoutCurrency, Details>> = {
-  USD: (chance, suffix) => ({
+  USD: (random, suffix) => ({
     accountType: 'USD_ACCOUNT',
-    accountNumber: `4${chance.digits(6)}${suffix}`,
+    accountNumber: `4${random.digits(6)}${suffix}`,
     routingNumber: '021000021',
     bankAccountType: 'CHECKING',
   }),
-  EUR: (chance, suffix) => ({
+  EUR: (random, suffix) => ({
     accountType: 'EUR_ACCOUNT',
-    iban: `DE89370400440${chance.digits(6)}${suffix}`,
+    iban: `DE89370400440${random.digits(6)}${suffix}`,
   }),
-  MXN: (chance, suffix) => ({
+  MXN: (random, suffix) => ({
     accountType: 'MXN_ACCOUNT',
-    clabeNumber: `03218000${chance.digits(7)}${suffix}`,
+    clabeNumber: `03218000${random.digits(7)}${suffix}`,
   }),
   INR: (_, suffix, name) => ({
     accountType: 'INR_ACCOUNT',
@@ -61,45 +62,49 @@ const DETAILS: Readonly<Record<PayoutCurrency, Details>> = {
     pixKeyType: 'EMAIL',
     taxId: '52998224725',
   }),
-  GBP: (chance, suffix) => ({
+  GBP: (random, suffix) => ({
     accountType: 'GBP_ACCOUNT',
     sortCode: '200000',
-    accountNumber: `${chance.digits(5)}${suffix}`,
+    accountNumber: `${random.digits(5)}${suffix}`,
   }),
-  NGN: (chance, suffix) => ({
+  NGN: (random, suffix) => ({
     accountType: 'NGN_ACCOUNT',
     bankName: 'Guaranty Trust Bank',
-    accountNumber: `0${chance.digits(6)}${suffix}`,
+    accountNumber: `0${random.digits(6)}${suffix}`,
   }),
-  PHP: (chance, suffix) => ({
+  PHP: (random, suffix) => ({
     accountType: 'PHP_ACCOUNT',
     bankName: 'BDO Unibank',
-    accountNumber: `00${chance.digits(7)}${suffix}`,
+    accountNumber: `00${random.digits(7)}${suffix}`,
   }),
-  KES: (chance, suffix) => ({
+  KES: (random, suffix) => ({
     accountType: 'KES_ACCOUNT',
-    phoneNumber: `+254712${chance.digits(3)}${suffix}`,
+    phoneNumber: `+254712${random.digits(3)}${suffix}`,
     provider: 'M-PESA',
   }),
-  USDC: (chance) => ({
+  USDC: (random) => ({
     accountType: 'BASE_WALLET',
-    address: `0x${Array.from({ length: 40 }, () => chance.between(0, 15).toString(16)).join('')}`,
+    address: `0x${Array.from({ length: 40 }, () => random.between(0, 15).toString(16)).join('')}`,
   }),
 };
 
 /** A suffix without a special outcome. */
-const regularSuffix = (chance: Chance): string => String(chance.between(200, 999));
+const regularSuffix = (random: SeededRandom): string => String(random.between(200, 999));
 
 /** Body of `createCustomerExternalAccount`, without the customer. */
-export function payeeIn(currency: PayoutCurrency, chance: Chance, suffix = regularSuffix(chance)) {
+export function payeeIn(
+  currency: PayoutCurrency,
+  random: SeededRandom,
+  suffix = regularSuffix(random),
+) {
   const country = COUNTRY_OF[currency] as string;
-  const name = payeeName(country, chance);
+  const name = payeeName(country, random);
   const beneficiary = {
     beneficiaryType: 'INDIVIDUAL',
     fullName: name,
     countryOfResidence: country,
   };
-  const details = DETAILS[currency](chance, suffix, name);
+  const details = DETAILS[currency](random, suffix, name);
   return {
     currency,
     accountInfo: currency === 'USDC' ? details : { ...details, beneficiary },

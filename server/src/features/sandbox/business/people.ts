@@ -1,6 +1,6 @@
 // The customers of the world `business`: people and businesses of several countries. All names are
 // combined at random from common given and family names, or invented.
-import type { Chance } from './chance.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
 interface Country {
   code: string;
@@ -86,7 +86,7 @@ const COUNTRIES: readonly Country[] = [
   },
 ];
 
-const FIRMS = {
+const BUSINESS_NAMES = {
   names: [
     ...split('Northlight Cedarpoint Bluewren Saltmarsh Copperfield Larkspur Meridian Oakhurst'),
     ...split('Pinewater Quillon Redfern Tidewell Umberland Westmoor Yarrow Alderway'),
@@ -116,25 +116,28 @@ const asciiOf = (text: string) =>
     .replaceAll(/ +/g, '.');
 
 /** A given and a family name of a country. */
-const nameIn = ({ given, family }: Country, chance: Chance) =>
-  `${chance.pick(given)} ${chance.pick(family)}`;
+const nameIn = ({ given, family }: Country, random: SeededRandom) =>
+  `${random.pick(given)} ${random.pick(family)}`;
 
 const countryOf = (code: string) => COUNTRIES.find((each) => each.code === code) as Country;
 
-/** The name of a payee in a country; of another than the customers' for unlisted ones. */
-export const payeeName = (country: string, chance: Chance): string =>
-  nameIn(COUNTRIES.find(({ code }) => code === country) ?? countryOf('US'), chance);
+/**
+ * The name of a payee in a country. Countries without a list of names use the names of another
+ * country.
+ */
+export const payeeName = (country: string, random: SeededRandom): string =>
+  nameIn(COUNTRIES.find(({ code }) => code === country) ?? countryOf('US'), random);
 
-function addressIn({ places, code }: Country, chance: Chance) {
-  const [line1, city, postalCode, state] = chance.pick(places);
+function addressIn({ places, code }: Country, random: SeededRandom) {
+  const [line1, city, postalCode, state] = random.pick(places);
   return { line1, city, postalCode, ...(state ? { state } : {}), country: code };
 }
 
-const dateOf = (chance: Chance, from: number, to: number) =>
-  `${chance.between(from, to)}-0${chance.between(1, 9)}-${chance.between(10, 28)}`;
+const dateOf = (random: SeededRandom, from: number, to: number) =>
+  `${random.between(from, to)}-0${random.between(1, 9)}-${random.between(10, 28)}`;
 
-function individual(key: string, country: Country, chance: Chance): Customer {
-  const name = nameIn(country, chance);
+function individual(key: string, country: Country, random: SeededRandom): Customer {
+  const name = nameIn(country, random);
   return {
     key,
     name,
@@ -145,18 +148,18 @@ function individual(key: string, country: Country, chance: Chance): Customer {
       customerType: 'INDIVIDUAL',
       platformCustomerId: key,
       fullName: name,
-      birthDate: dateOf(chance, 1961, 2003),
+      birthDate: dateOf(random, 1961, 2003),
       nationality: country.code,
       email: `${asciiOf(name)}.${key.replace(/\D/g, '')}@example.com`,
-      phoneNumber: country.code === 'DE' ? `+4915112${chance.digits(6)}` : undefined,
-      address: addressIn(country, chance),
+      phoneNumber: country.code === 'DE' ? `+4915112${random.digits(6)}` : undefined,
+      address: addressIn(country, random),
     },
   };
 }
 
-function business(key: string, index: number, country: Country, chance: Chance): Customer {
-  const { names, trades } = FIRMS;
-  const form = FIRMS.forms[country.code as keyof typeof FIRMS.forms] ?? 'LLC';
+function business(key: string, index: number, country: Country, random: SeededRandom): Customer {
+  const { names, trades } = BUSINESS_NAMES;
+  const form = BUSINESS_NAMES.forms[country.code as keyof typeof BUSINESS_NAMES.forms] ?? 'LLC';
   const trade = trades[(index + Math.floor(index / names.length)) % trades.length];
   const name = `${names[index % names.length]} ${trade} ${form}`;
   return {
@@ -168,13 +171,13 @@ function business(key: string, index: number, country: Country, chance: Chance):
     body: {
       customerType: 'BUSINESS',
       platformCustomerId: key,
-      address: addressIn(country, chance),
+      address: addressIn(country, random),
       businessInfo: {
         legalName: name,
         country: country.code,
-        taxId: country.code === 'US' ? `12-3${chance.digits(6)}` : chance.digits(11),
-        incorporatedOn: dateOf(chance, 2004, 2023),
-        registrationNumber: `${country.code}-${chance.digits(6)}${chance.between(200, 999)}`,
+        taxId: country.code === 'US' ? `12-3${random.digits(6)}` : random.digits(11),
+        incorporatedOn: dateOf(random, 2004, 2023),
+        registrationNumber: `${country.code}-${random.digits(6)}${random.between(200, 999)}`,
         entityType: 'LLC',
         businessType: 'INFORMATION',
         countriesOfOperation: [country.code],
@@ -186,24 +189,24 @@ function business(key: string, index: number, country: Country, chance: Chance):
 }
 
 /** Countries in the proportions of their shares. */
-function countryAt(chance: Chance): Country {
-  let rest = chance.next();
+function countryAt(random: SeededRandom): Country {
+  let remainingShare = random.next();
   for (const country of COUNTRIES) {
-    rest -= country.share;
-    if (rest < 0) return country;
+    remainingShare -= country.share;
+    if (remainingShare < 0) return country;
   }
   return countryOf('US');
 }
 
 /** The customers in the order in which they join; about a fifth are businesses. */
-export function customersOf(count: number, chance: Chance): Customer[] {
+export function customersOf(count: number, random: SeededRandom): Customer[] {
   let businessCount = 0;
   return Array.from({ length: count }, (_, index) => {
     const key = `customer-${1001 + index}`;
-    const country = countryAt(chance);
-    const isFirm = country.code !== 'DE' && chance.is(0.22);
+    const country = countryAt(random);
+    const isFirm = country.code !== 'DE' && random.is(0.22);
     return isFirm
-      ? business(key, businessCount++, country, chance)
-      : individual(key, country, chance);
+      ? business(key, businessCount++, country, random)
+      : individual(key, country, random);
   });
 }

@@ -3,19 +3,19 @@
 import type { Time } from '../../../kernel/effects.ts';
 import { accountOf, setStatus } from '../world/builders.ts';
 import { cardPayment, newCard } from './card-steps.ts';
-import { type Chance, chanceOf } from './chance.ts';
 import { type Extras, extrasOf } from './extras.ts';
 import { PAYOUT_CURRENCIES, type PayoutCurrency, payeeIn, RAILS } from './payees.ts';
 import { type Customer, customersOf } from './people.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import type { Action, PlanInput, PlannedStep } from './steps.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Time until a new customer pays: the issuer of its card has responded. */
+/** Time before the first payment of a new customer. The issuer of its card responds within it. */
 const SETTLING_MS = 6 * HOUR;
 
-/** Units of a currency for one US dollar, roughly. */
+/** Approximate number of units of a currency for one US dollar. */
 const PER_DOLLAR: Readonly<Record<string, number>> = {
   USD: 1,
   EUR: 1,
@@ -26,10 +26,10 @@ const PER_DOLLAR: Readonly<Record<string, number>> = {
   PHP: 57,
 };
 
-/** A customer and the resources that it has so far. */
+/** A customer and the resources that were planned for it so far. */
 interface Holder {
   customer: Customer;
-  chance: Chance;
+  random: SeededRandom;
   /** Minor units by currency. */
   balances: Map<string, number>;
   payees: { name: string; currency: PayoutCurrency }[];
@@ -45,10 +45,10 @@ const nextName = (holder: Holder, kind: string) => `${kind}${numberOf(holder)}-$
 const accountName = ({ customer }: Holder, currency: string) => `${customer.key}-${currency}`;
 
 /** A plausible amount in minor units; small ones are more frequent. */
-function amountOf({ customer: { isBusiness }, chance }: Holder, currency: string): number {
+function amountOf({ customer: { isBusiness }, random }: Holder, currency: string): number {
   const [low, high] = isBusiness ? [300, 14_000] : [25, 1_400];
-  const dollars = low * (high / low) ** chance.next();
-  const round = chance.is(0.4) ? 100 : 1;
+  const dollars = low * (high / low) ** random.next();
+  const round = random.is(0.4) ? 100 : 1;
   return Math.round((dollars * 100 * (PER_DOLLAR[currency] ?? 1)) / round) * round;
 }
 
@@ -68,26 +68,26 @@ const payee = (holder: Holder, name: string, body: object): PlannedStep => ({
 });
 
 function newPayee(holder: Holder, suffix?: string) {
-  const currency = holder.chance.pick(PAYOUT_CURRENCIES);
+  const currency = holder.random.pick(PAYOUT_CURRENCIES);
   const name = nextName(holder, 'payee');
-  return { name, currency, step: payee(holder, name, payeeIn(currency, holder.chance, suffix)) };
+  return { name, currency, step: payee(holder, name, payeeIn(currency, holder.random, suffix)) };
 }
 
 /** Registration, the check of a business, accounts, payees and a first deposit. */
 function joinSteps(holder: Holder): PlannedStep[] {
-  const { customer, chance } = holder;
+  const { customer, random } = holder;
   const { key, isBusiness, local } = customer;
   const currencies = ['USD', ...(local ? [local] : [])];
-  const payees = Array.from({ length: chance.between(1, 3) }, () => newPayee(holder));
+  const payees = Array.from({ length: random.between(1, 3) }, () => newPayee(holder));
   holder.payees.push(...payees);
-  holder.hasCard = customer.country !== 'DE' && chance.is(0.5);
+  holder.hasCard = customer.country !== 'DE' && random.is(0.5);
   const verification: PlannedStep[] = [
     {
       operationId: 'createBeneficialOwner',
       body: {
         customerId: `$${key}.id`,
         roles: ['UBO'],
-        ownershipPercentage: chance.between(26, 100),
+        ownershipPercentage: random.between(26, 100),
         personalInfo: {
           firstName: 'Robin',
           lastName: customer.name.split(' ')[0],
@@ -95,7 +95,7 @@ function joinSteps(holder: Holder): PlannedStep[] {
           nationality: 'US',
           address: customer.body.address,
           idType: 'SSN',
-          identifier: `123-45-${chance.between(1_000, 9_999)}`,
+          identifier: `123-45-${random.between(1_000, 9_999)}`,
         },
       },
     },
@@ -120,14 +120,14 @@ const FAILURE_RATE = 0.075;
 const PURPOSES = ['Invoice', 'Order', 'Services', 'Rent', 'Supplies'] as const;
 
 function payout(holder: Holder, currency: string, amount: number): PlannedStep[] {
-  const { chance } = holder;
-  const isFailing = chance.is(FAILURE_RATE);
-  const added = isFailing ? newPayee(holder, chance.pick(FAILURES)) : undefined;
-  const to = added ?? chance.pick(holder.payees);
-  const rails = RAILS[to.currency];
+  const { random } = holder;
+  const isFailing = random.is(FAILURE_RATE);
+  const newPayeeEntry = isFailing ? newPayee(holder, random.pick(FAILURES)) : undefined;
+  const selectedPayee = newPayeeEntry ?? random.pick(holder.payees);
+  const rails = RAILS[selectedPayee.currency];
   const name = nextName(holder, 'quote');
   return [
-    ...(added ? [added.step] : []),
+    ...(newPayeeEntry ? [newPayeeEntry.step] : []),
     {
       name,
       operationId: 'createQuote',
@@ -138,13 +138,13 @@ function payout(holder: Holder, currency: string, amount: number): PlannedStep[]
         },
         destination: {
           destinationType: 'ACCOUNT',
-          accountId: `$${to.name}.id`,
-          ...(rails && chance.is(0.8) ? { paymentRail: chance.pick(rails) } : {}),
+          accountId: `$${selectedPayee.name}.id`,
+          ...(rails && random.is(0.8) ? { paymentRail: random.pick(rails) } : {}),
         },
         lockedCurrencySide: 'SENDING',
         lockedCurrencyAmount: amount,
-        description: `${chance.pick(PURPOSES)} ${chance.between(1_000, 9_999)}`,
-        ...(to.currency === 'INR' ? { purposeOfPayment: 'GOODS_OR_SERVICES' } : {}),
+        description: `${random.pick(PURPOSES)} ${random.between(1_000, 9_999)}`,
+        ...(selectedPayee.currency === 'INR' ? { purposeOfPayment: 'GOODS_OR_SERVICES' } : {}),
       },
       mayBeRejected: true,
     },
@@ -154,14 +154,14 @@ function payout(holder: Holder, currency: string, amount: number): PlannedStep[]
 
 /** A payout, or a deposit if the balance does not cover it. */
 function payOrDeposit(holder: Holder): PlannedStep[] {
-  const { chance, balances, customer } = holder;
-  const currency = customer.local && chance.is(0.3) ? customer.local : 'USD';
+  const { random, balances, customer } = holder;
+  const currency = customer.local && random.is(0.3) ? customer.local : 'USD';
   const amount = amountOf(holder, currency);
   const balance = balances.get(currency) ?? 0;
   // Customers in Germany authenticate each payout, which steps do not do.
-  if (balance < amount * 1.2 || chance.is(0.12) || customer.country === 'DE') {
-    const received = Math.max(2 * amount, amountOf(holder, currency));
-    return [deposit(holder, currency, received)];
+  if (balance < amount * 1.2 || random.is(0.12) || customer.country === 'DE') {
+    const depositAmount = Math.max(2 * amount, amountOf(holder, currency));
+    return [deposit(holder, currency, depositAmount)];
   }
   balances.set(currency, balance - amount);
   return payout(holder, currency, amount);
@@ -171,7 +171,7 @@ function payOrDeposit(holder: Holder): PlannedStep[] {
 function heldDeposit(holder: Holder, at: Time, until: Time): Action[] {
   const owner = holder.customer.key;
   const name = nextName(holder, 'held');
-  const held: Action = {
+  const depositAction: Action = {
     at,
     owner,
     steps: [
@@ -183,26 +183,29 @@ function heldDeposit(holder: Holder, at: Time, until: Time): Action[] {
       },
     ],
   };
-  if (until - at < 2 * DAY) return [held];
-  const status = holder.chance.is(0.8) ? 'COMPLETED' : 'FAILED';
+  if (until - at < 2 * DAY) return [depositAction];
+  const status = holder.random.is(0.8) ? 'COMPLETED' : 'FAILED';
   const decision = setStatus(`$${name}.data.0.id`, status);
-  return [held, { at: at + holder.chance.between(2, 30) * HOUR, owner, steps: [decision] }];
+  return [
+    depositAction,
+    { at: at + holder.random.between(2, 30) * HOUR, owner, steps: [decision] },
+  ];
 }
 
 /** Times of payments: growing, by day of the week and by hour. */
-function timesOf({ from, until, payments }: PlanInput, chance: Chance): Time[] {
+function timesOf({ from, until, payments }: PlanInput, random: SeededRandom): Time[] {
   const days = Array.from({ length: Math.ceil((until - from) / DAY) }, (_, day) => {
     const start = from + day * DAY;
     const isWeekend = [0, 6].includes(new Date(start).getUTCDay());
     const growth = 0.6 + (0.8 * start - 0.8 * from) / (until - from);
-    return { start, weight: growth * (isWeekend ? 0.5 : 1.1) * (0.85 + 0.3 * chance.next()) };
+    return { start, weight: growth * (isWeekend ? 0.5 : 1.1) * (0.85 + 0.3 * random.next()) };
   });
   const total = days.reduce((sum, { weight }) => sum + weight, 0);
   const times = days.flatMap(({ start, weight }) => {
     const midnight = Math.floor(start / DAY) * DAY;
     return Array.from({ length: Math.round((payments * weight) / total) }, () => {
-      // Highest at midday in America.
-      const hour = 8 + 5 * (chance.next() + chance.next() + chance.next());
+      // Highest at midday in the Americas.
+      const hour = 8 + 5 * (random.next() + random.next() + random.next());
       return midnight + Math.floor(hour * HOUR);
     });
   });
@@ -213,23 +216,23 @@ function timesOf({ from, until, payments }: PlanInput, chance: Chance): Time[] {
 const customersFor = (payments: number) => Math.max(8, Math.min(150, Math.round(payments / 33)));
 
 /** The times at which customers join: a third at the start, the others over the first 50 days. */
-function joining(input: PlanInput, chance: Chance): { at: Time; holder: Holder }[] {
-  const customers = customersOf(customersFor(input.payments), chance);
+function joining(input: PlanInput, random: SeededRandom): { at: Time; holder: Holder }[] {
+  const customers = customersOf(customersFor(input.payments), random);
   return customers.map((customer, index) => {
     const isFirst = index < customers.length / 3;
     const span = isFirst ? HOUR : (input.until - input.from) * 0.85;
     const at = input.from + Math.floor(((index + 1) / customers.length) * span);
-    const own = chanceOf(customer.key);
+    const customerRandom = seededRandom(customer.key);
     const parts = { balances: new Map(), payees: [], hasCard: false, count: 0 };
-    return { at, holder: { customer, chance: own, ...parts } };
+    return { at, holder: { customer, random: customerRandom, ...parts } };
   });
 }
 
 /** One payment of a random customer, with the actions that follow from it. */
 function activity(holder: Holder, at: Time, until: Time): Action[] {
-  const { chance, customer } = holder;
+  const { random, customer } = holder;
   const owner = customer.key;
-  if (holder.hasCard && chance.is(0.5)) {
+  if (holder.hasCard && random.is(0.5)) {
     const balance = holder.balances.get('USD') ?? 0;
     const amount = Math.min(amountOf(holder, 'USD') / 8, 24_000);
     if (balance > amount * 3) {
@@ -237,32 +240,34 @@ function activity(holder: Holder, at: Time, until: Time): Action[] {
       return cardPayment(
         { owner, name: nextName(holder, 'card'), amount: Math.ceil(amount) },
         at,
-        chance,
+        random,
       );
     }
   }
-  if (chance.is(0.008)) return heldDeposit(holder, at, until);
+  if (random.is(0.008)) return heldDeposit(holder, at, until);
   return [{ at, owner, steps: payOrDeposit(holder) }];
 }
 
 /** All actions in the order of time. */
 export function businessPlan(input: PlanInput): Action[] {
-  const chance = chanceOf('business');
+  const random = seededRandom('business');
   const { until } = input;
-  const arrivals = joining(input, chance);
+  const arrivals = joining(input, random);
   const actions: Action[] = arrivals.map(({ at, holder }) => ({
     at,
     owner: holder.customer.key,
     steps: joinSteps(holder),
   }));
-  for (const at of timesOf(input, chance)) {
-    const joined = arrivals.filter((each) => each.at < at - SETTLING_MS);
-    if (!joined.length) continue;
-    // Some customers pay far more often than others.
-    const index = Math.floor(chance.next() ** 1.7 * joined.length);
-    actions.push(...activity((joined[index] as (typeof joined)[number]).holder, at, until));
+  for (const at of timesOf(input, random)) {
+    const activeHolders = arrivals.filter((each) => each.at < at - SETTLING_MS);
+    if (!activeHolders.length) continue;
+    // The distribution is skewed: some customers pay far more often than others.
+    const index = Math.floor(random.next() ** 1.7 * activeHolders.length);
+    actions.push(
+      ...activity((activeHolders[index] as (typeof activeHolders)[number]).holder, at, until),
+    );
   }
   const extras: Extras = { ...input, keys: arrivals.map(({ holder }) => holder.customer.key) };
-  actions.push(...extrasOf(extras, chance));
+  actions.push(...extrasOf(extras, random));
   return actions.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
 }

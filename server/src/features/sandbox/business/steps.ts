@@ -1,4 +1,4 @@
-// Actions of the world `business`. Their steps are those of any world, or upload documents.
+// Actions of the world `business`. Their steps are steps of a fixture or uploads of documents.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Step } from '../world/step.ts';
 
@@ -11,7 +11,10 @@ export interface UploadStep {
 
 export type PlannedStep = Step | UploadStep;
 
-/** Steps of one customer. Those of one customer run in order, those of several at once. */
+/**
+ * Steps of one customer. The actions of one customer run in order, those of different customers
+ * concurrently.
+ */
 export interface Action {
   at: Time;
   owner: string;

@@ -33,7 +33,7 @@ export interface ClockWork {
   stage(ctx: Ctx): Promise<void>;
 }
 
-/** Limits of one request; the remaining work is left to the next request. */
+/** Limits of one request. The next request executes the remaining work. */
 const MAX_ITEMS = 10_000;
 const MAX_MS = 25_000;
 /** Maximum wait for jobs that other processes have started. */
@@ -42,7 +42,7 @@ const PAUSE_MS = 10;
 /** Interval at which the lease of a clock at one instant is renewed. */
 const RENEW_MS = 5_000;
 
-/** Moves jobs to the clock, which shows `clock`, and waits for those that are running. */
+/** Moves jobs to the clock, whose time is `clock`, and waits for running jobs. */
 export async function moveJobsToClock(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   platformId: string,
@@ -64,7 +64,9 @@ interface Advance {
   reached: boolean;
 }
 
-/** Executes all work due until `target`. The clock ends there unless a limit is reached before. */
+/**
+ * Executes all work due until `target`. The clock stops there, or earlier if a limit is reached.
+ */
 export async function advanceTo(
   runtime: Runtime,
   work: ClockWork,

@@ -32,10 +32,10 @@ async function createPayingPlatform(name: string) {
   return { as: platform, person, account };
 }
 
-type Paying = Awaited<ReturnType<typeof createPayingPlatform>>;
+type PayingPlatform = Awaited<ReturnType<typeof createPayingPlatform>>;
 
 /** A payment of 100.00 USD to an account with a suffix. */
-async function pay({ as, person, account }: Paying, suffix: string) {
+async function pay({ as, person, account }: PayingPlatform, suffix: string) {
   const payee = await createExternalAccount(app, person.id, 'EUR', suffix, { as });
   const quote = ok(
     await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00), { as }),
@@ -179,7 +179,7 @@ describe('updateSandboxClock', () => {
     }
   });
 
-  it('delivers and retries webhooks on the way, and retries on the clock', async () => {
+  it('delivers and retries webhooks at the times of the clock', async () => {
     const payingPlatform = await createPayingPlatform('Retries');
     ok(
       await app.call(
@@ -238,7 +238,7 @@ describe('updateSandboxClock', () => {
     expect(await timeOf(payingPlatform.as)).toBe(app.effects.now() + DAY);
   });
 
-  it('happens once under one idempotency key', async () => {
+  it('changes the clock once for one idempotency key', async () => {
     const platform = await app.newPlatform('Key');
     const headers = { 'idempotency-key': 'once' };
     const firstResponse = await app.call(

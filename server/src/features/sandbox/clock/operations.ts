@@ -40,7 +40,7 @@ function requireTarget(change: ClockChange, now: Time): Time {
 }
 
 /** Executes all work due until the target of a held clock. */
-async function move(
+async function advanceClock(
   runtime: Runtime,
   work: ClockWork,
   caller: Caller,
@@ -84,7 +84,7 @@ async function changeClock(
     return row;
   };
   const isFrozen = change.freeze ?? heldClock.frozen;
-  const progress = await move(runtime, work, caller, heldClock, change).catch(
+  const progress = await advanceClock(runtime, work, caller, heldClock, change).catch(
     async (error: unknown) => {
       await release(heldClock.target, heldClock.frozen).catch(() => undefined);
       throw error;

@@ -50,7 +50,7 @@ const challenge = (name: string): Step => ({
   body: { method: 'WALLET_SIGNATURE' },
 });
 
-/** A proof that fails makes a wallet UNVERIFIED. */
+/** A failed ownership proof changes a wallet to UNVERIFIED. */
 const failedProof = (name: string): Step[] => [
   challenge(name),
   {

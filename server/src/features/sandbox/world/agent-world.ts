@@ -2,7 +2,7 @@
 import { accountOf, advance, fund, person, usAccount } from './builders.ts';
 import type { Step } from './step.ts';
 
-/** It needs approval above 100.00. */
+/** An agent whose payments require approval above 100.00. */
 const agent = (name: string): Step => ({
   name,
   operationId: 'createAgent',
@@ -18,7 +18,7 @@ const agent = (name: string): Step => ({
   },
 });
 
-/** A transfer as `$NAMEAction`. */
+/** A transfer. References use `$NAMEAction`. */
 const transfer = (name: string, amount: number): Step => ({
   name: `${name}Action`,
   operationId: 'agentCreateTransferOut',

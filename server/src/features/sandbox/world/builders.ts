@@ -1,4 +1,4 @@
-// Steps that several built-in worlds have.
+// Steps that several built-in worlds share.
 import type { Step } from './step.ts';
 
 const ADDRESS = {
@@ -9,7 +9,7 @@ const ADDRESS = {
   country: 'US',
 };
 
-/** Without a reference of the platform, so that there can be several. */
+/** Without a customer ID of the platform, so that several can be created. */
 export const individual = (name: string, fullName: string, reference = {}): Step => ({
   name,
   operationId: 'createCustomer',
@@ -26,7 +26,7 @@ export const individual = (name: string, fullName: string, reference = {}): Step
 export const person = (name: string, fullName: string): Step =>
   individual(name, fullName, { platformCustomerId: name });
 
-/** The internal account of a customer in a currency is then `$NAME.data.0`. */
+/** Lists the internal account of a customer in a currency. References use `$NAME.data.0`. */
 export const accountOf = (name: string, customer: string, currency: string): Step => ({
   name,
   operationId: 'listCustomerInternalAccounts',
@@ -72,7 +72,7 @@ export const germanAccount = (name: string, customer: string, accountNumber: str
   },
 });
 
-/** A quote, as `$NAMEQuote`. */
+/** A quote. References use `$NAMEQuote`. */
 export const quote = (name: string, account: string, to: string, amount: number): Step => ({
   name: `${name}Quote`,
   operationId: 'createQuote',
@@ -90,7 +90,7 @@ export const payout = (name: string, account: string, to: string, amount: number
   { operationId: 'executeQuote', params: { quoteId: `$${name}Quote.id` } },
 ];
 
-/** The payment of a quote as it is now, as `$NAME`. */
+/** Reads the current payment of a quote. References use `$NAME`. */
 export const paymentOf = (name: string): Step => ({
   name,
   operationId: 'getTransactionById',

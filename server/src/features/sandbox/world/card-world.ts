@@ -11,7 +11,7 @@ const PAYMENTS = [
   ['exception', '006', 25_00],
 ] as const;
 
-/** The payment is then `$NAMEList.data.0`. */
+/** References to the payment use `$NAMEList.data.0`. */
 const authorization = ([name, suffix, amount]: (typeof PAYMENTS)[number]): Step[] => [
   {
     operationId: 'sandboxSimulateCardAuthorization',

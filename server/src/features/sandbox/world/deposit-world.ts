@@ -2,7 +2,9 @@
 import { accountOf, advance, fund, person, setStatus, usAccount } from './builders.ts';
 import type { Step } from './step.ts';
 
-/** The latest incoming payment of the customer is then `$NAMEList.data.0`. */
+/**
+ * Lists the incoming payments of the customer. References to the latest one use `$NAMEList.data.0`.
+ */
 const latest = (name: string): Step => ({
   name: `${name}List`,
   operationId: 'listTransactions',

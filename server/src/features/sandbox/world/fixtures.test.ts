@@ -180,10 +180,10 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
     ];
     const headers = { 'idempotency-key': 'once' };
-    const first = ok(await build({ steps }, { headers }), 201);
+    const firstResult = ok(await build({ steps }, { headers }), 201);
     const repeatedReply = await build({ steps }, { headers });
     expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
-    const { token, endpoint, ada } = first.resources;
+    const { token, endpoint, ada } = firstResult.resources;
     const { clientSecret, ...tokenWithout } = token;
     const { secret, ...endpointWithout } = endpoint;
     expect([typeof clientSecret, typeof secret]).toEqual(['string', 'string']);
@@ -218,13 +218,13 @@ describe('createSandboxFixtures', () => {
       return ['amara', 'amaraCard', 'payoutToLukasQuote'].map((name) => resources[name].id);
     };
     await reset();
-    const first = await idsOf('one');
+    const firstIds = await idsOf('one');
     await reset();
-    expect(await idsOf('one')).toEqual(first);
+    expect(await idsOf('one')).toEqual(firstIds);
     await reset();
-    const other = await idsOf('two');
+    const otherIds = await idsOf('two');
     const otherPlatformIds = await idsOf('one', { as: app.other });
-    expect(new Set([...first, ...other, ...otherPlatformIds]).size).toBe(9);
+    expect(new Set([...firstIds, ...otherIds, ...otherPlatformIds]).size).toBe(9);
   });
 
   it('rejects a seeded world that exists', async () => {
@@ -268,7 +268,7 @@ describe('createSandboxFixtures', () => {
     expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
   });
 
-  it('continues after a rejection that a step may have', async () => {
+  it('continues after a rejection of a step with `mayBeRejected`', async () => {
     await reset();
     const unknown = {
       name: 'unknown',
@@ -285,18 +285,18 @@ describe('createSandboxFixtures', () => {
 
   it('calls operations of agents as an agent of the platform only', async () => {
     await reset();
-    const own = { operationId: 'agentListActions' };
+    const agentStep = { operationId: 'agentListActions' };
     const rejected = await build({
-      steps: [own, { operationId: 'listCustomers', agentId: 'Agent:1' }],
+      steps: [agentStep, { operationId: 'listCustomers', agentId: 'Agent:1' }],
     });
     expect(fieldsOf(rejected)).toEqual(['steps.0.agentId', 'steps.1.agentId']);
     const otherPlatformWorld = ok(await build({ world: 'agents' }, { as: app.other }), 201);
     const agentId = otherPlatformWorld.resources.payer.agent.id;
-    const response = await build({ steps: [{ ...own, agentId }] });
+    const response = await build({ steps: [{ ...agentStep, agentId }] });
     expect(response.body.details.error.code).toBe('NOT_FOUND');
   });
 
-  it('names a reference that no earlier step has', async () => {
+  it('reports a reference to a field that no earlier step returns', async () => {
     await reset();
     const steps = [
       CUSTOMER,
@@ -338,7 +338,7 @@ describe('createSandboxFixtures', () => {
     expect(fieldsOf(await build({ world: 'starter', size: 3 }))).toEqual(['size']);
   });
 
-  it('is for sandbox platforms, and calls with the permissions of the token', async () => {
+  it('requires a sandbox platform, and calls operations with the permissions of the token', async () => {
     expect(await build({ world: 'starter' }, { as: app.production })).toMatchObject({
       status: 403,
     });

@@ -45,9 +45,9 @@ const isCallable = ({ contract }: Operation) =>
 const SEEDED_TIME = Date.UTC(2025, 0, 1);
 
 /**
- * A source of ids that returns the same ids each time, in the order of the steps. It is created
- * again for each attempt of a step. The ids depend on the platform, because ids are unique in the
- * whole database.
+ * Returns the same ids in each run, in the order of the steps. The generator is created again for
+ * each attempt of a step. The ids depend on the platform, because ids are unique in the whole
+ * database.
  */
 function seededIds(runtime: Runtime, seed: string, platformId: string, step: number) {
   return (): Effects => {
@@ -67,7 +67,7 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
 const isIdTaken = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
 
-/** The error that a client would get; undefined if the call could succeed later. */
+/** The error that a client would receive; undefined if the call could succeed later. */
 function rejectionOf(error: unknown) {
   if (!(error instanceof Fault) || isTransient(error.code)) return undefined;
   const { code, message: reason, details } = error;
@@ -107,7 +107,7 @@ function checkPermissions(caller: Caller, called: readonly Operation[]): void {
 /** Responses by the names of their steps. */
 interface World {
   resources: Record<string, unknown>;
-  /** The same for replays: secrets that are shown once are omitted. */
+  /** Responses for replays, without secrets that are returned once. */
   replayed: Record<string, unknown>;
 }
 
@@ -119,8 +119,8 @@ export async function buildWorld(
   { steps, seed }: { steps: readonly Step[]; seed: string | undefined },
 ): Promise<World> {
   const operations = new Map(
-    parts.operations().flatMap((each) => {
-      return isCallable(each) ? [[each.contract.operationId, each] as const] : [];
+    parts.operations().flatMap((operation) => {
+      return isCallable(operation) ? [[operation.contract.operationId, operation] as const] : [];
     }),
   );
   checkSteps(steps, operations);

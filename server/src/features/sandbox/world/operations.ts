@@ -27,15 +27,15 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
   handle(resetSandbox, async (ctx, { body }) => {
     const { including = [] } = body;
     await dropFiles(parts.runtime(), ctx.caller);
-    const removed = await parts.removePlatformRows(ctx.caller.platformId);
-    if (removed.sandbox_clocks) {
+    const removedCounts = await parts.removePlatformRows(ctx.caller.platformId);
+    if (removedCounts.sandbox_clocks) {
       parts.runtime().clocks.clear(ctx.caller.platformId);
       await sleep(FRESH_MS); // until no other process uses the removed clock
     }
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);
     if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
-    const { customers = 0, transactions = 0, events = 0 } = removed;
-    const counts = { customers, transactions, events, rows: total(removed) };
+    const { customers = 0, transactions = 0, events = 0 } = removedCounts;
+    const counts = { customers, transactions, events, rows: total(removedCounts) };
     return { status: 200, body: { removed: counts } };
   }),
 
@@ -46,8 +46,8 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
       const reply = { steps: 0, resources: {} };
       return { status: 201, body: reply, replayBody: reply };
     }
-    const first: readonly Step[] = world === undefined ? [] : stepsOf(world);
-    const steps = [...first, ...(body.steps ?? [])];
+    const worldSteps: readonly Step[] = world === undefined ? [] : stepsOf(world);
+    const steps = [...worldSteps, ...(body.steps ?? [])];
     const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
     const { resources, replayed } = built;
     const count = steps.length;

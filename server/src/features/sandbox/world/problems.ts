@@ -14,7 +14,11 @@ const isInside = (field: string, outer: string) =>
   outer === '' || field === outer || field.startsWith(`${outer}.`);
 
 /** Errors of a part of a step, except about values that a reference replaces. */
-function ofPart(part: string, errors: readonly FieldError[], references: readonly Reference[]) {
+function errorsOfPart(
+  part: string,
+  errors: readonly FieldError[],
+  references: readonly Reference[],
+) {
   return errors
     .map((error) => ({ ...error, field: error.field === '' ? part : `${part}.${error.field}` }))
     .filter(({ field }) =>
@@ -32,12 +36,12 @@ function schemaErrors(
   const bodyProblems =
     content === undefined ? [{ field: '', message: 'is required' }] : bodyErrors(contract, content);
   return [
-    ...ofPart(
+    ...errorsOfPart(
       'query',
       contract.query ? fieldErrors(contract.query, query, 'query') : [],
       references,
     ),
-    ...ofPart('body', contract.body ? bodyProblems : [], references),
+    ...errorsOfPart('body', contract.body ? bodyProblems : [], references),
   ];
 }
 
@@ -47,14 +51,14 @@ function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError
   const unknown = Object.keys(params).filter((each) => !expected.includes(each));
   return [
     ...absent.map((each) => ({ field: `params.${each}`, message: 'is required' })),
-    ...unknown.map((each) => ({
-      field: `params.${each}`,
+    ...unknown.map((parameter) => ({
+      field: `params.${parameter}`,
       message: 'is not a parameter of the operation',
     })),
   ];
 }
 
-/** An operation of agents needs one, and no other has one. */
+/** `agentId` is required for operations of agents and not allowed for others. */
 function agentErrors({ contract }: Operation, { agentId }: Step): FieldError[] {
   if ((contract.auth === 'agent') === (agentId !== undefined)) return [];
   const message = agentId === undefined ? 'is required' : 'is for operations of agents';

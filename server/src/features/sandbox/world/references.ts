@@ -2,8 +2,8 @@
 
 import { invalidField } from '../../../kernel/fault.ts';
 
-/** Responses by the name of their step. */
-export type Named = ReadonlyMap<string, unknown>;
+/** Responses by step name. */
+export type StepResponses = ReadonlyMap<string, unknown>;
 
 const REFERENCE = /^\$([A-Za-z][A-Za-z0-9_-]*)((?:\.[A-Za-z0-9_-]+)*)$/;
 
@@ -17,7 +17,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   );
 }
 
-function resolveText(text: string, results: Named, field: string): unknown {
+function resolveText(text: string, results: StepResponses, field: string): unknown {
   if (text.startsWith('$$')) return text.slice(1);
   if (!text.startsWith('$')) return text;
   const [, name = '', path = ''] = REFERENCE.exec(text) ?? [];
@@ -26,8 +26,8 @@ function resolveText(text: string, results: Named, field: string): unknown {
   return value;
 }
 
-/** The value with all references replaced. Throws INVALID_INPUT, which names the field. */
-export function resolve(value: unknown, results: Named, field: string): unknown {
+/** The value with all references replaced. Throws INVALID_INPUT with the field. */
+export function resolve(value: unknown, results: StepResponses, field: string): unknown {
   if (typeof value === 'string') return resolveText(value, results, field);
   if (Array.isArray(value)) {
     return value.map((each, index) => resolve(each, results, `${field}.${index}`));
@@ -42,7 +42,7 @@ export function resolve(value: unknown, results: Named, field: string): unknown 
 export interface Reference {
   field: string;
   text: string;
-  /** The step that it names; undefined if it only starts with an escaped dollar sign. */
+  /** Name of the referenced step; undefined if the text only starts with an escaped dollar sign. */
   name: string | undefined;
 }
 

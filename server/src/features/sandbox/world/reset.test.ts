@@ -58,14 +58,14 @@ describe('resetSandbox', () => {
     await pay();
     await pay({}, '003');
     await app.settle();
-    const before = await rowsOf(app.platform.id);
-    expect(Object.keys(before).length).toBeGreaterThan(30);
+    const rowsBefore = await rowsOf(app.platform.id);
+    expect(Object.keys(rowsBefore).length).toBeGreaterThan(30);
     const { removed } = ok(await reset(), 200);
-    expect(removed.customers).toBe(before.customers);
-    expect(removed.transactions).toBe(before.transactions);
+    expect(removed.customers).toBe(rowsBefore.customers);
+    expect(removed.transactions).toBe(rowsBefore.transactions);
     expect(removed.rows).toBeGreaterThan(200);
-    const after = await rowsOf(app.platform.id);
-    const { jobs: _jobs, files: _files, webhook_lanes: _leases, ...rest } = after;
+    const rowsAfter = await rowsOf(app.platform.id);
+    const { jobs: _jobs, files: _files, webhook_lanes: _leases, ...rest } = rowsAfter;
     expect(Object.keys(rest).sort()).toEqual(['internal_accounts', 'tokens', 'webhook_endpoints']);
     await app.settle();
     const { webhook_lanes: _laterLeases, ...settled } = await rowsOf(app.platform.id);
@@ -85,13 +85,13 @@ describe('resetSandbox', () => {
   });
 
   it('does not affect other platforms', async () => {
-    const theirs = await pay({ as: app.other });
+    const otherPayment = await pay({ as: app.other });
     await app.settle();
-    const before = await rowsOf(app.other.id);
+    const rowsBefore = await rowsOf(app.other.id);
     await pay();
     ok(await reset(), 200);
-    expect(await rowsOf(app.other.id)).toEqual(before);
-    expect(await readBalances(app, theirs.account.id, { as: app.other })).toEqual({
+    expect(await rowsOf(app.other.id)).toEqual(rowsBefore);
+    expect(await readBalances(app, otherPayment.account.id, { as: app.other })).toEqual({
       balance: 900_00,
       total: 900_00,
     });
@@ -111,12 +111,12 @@ describe('resetSandbox', () => {
     expect(secondCustomer.id).not.toBe(firstCustomer.id);
   });
 
-  it('answers a repeated request without another reset', async () => {
+  it('returns the stored reply to a repeated request without another reset', async () => {
     const headers = { 'idempotency-key': 'reset once' };
     await createCustomer(app);
-    const first = ok(await reset({}, { headers }), 200);
+    const firstResult = ok(await reset({}, { headers }), 200);
     const person = await createCustomer(app);
-    expect(ok(await reset({}, { headers }), 200)).toEqual(first);
+    expect(ok(await reset({}, { headers }), 200)).toEqual(firstResult);
     ok(await app.call('GET', `/customers/${person.id}`), 200);
   });
 
@@ -141,7 +141,7 @@ describe('resetSandbox', () => {
     expect(Date.parse(person.createdAt)).toBe(app.effects.now());
   });
 
-  it('resets configuration and tokens if asked', async () => {
+  it('resets configuration and tokens if requested', async () => {
     const changed = ok(await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }), 200);
     const extra = ok(
       await app.call('POST', '/tokens', { name: 'extra', permissions: ['VIEW'] }),
@@ -197,7 +197,7 @@ describe('resetSandbox', () => {
       'statement_sources',
     ]);
     const retainedTables = rules.flatMap(({ retained = {} }) => Object.keys(retained));
-    const kept = [
+    const keptTables = [
       'api_request_bodies',
       'api_request_reads',
       'api_requests',
@@ -231,23 +231,23 @@ describe('resetSandbox', () => {
       'webhook_endpoints',
       'webhook_lanes',
     ];
-    expect(retainedTables.sort()).toEqual(kept);
+    expect(retainedTables.sort()).toEqual(keptTables);
   });
 
-  it('is for sandbox platforms and tokens with MANAGE', async () => {
+  it('requires a sandbox platform and a token with MANAGE', async () => {
     expect(await reset(undefined, { as: app.production })).toMatchObject({ status: 403 });
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     expect(await reset(undefined, { as: viewer })).toMatchObject({ status: 403 });
   });
 
-  it('names unknown fields', async () => {
+  it('reports unknown fields', async () => {
     const rejected = await reset({ everything: true, including: ['DATA'] });
     expect(rejected.status).toBe(400);
     const fields = rejected.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual(['everything', 'including.0']);
   });
 
-  it('during payments affects no other platform and keeps the books balanced', async () => {
+  it('affects no other platform and keeps the books balanced during payments', async () => {
     const payments = Array.from({ length: 6 }, (_, n) => pay(n % 2 ? { as: app.other } : {}));
     const resets = [reset(), reset(), reset()];
     const outcomes = await Promise.allSettled(payments);

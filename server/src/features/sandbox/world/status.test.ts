@@ -29,14 +29,14 @@ describe('setSandboxStatus', () => {
     expect(ok(await set(id, 'FROZEN'), 200)).toEqual({ resourceId: id, status: 'FROZEN' });
     expect((await fund()).status).toBe(400);
     expect(await eventTypes(app, id)).toContain('INTERNAL_ACCOUNT.STATUS_UPDATED');
-    const before = (await app.events()).length;
+    const eventsBefore = (await app.events()).length;
     ok(await set(id, 'FROZEN'), 200);
-    expect((await app.events()).length).toBe(before);
+    expect((await app.events()).length).toBe(eventsBefore);
     ok(await set(id, 'ACTIVE'), 200);
     expect((await fund()).status).toBe(200);
   });
 
-  it('has the conditions of the operator', async () => {
+  it('applies the same conditions as for the operator', async () => {
     const { active, closed, externalUnderReview, externalInactive } = await world('accounts');
     expect(await set(active.id, 'CLOSED')).toMatchObject({ status: 409 });
     expect(await set(closed.id, 'ACTIVE')).toMatchObject({ status: 409 });
@@ -109,7 +109,7 @@ describe('setSandboxStatus', () => {
     expect(body.serviceOperationsStatus).toBe('ENABLED');
   });
 
-  it('names the statuses of the resource, and hides resources of other platforms', async () => {
+  it('reports the possible statuses of the resource, and hides resources of other platforms', async () => {
     const { active, externalActive } = await world('accounts');
     const rejected = await set(active.id, 'HOLD');
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
@@ -126,7 +126,7 @@ describe('setSandboxStatus', () => {
     });
   });
 
-  it('is for sandbox platforms and tokens that may change settings', async () => {
+  it('requires a sandbox platform and a token that can change settings', async () => {
     expect(await set('x', 'FROZEN', { as: app.production })).toMatchObject({ status: 403 });
     const reader = await app.tokenWith(['VIEW', 'TRANSACT']);
     expect(await set('x', 'FROZEN', { as: reader })).toMatchObject({ status: 403 });

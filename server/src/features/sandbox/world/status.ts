@@ -25,7 +25,7 @@ interface Change {
   reason: string | null;
 }
 
-/** A resource as it is: its status, and the changes that lead to others. */
+/** A resource: its current status, and the changes that lead to other statuses. */
 interface Subject {
   platformId: string;
   status: string;

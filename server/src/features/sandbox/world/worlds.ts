@@ -193,13 +193,13 @@ type WorldName = (typeof WORLD_NAMES)[number];
 
 const isScenario = (name: string): name is keyof typeof SCENARIOS => name in SCENARIOS;
 
-/** The calls of a world; none for the one that is built in the background. */
+/** The calls of a world; none for a world that is built in the background. */
 export function stepsOf(name: WorldName): readonly Step[] {
   if (isScenario(name)) return SCENARIOS[name].steps;
   return name === BUSINESS ? [] : WORLDS[name];
 }
 
-/** Descriptions for users who select a world. A scenario shows one result, a world shows many. */
+/** Descriptions for users who select a world. A scenario has one result, a world has many. */
 export const WORLD_LIST = WORLD_NAMES.map((name) => ({
   name,
   kind: isScenario(name) ? ('SCENARIO' as const) : ('WORLD' as const),

@@ -13,7 +13,7 @@ import { isUnderSca } from '../../customers/eligibility/index.ts';
 import { type CustomerRow, customerById } from '../../customers/records/index.ts';
 import { findExternalAccounts } from '../../payees/external-accounts/index.ts';
 import { callerOf, readOwnPlatform } from '../../tenancy/platform/index.ts';
-import type { By } from '../events/index.ts';
+import type { OperatorCause } from '../events/index.ts';
 import { lockoutOf } from '../lockout/index.ts';
 import { enrolledFactors } from './factors/factors.ts';
 import { decideReset, expireIfDue, isOpen } from './resets/resets.ts';
@@ -67,9 +67,9 @@ export async function searchFactorResets(
 
 interface DecideInput {
   resetId: string;
-  /** `pass`: the identity is confirmed and the factor may be removed. */
+  /** `pass`: the identity is confirmed and the factor can be removed. */
   decision: 'pass' | 'reject';
-  by: By;
+  by: OperatorCause;
 }
 
 /** Decides an open factor reset. Throws NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */

@@ -1,6 +1,7 @@
-// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited number of
-// failed attempts, which also count toward the lockout. The caller passes the binding at creation and at
-// proof, so that a proof is valid for this amount and payee only (dynamic linking).
+// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited
+// number of failed attempts, which also count toward the lockout. The caller passes the binding
+// when the challenge is created and when it is proved, so that a proof is valid for this amount and
+// payee only (dynamic linking).
 
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
@@ -27,8 +28,8 @@ import {
   assertionOptions,
   enrolledFactors,
   isSandbox,
+  normalizedCode,
   SANDBOX_CODE,
-  typedCode,
   verifyAssertion,
   verifyTotp,
 } from './factors/factors.ts';
@@ -41,8 +42,11 @@ export interface ScaParty {
   platform: PlatformRow;
 }
 
-/** The action that a challenge authorizes. Identical at creation and at proof. */
-export interface About {
+/**
+ * The action that a challenge authorizes. It must be identical when the challenge is created and
+ * when it is proved.
+ */
+export interface ScaAction {
   kind: ChallengeKind;
   /** The customer, the quote or the external account. */
   subject: string;
@@ -50,7 +54,7 @@ export interface About {
   binding: string;
 }
 
-interface ChallengeRequest extends About {
+interface ChallengeRequest extends ScaAction {
   /** Requested factor; defaults to the first accepted factor of `PREFERRED`. */
   factor: ScaFactorName | undefined;
   /** Request field with the factor, for error messages. */
@@ -104,16 +108,21 @@ const isAccepted = (kind: ChallengeKind, factor: ScaFactorName) =>
 const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
 /** The challenge that a passkey signs; it is bound to the amount and the payee. */
-const signedText = ({ nonce }: ChallengeRow, { binding }: About): string =>
+const signedText = ({ nonce }: ChallengeRow, { binding }: ScaAction): string =>
   createHash('sha256').update(`${nonce}\n${binding}`).digest('base64url');
 
 const codeId = (challengeId: string) => `sca ${challengeId}`;
 
-function purposeOf(ctx: Ctx, row: ChallengeRow, about: About, phone: string | null): CodePurpose {
+function purposeOf(
+  ctx: Ctx,
+  row: ChallengeRow,
+  action: ScaAction,
+  phone: string | null,
+): CodePurpose {
   const validityMs = row.expires_at - ctx.now;
   return {
     id: codeId(row.id),
-    binding: canonical([about.binding, phone]),
+    binding: canonical([action.binding, phone]),
     rules: {
       length: CODE_LENGTH,
       validityMs,
@@ -130,7 +139,7 @@ async function sendCode(
   { connectors }: ScaParts,
   { customer, platform }: ScaParty,
   row: ChallengeRow,
-  { about, description }: { about: About; description?: string | undefined },
+  { action, description }: { action: ScaAction; description?: string | undefined },
 ): Promise<void> {
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), 'SMS', environment)) {
@@ -138,7 +147,7 @@ async function sendCode(
   }
   const { phone } = customer;
   if (phone === null) throw new Fault('CONFLICT', 'The customer has no phone number.');
-  const code = await issueCode(ctx, purposeOf(ctx, row, about, phone));
+  const code = await issueCode(ctx, purposeOf(ctx, row, action, phone));
   await countAttempt(ctx, `sca sms ${customer.id}`, SMS_LIMITS[environment]);
   // A concurrent change of the phone number retries the operation.
   requireCustomer(ctx, customer);
@@ -189,7 +198,7 @@ async function factorFor(
 }
 
 /** Ends the pending challenge for the same action, if any. */
-async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
+async function supersede(ctx: Ctx, { kind, subject }: ScaAction): Promise<void> {
   const challengeBefore = await findPendingChallenge(ctx, kind, subject);
   if (!challengeBefore) return;
   endChallenge(ctx, challengeBefore, ctx.now >= challengeBefore.expires_at ? 'expire' : 'replace');
@@ -228,7 +237,7 @@ export async function openChallenge(
     updated_at: ctx.now,
   });
   if (factor === 'SMS_OTP')
-    await sendCode(ctx, parts, party, row, { about: request, description: request.description });
+    await sendCode(ctx, parts, party, row, { action: request, description: request.description });
   return row;
 }
 
@@ -254,15 +263,15 @@ export const passkeyRequestFor = (
   ctx: Ctx,
   { customer }: ScaParty,
   row: ChallengeRow,
-  about: About,
-) => assertionOptions(ctx, customer, signedText(row, about));
+  action: ScaAction,
+) => assertionOptions(ctx, customer, signedText(row, action));
 
-/** The resource `ScaChallenge`. `about` is the same as at creation. */
+/** The resource `ScaChallenge`. `action` is the same as at creation. */
 export async function presentChallenge(
   ctx: Ctx,
   party: ScaParty,
   row: ChallengeRow,
-  about: About,
+  action: ScaAction,
 ): Promise<Static<typeof ScaChallenge>> {
   const { id, kind, factor, purpose } = row;
   const enrolled = await enrolledFactors(ctx, party.customer);
@@ -274,7 +283,7 @@ export async function presentChallenge(
     ...(purpose === null ? {} : { purpose }),
   };
   if (factor !== 'PASSKEY') return view;
-  const { options, allowedOrigins } = await passkeyRequestFor(ctx, party, row, about);
+  const { options, allowedOrigins } = await passkeyRequestFor(ctx, party, row, action);
   // A payment requires a session, and the login has already returned the origins.
   const origins = kind === 'PAYMENT' ? {} : { passkeyAllowedOrigins: allowedOrigins };
   return { ...view, passkeyAssertionOptions: options, ...origins };
@@ -335,16 +344,16 @@ async function isValidProof(
   ctx: Ctx,
   { customer }: ScaParty,
   row: ChallengeRow,
-  about: About,
+  action: ScaAction,
   { code, passkeyAssertion, origin }: Proof,
 ): Promise<boolean> {
   if (row.factor === 'PASSKEY') {
     const assertion = { passkeyAssertion: passkeyAssertion ?? {}, origin: origin ?? '' };
-    return verifyAssertion(ctx, customer, signedText(row, about), assertion);
+    return verifyAssertion(ctx, customer, signedText(row, action), assertion);
   }
-  const typed = typedCode(code);
+  const typed = normalizedCode(code);
   if (row.factor === 'TOTP') return verifyTotp(ctx, customer, typed);
-  const purpose = purposeOf(ctx, row, about, customer.phone);
+  const purpose = purposeOf(ctx, row, action, customer.phone);
   return (await verifyCode(ctx, purpose, typed)) === 'valid';
 }
 
@@ -357,12 +366,12 @@ export async function prove(
   ctx: Ctx,
   party: ScaParty,
   row: ChallengeRow,
-  { about, proof, ip }: { about: About; proof: Proof; ip?: string | null | undefined },
+  { action, proof, ip }: { action: ScaAction; proof: Proof; ip?: string | null | undefined },
 ): Promise<Rejected | undefined> {
   const { customer } = party;
   const { kind, factor } = row;
   const field = proofField(factor);
-  // Read after the challenge: if its attempts are used up, the resulting lockout is visible.
+  // Read after the challenge, so that a lockout by its last attempt is included.
   await checkLock(ctx, customer.id);
   const errors = proofErrors(factor, proof);
   if (errors.length) throw invalid(errors);
@@ -371,13 +380,13 @@ export async function prove(
   await checkEnrolled(ctx, customer, factor, field);
   const { success, failure } = EVENTS[kind];
   // Challenges are deleted earlier than events, so events reference the payment or account.
-  const facts = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
-  if (!(await isValidProof(ctx, party, row, about, proof))) {
+  const details = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
+  if (!(await isValidProof(ctx, party, row, action, proof))) {
     ctx.update(scaChallenges, row, { wrong: row.wrong + 1, updated_at: ctx.now });
-    return rejectProof(ctx, customer, failure, facts);
+    return rejectProof(ctx, customer, failure, details);
   }
   endChallenge(ctx, row, 'satisfy');
-  recordScaEvent(ctx, customer, success, facts);
+  recordScaEvent(ctx, customer, success, details);
   return undefined;
 }
 
@@ -390,7 +399,7 @@ export async function resendCode(
   parts: ScaParts,
   party: ScaParty,
   row: ChallengeRow,
-  action: { about: About; description?: string },
+  request: { action: ScaAction; description?: string },
 ): Promise<void> {
   const isEnrolled = (await enrolledFactors(ctx, party.customer)).includes('SMS_OTP');
   if (row.factor !== 'SMS_OTP' || hasEnded(ctx, row) || !isEnrolled) {
@@ -399,7 +408,7 @@ export async function resendCode(
   checkAttemptsLeft(ctx, row);
   // A concurrent end of the challenge retries the operation.
   ctx.require(scaChallenges, row);
-  await sendCode(ctx, parts, party, row, action);
+  await sendCode(ctx, parts, party, row, request);
 }
 
 /**

@@ -9,13 +9,13 @@ import { scaSweep } from './sweep.ts';
 
 export { decideFactorReset, scaDetails, searchFactorResets } from './by-operator.ts';
 export {
-  type About,
   expireChallenge,
   findPendingChallenge,
   openChallenge,
   presentChallenge,
   prove,
   resendCode,
+  type ScaAction,
   type ScaParty,
 } from './challenges.ts';
 export { addressErrors, ScaAuthorization, ScaChallenge, ScaFactor } from './contract.ts';

@@ -21,7 +21,13 @@ import { codeSweep } from '../../notifications/codes/codes.ts';
 import { readOwnPlatform } from '../../tenancy/platform/callers.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { scaLockouts } from '../lockout/lockout.ts';
-import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
+import {
+  openChallenge,
+  presentChallenge,
+  prove,
+  resendCode,
+  type ScaAction,
+} from './challenges.ts';
 import { type ChallengeRow, scaChallenges } from './store.ts';
 
 const SECOND = 1_000;
@@ -42,7 +48,7 @@ async function readTextMessage(customerId: string) {
   const lastMessage = (await messagesTo(app, customerId)).at(-1);
   return JSON.parse(sms.arrivals.find(({ id }) => id === lastMessage?.id)?.body ?? '{}');
 }
-/** The code in it. */
+/** The code in the last message to a customer. */
 const readCode = async (customerId: string) =>
   String((await readTextMessage(customerId)).text).slice(0, 6);
 /** A different code. */
@@ -114,7 +120,7 @@ describe('a code in production', () => {
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
     const storedRows = (await Promise.all(tables.map(readRows))).flat().map(({ row }) => row);
     expect(storedRows.length).toBeGreaterThan(3);
-    // Searched as a word, because six digits may occur in random data by chance.
+    // Compared as a whole word, because random data can contain the six digits.
     const pattern = new RegExp(`\\b${secret}\\b`);
     for (const storagePlace of [...storedRows, ...app.log])
       expect(storagePlace).not.toMatch(pattern);
@@ -166,7 +172,7 @@ describe('a code in production', () => {
   });
 });
 
-describe('guessing at two servers', () => {
+describe('attempts at two servers', () => {
   async function completeAt(runtime: Runtime, customerId: string, proof: object) {
     const operation = app.operations.find(
       ({ contract }) => contract.operationId === 'completeScaLogin',
@@ -181,7 +187,7 @@ describe('guessing at two servers', () => {
     return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
   }
 
-  it('allows five attempts in total, and accepts the right code once', async () => {
+  it('are limited to five in total, and the correct code is accepted once', async () => {
     const { id } = await createPerson();
     const secondRuntime = openSecondProcess(app);
     const completeOnBothServers = (count: number, proofOf: (index: number) => object) =>
@@ -210,7 +216,7 @@ describe('guessing at two servers', () => {
 
 describe('a proof', () => {
   const parts = () => ({ connectors: app.connectorsOf, origin: () => '' });
-  const aboutPayment = (amount: string): About => ({
+  const paymentAction = (amount: string): ScaAction => ({
     kind: 'PAYMENT',
     subject: 'Quote:1',
     binding: `${amount} to DE89`,
@@ -222,29 +228,29 @@ describe('a proof', () => {
     return { customer, platform: await readOwnPlatform(ctx) };
   }
 
-  const open = (id: string, about: About, overrides: object = {}): Promise<ChallengeRow> =>
+  const open = (id: string, action: ScaAction, overrides: object = {}): Promise<ChallengeRow> =>
     app.operate(async (ctx) => {
-      const request = { ...about, factor: undefined, field: 'scaFactor', ...overrides };
+      const request = { ...action, factor: undefined, field: 'scaFactor', ...overrides };
       return openChallenge(ctx, parts(), await partyOf(ctx, id), request);
     }, app.production);
 
   /** `good`, or the status of the rejection. */
-  const tryProof = (id: string, challenge: string, about: About, proof: object) =>
+  const tryProof = (id: string, challenge: string, action: ScaAction, proof: object) =>
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
-        return prove(ctx, await partyOf(ctx, id), row, { about, proof });
+        return prove(ctx, await partyOf(ctx, id), row, { action, proof });
       }, app.production)
       .then(
         (rejection) => rejection?.rejected.status ?? 'good',
         (fault) => fault.status,
       );
 
-  const reopen = (id: string, challenge: string, about: About, description?: string) =>
+  const reopen = (id: string, challenge: string, action: ScaAction, description?: string) =>
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
-        const values = { about, ...(description === undefined ? {} : { description }) };
+        const values = { action, ...(description === undefined ? {} : { description }) };
         return resendCode(ctx, parts(), await partyOf(ctx, id), row, values);
       }, app.production)
       .then(
@@ -254,7 +260,7 @@ describe('a proof', () => {
 
   it('by a code covers the amount and payee in the message', async () => {
     const { id } = await createPerson();
-    const row = await open(id, aboutPayment('100.00 EUR'), {
+    const row = await open(id, paymentAction('100.00 EUR'), {
       description: '100.00 EUR to DE89…3000',
     });
     await app.settle();
@@ -263,56 +269,56 @@ describe('a proof', () => {
         'It expires in 5 minutes. Do not share it with anyone.',
     );
     const proof = { code: await readCode(id) };
-    expect(await tryProof(id, row.id, aboutPayment('999.00 EUR'), proof)).toBe(400);
-    expect(await tryProof(id, row.id, aboutPayment('100.00 EUR'), proof)).toBe('good');
+    expect(await tryProof(id, row.id, paymentAction('999.00 EUR'), proof)).toBe(400);
+    expect(await tryProof(id, row.id, paymentAction('100.00 EUR'), proof)).toBe('good');
     const types = (await scaEventsOf(app, id)).map(({ type }) => type);
     expect(types).toEqual(['AUTHORIZE_FAILED', 'AUTHORIZED']);
   });
 
   it('by a code is valid only for the number that it was sent to', async () => {
     const { id } = await createPerson();
-    const row = await open(id, aboutPayment('1.00 EUR'));
+    const row = await open(id, paymentAction('1.00 EUR'));
     await app.settle();
     const proof = { code: await readCode(id) };
     await app.operate(async (ctx) => {
       const { customer } = await partyOf(ctx, id);
       ctx.update(customers, customer, { phone: '+4915200000001' });
     }, app.production);
-    expect(await tryProof(id, row.id, aboutPayment('1.00 EUR'), proof)).toBe(400);
-    expect(await reopen(id, row.id, aboutPayment('1.00 EUR'))).toBe('429 30');
+    expect(await tryProof(id, row.id, paymentAction('1.00 EUR'), proof)).toBe(400);
+    expect(await reopen(id, row.id, paymentAction('1.00 EUR'))).toBe('429 30');
     wait(30 * SECOND);
-    expect(await reopen(id, row.id, aboutPayment('1.00 EUR'))).toBe('sent');
+    expect(await reopen(id, row.id, paymentAction('1.00 EUR'))).toBe('sent');
     await app.settle();
     expect((await readTextMessage(id)).to).toBe('+4915200000001');
-    expect(await tryProof(id, row.id, aboutPayment('1.00 EUR'), { code: await readCode(id) })).toBe(
-      'good',
-    );
+    expect(
+      await tryProof(id, row.id, paymentAction('1.00 EUR'), { code: await readCode(id) }),
+    ).toBe('good');
   });
 
   it('can be requested again without a longer expiry', async () => {
     const { id } = await createPerson();
-    const about = aboutPayment('1.00 EUR');
-    const row = await open(id, about);
+    const action = paymentAction('1.00 EUR');
+    const row = await open(id, action);
     await app.settle();
     wait(4 * MINUTE + 30 * SECOND);
     const results = await Promise.all([
-      reopen(id, row.id, about, 'rent'),
-      reopen(id, row.id, about),
+      reopen(id, row.id, action, 'rent'),
+      reopen(id, row.id, action),
     ]);
     expect(results.sort()).toEqual(['429 30', 'sent']);
     await app.settle();
     expect((await readTextMessage(id)).text).toContain('It expires in 30 seconds.');
     wait(30 * SECOND);
-    expect(await reopen(id, row.id, about)).toBe('409');
-    expect(await tryProof(id, row.id, about, { code: await readCode(id) })).toBe(400);
+    expect(await reopen(id, row.id, action)).toBe('409');
+    expect(await tryProof(id, row.id, action, { code: await readCode(id) })).toBe(400);
     expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
   });
 
-  it('never lasts longer than requested', async () => {
+  it('expires at the requested time at the latest', async () => {
     const { id } = await createPerson();
     const until = app.effects.now() + MINUTE;
     const countBefore = sms.arrivals.length;
-    const row = await open(id, aboutPayment('1.00 EUR'), { until });
+    const row = await open(id, paymentAction('1.00 EUR'), { until });
     expect(row.expires_at).toBe(until);
     wait(MINUTE);
     await app.settle();
@@ -320,10 +326,10 @@ describe('a proof', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
   });
 
-  it('of a payment cannot be by an app or by a factor that is not enrolled', async () => {
+  it('of a payment cannot use an app or a factor that is not enrolled', async () => {
     const { id } = await createPerson();
     for (const factor of ['TOTP', 'PASSKEY']) {
-      const rejection = open(id, aboutPayment('1.00 EUR'), { factor });
+      const rejection = open(id, paymentAction('1.00 EUR'), { factor });
       await expect(rejection).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         details: { errors: [{ field: 'scaFactor' }] },
@@ -338,17 +344,17 @@ describe('a proof', () => {
     const { id } = await createPerson();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
     await factorFixture(app, as()).enrollPasskey(id, device);
-    const about = aboutPayment('100.00 EUR');
-    const row = await open(id, about, {
+    const action = paymentAction('100.00 EUR');
+    const row = await open(id, action, {
       factor: 'PASSKEY',
       steps: ['CURRENCY_CONVERSION', 'PAYOUT'],
     });
-    const presentFor = (about: About) =>
+    const presentFor = (action: ScaAction) =>
       app.operate(
-        async (ctx) => presentChallenge(ctx, await partyOf(ctx, id), row, about),
+        async (ctx) => presentChallenge(ctx, await partyOf(ctx, id), row, action),
         app.production,
       );
-    const { passkeyAssertionOptions, ...view } = await presentFor(about);
+    const { passkeyAssertionOptions, ...view } = await presentFor(action);
     expect(view).toEqual({
       id: row.id,
       expiresAt: new Date(app.effects.now() + 10 * MINUTE).toISOString(),
@@ -358,18 +364,18 @@ describe('a proof', () => {
     });
     expect(row.steps).toEqual(['PAYOUT']);
     const { challenge } = passkeyAssertionOptions as { challenge: string };
-    const otherView = await presentFor(aboutPayment('999.00 EUR'));
+    const otherView = await presentFor(paymentAction('999.00 EUR'));
     expect(otherView.passkeyAssertionOptions).not.toMatchObject({ challenge });
     const origin = 'https://app.bank.example';
     const signChallenge = (ceremony?: object) => ({
       passkeyAssertion: assertionJson(device, challenge, ceremony),
       origin,
     });
-    expect(await tryProof(id, row.id, about, signChallenge({ uv: false }))).toBe(400);
-    expect(await tryProof(id, row.id, aboutPayment('999.00 EUR'), signChallenge())).toBe(400);
-    expect(await tryProof(id, row.id, about, { code: '123456' })).toBe(400);
-    expect(await tryProof(id, row.id, about, signChallenge())).toBe('good');
-    expect(await tryProof(id, row.id, about, signChallenge())).toBe(400);
+    expect(await tryProof(id, row.id, action, signChallenge({ uv: false }))).toBe(400);
+    expect(await tryProof(id, row.id, paymentAction('999.00 EUR'), signChallenge())).toBe(400);
+    expect(await tryProof(id, row.id, action, { code: '123456' })).toBe(400);
+    expect(await tryProof(id, row.id, action, signChallenge())).toBe('good');
+    expect(await tryProof(id, row.id, action, signChallenge())).toBe(400);
   });
 
   it('by a passkey logs in', async () => {

@@ -144,9 +144,9 @@ describe('a login by SMS', () => {
         app.platform.id,
       ]);
       const parts = { connectors: app.connectorsOf, origin: () => '' };
-      const about = { kind: 'PAYMENT', subject: 'Quote:1', binding: 'x' } as const;
+      const action = { kind: 'PAYMENT', subject: 'Quote:1', binding: 'x' } as const;
       const party = { customer: row, platform: platform[0] } as never;
-      return openChallenge(ctx, parts, party, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
+      return openChallenge(ctx, parts, party, { ...action, factor: 'SMS_OTP', field: 'scaFactor' });
     });
     const invalidIds = [
       await startSms(otherCustomer.id),

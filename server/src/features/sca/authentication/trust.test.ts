@@ -31,7 +31,7 @@ const remove = (id: string) => app.call('DELETE', `/customers/external-accounts/
 const challengeOf = async (id: string, direction: Direction = 'trust') =>
   ok(await start(id, direction), 200).scaChallenge;
 
-async function turn(id: string, direction: Direction) {
+async function changeTrust(id: string, direction: Direction) {
   const { id: challengeId } = await challengeOf(id, direction);
   return ok(await confirm(id, { challengeId, code: CODE }, direction), 200);
 }
@@ -66,7 +66,7 @@ describe('beneficiary trust', () => {
     expect(ok(await confirm(account.id, proof), 200)).toEqual({ trusted: true });
     expect(await readTrustTime(account.id)).toBe(app.effects.now());
     expect(statusCodeAndFields(await remove(account.id))).toEqual([409, 'BENEFICIARY_TRUSTED']);
-    expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
+    expect(await changeTrust(account.id, 'untrust')).toEqual({ trusted: false });
     expect(await readTrustTime(account.id)).toBeNull();
     ok(await remove(account.id), 204);
     const events = await scaEventsOf(app, person.id);
@@ -77,14 +77,14 @@ describe('beneficiary trust', () => {
   describe('confirmBeneficiaryUntrust', () => {
     it('is idempotent and requires a proof each time', async () => {
       const { account } = await createPayee();
-      expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
-      await turn(account.id, 'trust');
+      expect(await changeTrust(account.id, 'untrust')).toEqual({ trusted: false });
+      await changeTrust(account.id, 'trust');
       const trustedSince = await readTrustTime(account.id);
       app.effects.set(app.effects.now() + 60_000);
       expect(statusCodeAndFields(await confirm(account.id, { code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'challengeId'],
       ]);
-      expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
+      expect(await changeTrust(account.id, 'trust')).toEqual({ trusted: true });
       expect(await readTrustTime(account.id)).toBe(trustedSince);
     });
   });
@@ -152,7 +152,7 @@ describe('proof', () => {
   it('of a passkey is invalid for the other direction and for a payment', async () => {
     const payer = await createScaPayer(app);
     const { device, origin } = await factors.enrollPasskey(payer.person.id);
-    // So that passkeys are required.
+    // Without a phone number the challenge uses the passkey.
     const sql = `update customers set contact_verification = '{"email":"PENDING","phone":"PENDING"}',
       version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [payer.person.id]);
@@ -221,7 +221,7 @@ describe('proof', () => {
     const events = await scaEventsOf(app, person.id);
     expect(events.map(({ type }) => type)).toEqual(Array(5).fill('TRUST_FAILED'));
     app.effects.set(app.effects.now() + 15 * 60_000);
-    expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
+    expect(await changeTrust(account.id, 'trust')).toEqual({ trusted: true });
   });
 });
 

@@ -50,7 +50,7 @@ export type ScaEventType =
   | 'UNLOCKED';
 
 /** The operator who acted, and the reason. */
-export interface By {
+export interface OperatorCause {
   actor: string;
   reason: string;
 }
@@ -61,7 +61,7 @@ export interface ScaEventDetails {
   subject?: string | null | undefined;
   /** IP address of the customer, as reported by the platform. */
   ip?: string | null | undefined;
-  by?: By | undefined;
+  by?: OperatorCause | undefined;
 }
 
 const addressContext = (id: string) => `sca_events ${id} ip_address`;

@@ -8,8 +8,8 @@ import {
 import { type ScaEventRow, scaEventPersonal } from './events.ts';
 
 export {
-  type By,
   listScaEvents,
+  type OperatorCause,
   recordScaEvent,
   type ScaEventDetails,
   type ScaEventType,

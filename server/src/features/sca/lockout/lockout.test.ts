@@ -20,7 +20,7 @@ const fixture = loginFixture(app);
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 const timeInMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
-const eventType = 'FAILED_LOGIN_ATTEMPT';
+const FAILED_LOGIN = 'FAILED_LOGIN_ATTEMPT';
 const startSms = async (id: string) =>
   ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
 const guess = (id: string, challengeId: string, code = '000000') =>
@@ -33,14 +33,17 @@ describe('recordSecurityEvent', () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       for (let failedAttempts = 1; failedAttempts < 5; failedAttempts++) {
         expect(ok(await fixture.fail(id), 200)).toEqual({
-          ...{ eventType, suspended: false, lockedUntil: null, failedAttempts },
+          ...{ eventType: FAILED_LOGIN, suspended: false, lockedUntil: null, failedAttempts },
         });
       }
       let failedAttempts = 4;
       for (const lockMs of [15 * MINUTE, 30 * MINUTE, HOUR, 24 * HOUR]) {
         failedAttempts += 1;
         const lockedState = { suspended: false, lockedUntil: timeInMs(lockMs), failedAttempts };
-        expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...lockedState });
+        expect(ok(await fixture.fail(id), 200)).toEqual({
+          eventType: FAILED_LOGIN,
+          ...lockedState,
+        });
         wait(lockMs - 1);
         const rejectedResponse = await fixture.fail(id);
         expect(statusCodeAndFields(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
@@ -48,13 +51,13 @@ describe('recordSecurityEvent', () => {
         wait(1);
       }
       const suspended = { suspended: true, lockedUntil: null, failedAttempts: 9 };
-      expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...suspended });
+      expect(ok(await fixture.fail(id), 200)).toEqual({ eventType: FAILED_LOGIN, ...suspended });
       wait(3_650 * 24 * HOUR);
       const errorResponse = await fixture.fail(id);
       expect(statusCodeAndFields(errorResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
       expect(errorResponse.body.details).toEqual(suspended);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
-      expect(types).toEqual(Array(9).fill(eventType));
+      expect(types).toEqual(Array(9).fill(FAILED_LOGIN));
     });
 
     it('add up across successful logins', async () => {
@@ -102,7 +105,7 @@ describe('recordSecurityEvent', () => {
       ok(await fixture.fail(id), 200);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       const [reset, login] = ['RESET_PASSWORD_COMPLETED', 'LOGIN'];
-      expect(types).toEqual([reset, login, reset, eventType]);
+      expect(types).toEqual([reset, login, reset, FAILED_LOGIN]);
     });
 
     it('clears the lockout', async () => {

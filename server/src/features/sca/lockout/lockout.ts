@@ -8,7 +8,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { customerById } from '../../customers/records/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import { type By, recordScaEvent } from '../events/index.ts';
+import { type OperatorCause, recordScaEvent } from '../events/index.ts';
 
 export const scaLockouts = table(
   'sca_lockouts',
@@ -151,7 +151,7 @@ export async function lockoutOf(ctx: Ctx, customerId: string) {
 /** Unlocks a customer. Throws CUSTOMER_NOT_FOUND and CUSTOMER_DELETED. */
 export async function unlockByOperator(
   runtime: Runtime,
-  { customerId, by }: { customerId: string; by: By },
+  { customerId, by }: { customerId: string; by: OperatorCause },
 ) {
   const existing = await customerById(runtime.db, customerId);
   const caller = await callerOf(runtime.db, existing.platform_id);

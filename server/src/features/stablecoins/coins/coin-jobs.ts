@@ -89,7 +89,7 @@ async function applyPoll(
   scheduleNextPoll(ctx, updatedIssuance, response.token);
 }
 
-async function follow(
+async function pollIssuance(
   runtime: Runtime,
   parts: StablecoinParts,
   input: JobInput<typeof POLL_ISSUANCE>,
@@ -139,7 +139,7 @@ export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
   ...operationJobs(parts),
   jobHandler(POLL_ISSUANCE, {
     maxAttempts: OUTAGE_ATTEMPTS,
-    run: (runtime, { input }) => follow(runtime, parts, input),
+    run: (runtime, { input }) => pollIssuance(runtime, parts, input),
   }),
   jobHandler(ENABLE, {
     run: async (runtime, { input }) => {

@@ -97,7 +97,7 @@ async function checkNotRegistered(
     const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
     const [existing] = rows;
     if (!existing) continue;
-    // The same token has the same symbol, and may have been registered between the two reads.
+    // The same token may have been registered between the two reads; it then has the same symbol.
     const isSame = existing.network_token_identifier === network_token_identifier;
     const fault = isSame ? stablecoins_token : stablecoins_symbol;
     if (fault) throw fault();

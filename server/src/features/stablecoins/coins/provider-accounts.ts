@@ -1,6 +1,6 @@
-// Accounts of a platform at stablecoin providers: linking them, and what follows when a provider
-// rejects one. Credentials are sealed when received and opened only for calls of the provider. An
-// account that is linked again keeps its id, and with it its tokens.
+// Accounts of a platform at stablecoin providers: linking an account, and the effects of a
+// rejection by its provider. Credentials are sealed when received and opened only for calls of the
+// provider. An account that is linked again keeps its id, and with it its tokens.
 import type { Static } from '@sinclair/typebox';
 import type {
   MintPort,
@@ -79,16 +79,20 @@ export function checkLink({ status }: ProviderAccountRow): void {
 }
 
 /** Records that the provider no longer accepts the account. */
-export function unlink(ctx: Ctx, row: ProviderAccountRow, as: InactiveStatus): void {
+export function unlink(ctx: Ctx, row: ProviderAccountRow, inactiveStatus: InactiveStatus): void {
   if (row.status !== 'ACTIVE') return;
-  const status = linkStates.next(row.status, EVENT_OF[as]);
+  const status = linkStates.next(row.status, EVENT_OF[inactiveStatus]);
   ctx.update(providerAccounts, row, { status, updated_at: ctx.now });
 }
 
-/** The same, for a request that is rejected because of it. */
-export function rejectUnlinked(ctx: Ctx, row: ProviderAccountRow, as: InactiveStatus): Rejected {
-  unlink(ctx, row, as);
-  return { rejected: inactiveFault(as) };
+/** Unlinks the account and rejects the request that used it. */
+export function rejectUnlinked(
+  ctx: Ctx,
+  row: ProviderAccountRow,
+  inactiveStatus: InactiveStatus,
+): Rejected {
+  unlink(ctx, row, inactiveStatus);
+  return { rejected: inactiveFault(inactiveStatus) };
 }
 
 const notVerified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
@@ -114,9 +118,12 @@ async function providerIdFor(
 ): Promise<string | null> {
   if (provider_account_id !== undefined) {
     const { platformId: platform_id } = ctx.caller;
-    const known = await ctx.db.find(providerAccounts, { platform_id, provider_account_id });
-    const ended = known.find(({ status }) => status !== 'ACTIVE');
-    if (ended) return ended.provider_id;
+    const linkedAccounts = await ctx.db.find(providerAccounts, {
+      platform_id,
+      provider_account_id,
+    });
+    const inactiveAccount = linkedAccounts.find(({ status }) => status !== 'ACTIVE');
+    if (inactiveAccount) return inactiveAccount.provider_id;
   }
   return mint.selectedProvider?.() ?? null;
 }

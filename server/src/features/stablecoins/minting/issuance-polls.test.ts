@@ -20,8 +20,8 @@ describe('issuance', () => {
       if (row) schedulePoll(ctx, row, 0);
     }, fixture.as);
     const jobs = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
-    const due = await app.runtime.db.query(jobs, [POLL_ISSUANCE.kind, id]);
-    expect(due.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + SECOND]);
+    const pollJobs = await app.runtime.db.query(jobs, [POLL_ISSUANCE.kind, id]);
+    expect(pollJobs.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + SECOND]);
   });
 
   /** Scheduled polls of a token. */
@@ -31,7 +31,7 @@ describe('issuance', () => {
       id,
     ]);
 
-  it('is polled after a minute if the provider does not name a time', async () => {
+  it('is polled after a minute if the provider does not state a time', async () => {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.registerCoin('001'), 201);
     expect(await pollsOf(id)).toEqual([]);
@@ -39,8 +39,8 @@ describe('issuance', () => {
       const row = await ctx.read(stablecoins, id);
       if (row) scheduleNextPoll(ctx, row, {});
     }, fixture.as);
-    const due = await pollsOf(id);
-    expect(due.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + 60 * SECOND]);
+    const pollJobs = await pollsOf(id);
+    expect(pollJobs.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + 60 * SECOND]);
     await app.advance(60 * SECOND);
     expect(await pollsOf(id)).toEqual([]);
   });

@@ -184,7 +184,7 @@ describe('a provider that no longer accepts the account', () => {
     },
   );
 
-  it('fails an operation that is not submitted yet when another request finds it out', async () => {
+  it('fails an operation that is not submitted yet when another request detects the rejection', async () => {
     const { coin, id } = await burnOrdered();
     await fixture.replaceSecret(coin.stablecoinProviderAccountId, 'secret-004');
     expect((await fixture.burn(coin.id, fixture.burnBody(bank.id))).body.code).toBe(

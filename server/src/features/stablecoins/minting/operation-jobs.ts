@@ -1,7 +1,8 @@
-// Jobs of a mint or burn: submit it to the provider, then poll until it has ended. The operation id is
-// the order id, so submitting again after a crash is idempotent. The intent to submit is committed
-// first: an order that was never submitted can fail immediately when the provider no longer accepts the
-// account, and one that may have been waits until the account is linked again.
+// Jobs of a mint or burn: submit it to the provider, then poll until it has ended. The operation id
+// is the order id, so submitting again after a crash is idempotent. The intent to submit is
+// committed first: an order that was never submitted can fail immediately when the provider no
+// longer accepts the account, and an order that may have been submitted waits until the account is
+// linked again.
 
 import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
 import type { Caller } from '../../../kernel/caller.ts';
@@ -36,20 +37,20 @@ const RELINK_MS = 600_000;
 type OperationDefinition = typeof SUBMIT;
 type OperationJob = JobOf<OperationDefinition>;
 
-interface Loaded {
+interface LoadedOperation {
   row: StablecoinOperationRow;
   account: ProviderAccountRow;
   caller: Caller;
 }
 
-async function loadOf({ db }: Runtime, job: OperationJob): Promise<Loaded> {
+async function loadOperation({ db }: Runtime, job: OperationJob): Promise<LoadedOperation> {
   const row = await db.read(mintsAndBurns, job.input.operationId);
   const account = row && (await db.read(providerAccounts, row.provider_account));
   if (!row || !account) throw new Error(`job ${job.id} refers to no mint or burn`);
   return { row, account, caller: await callerOf(db, row.platform_id) };
 }
 
-async function currentOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
+async function readCurrent(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
   const row = await ctx.read(mintsAndBurns, id);
   if (!row) throw new Error(`${id} was not found`);
   return row;
@@ -59,9 +60,12 @@ async function currentOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> 
  * Commits the intent to submit, for the first time or again; not if another run of the job has
  * ended the operation.
  */
-const begin = (runtime: Runtime, { row, caller }: Loaded): Promise<'first' | 'again' | 'ended'> =>
+const begin = (
+  runtime: Runtime,
+  { row, caller }: LoadedOperation,
+): Promise<'first' | 'again' | 'ended'> =>
   operate(runtime, caller, async (ctx) => {
-    const current = await currentOf(ctx, row.id);
+    const current = await readCurrent(ctx, row.id);
     if (current.status !== 'CREATED') return 'ended';
     if (current.submitted_at !== null) return 'again';
     ctx.update(mintsAndBurns, current, { submitted_at: ctx.now });
@@ -85,7 +89,7 @@ async function handleUnlinked(
 export function operationJobs(parts: StablecoinParts): JobHandler[] {
   async function call(
     runtime: Runtime,
-    { row, account, caller }: Loaded,
+    { row, account, caller }: LoadedOperation,
     definition: OperationDefinition,
   ): Promise<OrderProgress | Unlinked> {
     const port = mintOf({ caller }, parts);
@@ -99,13 +103,13 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
   const run =
     (definition: OperationDefinition) =>
     async (runtime: Runtime, job: OperationJob): Promise<Result> => {
-      const loaded = await loadOf(runtime, job);
+      const loaded = await loadOperation(runtime, job);
       const { row, account, caller } = loaded;
       const createResult = (
         stage: (ctx: Ctx, current: StablecoinOperationRow) => Promise<void> | void,
       ) => ({
         caller,
-        stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
+        stage: async (ctx: Ctx) => stage(ctx, await readCurrent(ctx, row.id)),
       });
       const isNeedless = definition === SUBMIT ? row.status !== 'CREATED' : isOver(row);
       const noChange = createResult(() => {});

@@ -53,7 +53,10 @@ export function partiesOf({ type, source, destination }: OrderFields): OrderPart
   };
 }
 
-/** Each use of an account is registered separately: one that can be paid may not be debited. */
+/**
+ * Each use of an account is registered separately, because an account that supports payouts may not
+ * support debits.
+ */
 export const linkIdOf = (providerAccount: string, { accountId, use }: OrderParty): string =>
   `${providerAccount} ${accountId} ${use}`;
 

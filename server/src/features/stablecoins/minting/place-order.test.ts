@@ -1,5 +1,5 @@
-// Ordering a mint or burn under concurrency: the provider is called in between, so the validation may
-// be outdated when it responds. The provider is that of the sandbox with a scripted validation.
+// Ordering a mint or burn under concurrency: the provider is called in between, so the validation
+// may be outdated when it responds. The tests use the sandbox provider with a scripted validation.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -18,11 +18,11 @@ beforeAll(async () => {
   coinId = (await fixture.createCoin()).id;
 });
 
-/** Orders a mint for a wallet; `before` runs before the provider validates the order. */
-function mintWith(accountId: string, before: () => Promise<unknown>) {
+/** Orders a mint for a wallet. `beforeValidation` runs before the provider validates the order. */
+function mintWith(accountId: string, beforeValidation: () => Promise<unknown>) {
   const { mint } = app.connectorsOf('sandbox') as { mint: MintPort };
   const prepare: MintPort['prepare'] = async (...args) => {
-    await before();
+    await beforeValidation();
     return mint.prepare(...args);
   };
   const parts = { connectors: () => ({ mint: { ...mint, prepare } }) as never };

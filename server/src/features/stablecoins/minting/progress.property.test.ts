@@ -1,6 +1,6 @@
 // Invariants under any order of provider responses about mints and burns of one coin, repeated,
-// late or concurrent: transitions follow the lifecycle, final statuses do not change, the ledger always
-// matches the operations, and no more is burned than circulates.
+// late or concurrent: transitions follow the lifecycle, final statuses do not change, the ledger
+// always matches the operations, and burns never exceed the circulating supply.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';

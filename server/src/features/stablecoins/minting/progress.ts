@@ -1,7 +1,7 @@
 // Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or
 // funds were transferred, so an operation ends only by its response: not by a timeout, which only
-// schedules polls, and not because the provider stops responding. An expired one may still
-// complete, so it is polled for another week. Only an operator can end one otherwise.
+// schedules polls, and not because the provider stops responding. An expired operation may still
+// complete, so it is polled for another week. Otherwise only an operator can end an operation.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -26,7 +26,7 @@ const LATE_INTERVAL_MS = 3_600_000;
 const LATE_PERIOD_MS = 7 * 24 * LATE_INTERVAL_MS;
 
 const CANCELLED = 'PROVIDER_CANCELLED';
-const BY_OPERATOR = 'ENDED_BY_SERVICE';
+const ENDED_BY_OPERATOR = 'ENDED_BY_SERVICE';
 
 /** `unknown` changes nothing. */
 export const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent | undefined>> = {
@@ -106,8 +106,8 @@ export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: s
 
 /**
  * Ends an operation with the result that the operator reports; the lifecycle states the possible
- * transitions. One that may still be paid, or is being submitted, expires instead of failing, and
- * its provider is polled further.
+ * transitions. An operation that may still be paid or is being submitted expires instead of
+ * failing, and its provider is polled further.
  */
 export async function endByOperator(
   ctx: Ctx,
@@ -121,7 +121,7 @@ export async function endByOperator(
     ctx,
     row,
     event,
-    event === 'fail' ? { failure_reason: BY_OPERATOR } : {},
+    event === 'fail' ? { failure_reason: ENDED_BY_OPERATOR } : {},
   );
   // In other statuses it already has a job.
   if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, endedOperation);

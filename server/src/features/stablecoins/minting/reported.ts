@@ -1,6 +1,6 @@
-// Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after a newer
-// one, so it only advances an operation; what it leaves open is determined by the next request. A result
-// that excludes the recorded one is not applied.
+// Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after
+// a newer one, so it only advances an operation; the next poll determines the rest. A result that
+// excludes the recorded one is not applied.
 
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
@@ -62,10 +62,10 @@ export async function applyReportedOrder(
   { orderId, progressOf, isCompleted }: ReportedOrder,
 ): Promise<ReportOutcome> {
   const { db } = runtime;
-  const known = await db.read(mintsAndBurns, orderId);
-  const account = known && (await db.read(providerAccounts, known.provider_account));
-  if (!known || account?.provider_id !== providerId) throw unknownOrder();
-  const caller = await callerOf(db, known.platform_id);
+  const storedOrder = await db.read(mintsAndBurns, orderId);
+  const account = storedOrder && (await db.read(providerAccounts, storedOrder.provider_account));
+  if (!storedOrder || account?.provider_id !== providerId) throw unknownOrder();
+  const caller = await callerOf(db, storedOrder.platform_id);
   return operate(runtime, caller, async (ctx): Promise<ReportOutcome> => {
     const row = await ctx.read(mintsAndBurns, orderId);
     if (!row || row.submitted_at === null) throw unknownOrder();

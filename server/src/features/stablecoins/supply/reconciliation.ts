@@ -38,7 +38,7 @@ const countSql = (
     from stablecoin_operations o where o.stablecoin_id = c.id) o
   ${where} order by c.id`;
 
-/** What the ledger has of a coin, and the words of a difference. */
+/** Amounts of a coin in the ledger, with the text that describes a difference. */
 const MEASURES = {
   CIRCULATING: 'circulates',
   ISSUED: 'is issued',

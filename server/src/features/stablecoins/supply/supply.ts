@@ -1,7 +1,7 @@
 // Postings of mints and burns: held when ordered, posted when the provider has completed it, voided
-// if it fails. Two floors therefore hold under concurrency: no more is burned than circulates, and
-// no more is issued than the ledger can hold. An operation that expired and is paid late is posted
-// as a separate step, as far as the floors allow.
+// if it fails. Two floors therefore hold under concurrency: burns never exceed the circulating
+// supply, and mints never exceed the maximum of the ledger. An operation that expired and is paid
+// late is posted as a separate step, as far as the floors allow.
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isLess, smallerOf, subtract } from '../../../kernel/money.ts';

@@ -130,7 +130,7 @@ export const sealedApprovalColumns = ['request', 'changes'].map(
 interface ApprovalRequest {
   operator: Operator;
   operationId: string;
-  /** The resource named by the request. */
+  /** ID of the resource in the request. */
   subject: string | undefined;
   input: RequestedInput;
   reason: string | undefined;
@@ -342,8 +342,8 @@ export const rejectApproval = (runtime: Runtime, id: string, decision: Decision)
 
 /** Adds rows that the commit requires unchanged. Rows that the change set changes are checked anyway. */
 function withRequired(set: ChangeSet, rows: readonly Versioned[]): ChangeSet {
-  const changed = new Set([...set.updates, ...set.removes].map(({ id }) => id));
-  return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changed.has(id))] };
+  const changedIds = new Set([...set.updates, ...set.removes].map(({ id }) => id));
+  return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changedIds.has(id))] };
 }
 
 /** An approved change: its operation, its input, and the check of its commit. */

@@ -30,7 +30,7 @@ export const approvalStates = stateTable<StoredStatus, 'approve' | 'reject'>('op
 const COLUMNS = {
   id: col.text,
   operation_id: col.text,
-  /** The resource named by the request. */
+  /** ID of the resource in the request. */
   subject: col.text.null,
   /** Uniqueness key of the change; null once it can no longer be approved. */
   change_key: col.text.null.mut,

@@ -55,9 +55,12 @@ describe('a record', () => {
         after: expect.objectContaining({ name: 'Renamed' }),
       }),
     ]);
-    // The revelation is recorded as well.
-    const after = await client.call('GET', '/audit-records?operationId=getAuditRecordChanges');
-    expect(after.body.data).toEqual([
+    // Reading the changes is recorded as well.
+    const readRecords = await client.call(
+      'GET',
+      '/audit-records?operationId=getAuditRecordChanges',
+    );
+    expect(readRecords.body.data).toEqual([
       expect.objectContaining({
         subject: first.id,
         hasChanges: false,
@@ -76,13 +79,13 @@ describe('a record', () => {
     expect(name).toBe('Once');
   });
 
-  it('is numbered without gaps when many operators commit at once', async () => {
-    const before = await verifyAudit(app.runtime);
+  it('is numbered without gaps when many operators commit concurrently', async () => {
+    const verifiedBefore = await verifyAudit(app.runtime);
     await Promise.all(Array.from({ length: 30 }, (_, index) => rename(app, `Name ${index}`)));
-    const after = await verifyAudit(app.runtime);
-    expect(after.problems).toEqual([]);
-    expect(after.records).toBe(before.records + 30);
-    expect(after.last.number).toBe(after.records);
+    const verifiedAfter = await verifyAudit(app.runtime);
+    expect(verifiedAfter.problems).toEqual([]);
+    expect(verifiedAfter.records).toBe(verifiedBefore.records + 30);
+    expect(verifiedAfter.last.number).toBe(verifiedAfter.records);
   });
 
   it('rejects a change of a platform that the operator may not access', async () => {
@@ -95,7 +98,7 @@ describe('a record', () => {
     await expect(change).rejects.toThrow('not found');
   });
 
-  it('rejects such a change before it could wait for an approval', async () => {
+  it('rejects a change of another platform before an approval is requested', async () => {
     const operator = { ...OPERATOR, platformIds: [app.other.id] };
     let checks = 0;
     const audited = auditedRuntime(app.runtime, { operator, operationId: 'test' }, async (set) => {
@@ -109,7 +112,7 @@ describe('a record', () => {
   });
 
   it('is not written if the commit is rejected', async () => {
-    const before = await verifyAudit(app.runtime);
+    const verifiedBefore = await verifyAudit(app.runtime);
     const audited = auditedRuntime(app.runtime, { operator: OPERATOR, operationId: 'test' });
     const outdated = { table: platforms, id: app.platform.id, version: 1_000_000 };
     const outcome = await audited.runtime.committer.commit({
@@ -118,7 +121,7 @@ describe('a record', () => {
     });
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'version' } });
     expect(audited.count()).toBe(0);
-    expect((await verifyAudit(app.runtime)).last).toEqual(before.last);
+    expect((await verifyAudit(app.runtime)).last).toEqual(verifiedBefore.last);
   });
 });
 
@@ -142,7 +145,7 @@ describe('verification', () => {
     return last;
   };
 
-  const other = "repeat('0', 64)";
+  const otherHash = "repeat('0', 64)";
   const change = (set: string, number: number) =>
     `update operator_audit set ${set} where number = ${number}`;
   const remove = (number: number) => `delete from operator_audit where number = ${number}`;
@@ -173,8 +176,8 @@ describe('verification', () => {
       [change('number = -3', 3), change('number = 3', 4), change('number = 4', -3)],
     ],
     ['a forged record at the end', [copyOf(6, COLUMNS), changeHead('number = 6')]],
-    ['another hash', [change(`hash = ${other}`, 5), changeHead(`hash = ${other}`)]],
-    ['a changed head', [changeHead(`hash = ${other}`)]],
+    ['another hash', [change(`hash = ${otherHash}`, 5), changeHead(`hash = ${otherHash}`)]],
+    ['a changed head', [changeHead(`hash = ${otherHash}`)]],
   ])('finds %s', async (_, tampering) => {
     await prepare();
     for (const statement of tampering) await sql(statement);
@@ -182,7 +185,7 @@ describe('verification', () => {
     expect(problems.length).toBeGreaterThan(0);
   });
 
-  it('finds a chain that was cut with its head, by a noted record', async () => {
+  it('detects a chain truncated with its head, by a record stored elsewhere', async () => {
     const noted = await prepare();
     expect((await verifyAudit(app.runtime, noted)).problems).toEqual([]);
     await sql('delete from operator_audit where number > 3');

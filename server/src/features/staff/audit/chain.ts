@@ -1,5 +1,5 @@
 // The hash of an audit record covers its columns as they are stored, sealed texts included, and the
-// hash of the record before it. An erasure deletes a key and changes no row, so the chain remains
+// hash of the previous record. An erasure deletes a key and changes no row, so the chain remains
 // valid. The hash is keyed: a writer of the database cannot compute it without the master key.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';

@@ -1,4 +1,4 @@
-// The rows that a change set inserts, changes and removes, in the form that an audit record keeps.
+// The rows that a change set inserts, changes and removes, in the form that an audit record stores.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 
 /** One row. `before` and `after` have the columns that changed. */
@@ -55,8 +55,16 @@ function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowC
 /** The changes of a change set, without jobs and events. */
 export function changesOf(set: ChangeSet): Changes {
   const rows = [...rowChangesOf(set)].filter(({ table }) => !OMITTED_TABLES.has(table));
-  const transfers = set.transfers.map((each) => {
-    const { transaction_id: transactionId, step, phase, debit, credit, amount, currency } = each;
+  const transfers = set.transfers.map((transfer) => {
+    const {
+      transaction_id: transactionId,
+      step,
+      phase,
+      debit,
+      credit,
+      amount,
+      currency,
+    } = transfer;
     return { transactionId, step, phase, debit, credit, amount, currency };
   });
   return {
@@ -75,8 +83,8 @@ const rowsOf = ({ inserts, updates, removes }: ChangeSet) => [
 
 /** The common value of a column in all rows that have it; undefined if the values differ. */
 function sharedValue(set: ChangeSet, column: string): string | undefined {
-  const shown = rowsOf(set).map(({ row }) => row[column]);
-  const values = new Set(shown.filter((value) => typeof value === 'string'));
+  const cells = rowsOf(set).map(({ row }) => row[column]);
+  const values = new Set(cells.filter((value) => typeof value === 'string'));
   const [value] = values;
   return values.size === 1 ? (value as string) : undefined;
 }

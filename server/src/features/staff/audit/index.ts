@@ -24,7 +24,10 @@ export {
 } from './record.ts';
 export { openFor, sealFor } from './sealed.ts';
 
-/** Records are retained after an erasure: what was changed becomes unreadable with the customer's key. */
+/**
+ * Records are retained after an erasure. Their changes become unreadable with the deletion of the
+ * customer's key.
+ */
 const personalData: PersonalData = {
   tables: {
     operator_audit: {

@@ -99,7 +99,7 @@ export type RecordHead = Pick<
   'number' | 'operation_id' | 'subject' | 'platform_id' | 'created_at'
 > & { has_changes: boolean };
 
-const HEADS = `select number, operation_id, subject, platform_id, created_at,
+const HEADS_SQL = `select number, operation_id, subject, platform_id, created_at,
     changes is not null as has_changes
   from operator_audit where number > $1 order by number limit $2`;
 
@@ -107,7 +107,7 @@ const HEADS = `select number, operation_id, subject, platform_id, created_at,
 export const recordHeads = {
   /** Up to `limit` records with a number above `after`, in order. */
   after: (db: Pick<Database, 'query'>, after: bigint, limit: number): Promise<RecordHead[]> =>
-    db.query<RecordHead>(HEADS, [after, limit]),
+    db.query<RecordHead>(HEADS_SQL, [after, limit]),
   /** Number of the last record; 0 if there is none. */
   last: async (db: Pick<Database, 'read'>): Promise<bigint> =>
     (await db.read(auditHead, HEAD))?.number ?? 0n,
@@ -115,12 +115,12 @@ export const recordHeads = {
 
 /** All records with a number above `after`, in order, in chunks. */
 async function* allRecordsAfter(db: Database, after: number): AsyncGenerator<AuditRow[]> {
-  let last: bigint | number = after;
+  let lastNumber: bigint | number = after;
   for (;;) {
-    const rows: AuditRow[] = await recordsAfter(db, last);
+    const rows: AuditRow[] = await recordsAfter(db, lastNumber);
     if (rows.length === 0) return;
     yield rows;
-    last = rows.at(-1)?.number ?? last;
+    lastNumber = rows.at(-1)?.number ?? lastNumber;
   }
 }
 
@@ -167,7 +167,7 @@ export async function verifyAudit(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
   anchor?: { number: number; hash: string },
 ): Promise<Verification> {
-  // Read before the records, so that none of a later commit is missing.
+  // Read before the records, so that all records up to the head are included.
   const head = await db.read(auditHead, HEAD);
   const problems: string[] = [];
   let previous = { number: 0n, hash: '' };
@@ -184,14 +184,14 @@ export async function verifyAudit(
     }
   }
   if (!isAnchored) problems.push(`record ${anchor?.number} differs from the given number and hash`);
-  const last = { number: Number(previous.number), hash: previous.hash };
+  const lastRecord = { number: Number(previous.number), hash: previous.hash };
   if (!head) problems.push('the head is missing');
   else if (head.number > previous.number) {
-    problems.push(`records after ${last.number} are missing, up to ${head.number}`);
+    problems.push(`records after ${lastRecord.number} are missing, up to ${head.number}`);
   } else if (head.number === previous.number && head.hash !== previous.hash) {
     problems.push('the head does not have the hash of the last record');
   }
-  return { records, last, problems };
+  return { records, last: lastRecord, problems };
 }
 
 /** A record of a platform that the operator may access. Throws NOT_FOUND. */

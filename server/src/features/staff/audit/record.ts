@@ -20,7 +20,7 @@ import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from '
 export interface AuditedRequest {
   operator: Operator;
   operationId: string;
-  /** The resource named by the request. */
+  /** ID of the resource in the request. */
   subject?: string | undefined;
   reason?: string | undefined;
   /** WAITING_FOR_APPROVAL, or the code of an error. Absent if the request succeeded. */
@@ -84,13 +84,16 @@ function withRecord(
 ): ChangeSet {
   const unhashed = { ...record, number: head.number + 1n, previous_hash: head.hash };
   const row = { ...unhashed, hash: hashOf(vault, unhashed) };
-  const next = { ...head, number: row.number, hash: row.hash };
+  const nextHead = { ...head, number: row.number, hash: row.hash };
   const { id, version } = head;
-  const changed = new Set(['number', 'hash']);
+  const changedColumns = new Set(['number', 'hash']);
   return {
     ...set,
     inserts: [...set.inserts, { table: operatorAudit, row }],
-    updates: [...set.updates, { table: auditHead, id, version, before: head, row: next, changed }],
+    updates: [
+      ...set.updates,
+      { table: auditHead, id, version, before: head, row: nextHead, changed: changedColumns },
+    ],
   };
 }
 

@@ -7,9 +7,9 @@ import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
 import { type DataKey, dataKeyContext } from '../../../runtime/security/vault.ts';
 import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 
-type Parts = Pick<Runtime, 'db' | 'vault'>;
+type SealingParts = Pick<Runtime, 'db' | 'vault'>;
 
-/** The first character of a sealed text names the owner of its key. */
+/** The first character of a sealed text identifies the owner of its key. */
 const CUSTOMER_KEY = 'C';
 const OPERATOR_KEY = 'O';
 const AUDIT_KEY = 'A';
@@ -22,7 +22,7 @@ export const sealedOperatorKey: SealedColumn = {
   contexts: (id) => [dataKeyContext(id)],
 };
 
-async function readAuditKey({ db }: Pick<Parts, 'db'>): Promise<DataKey | undefined> {
+async function readAuditKey({ db }: Pick<SealingParts, 'db'>): Promise<DataKey | undefined> {
   const [row] = await db.query<{ data_key: string }>(
     'select data_key from operator_data_keys where id = $1',
     [AUDIT],
@@ -30,7 +30,7 @@ async function readAuditKey({ db }: Pick<Parts, 'db'>): Promise<DataKey | undefi
   return row && { owner: AUDIT, sealed: row.data_key };
 }
 
-async function auditKey(parts: Parts): Promise<DataKey> {
+async function auditKey(parts: SealingParts): Promise<DataKey> {
   const existing = await readAuditKey(parts);
   if (existing) return existing;
   await parts.db.query(
@@ -42,7 +42,7 @@ async function auditKey(parts: Parts): Promise<DataKey> {
 
 /** Seals a text; `context` describes its location. */
 export async function sealFor(
-  { db, vault }: Parts,
+  { db, vault }: SealingParts,
   customerId: string | undefined,
   text: string,
   context: string,
@@ -52,7 +52,7 @@ export async function sealFor(
 }
 
 async function sealForCustomer(
-  { db, vault }: Parts,
+  { db, vault }: SealingParts,
   customerId: string | undefined,
   text: string,
   context: string,
@@ -64,7 +64,7 @@ async function sealForCustomer(
 
 /** Seals a text of an audit record. */
 export async function sealRecord(
-  parts: Parts,
+  parts: SealingParts,
   customerId: string | undefined,
   text: string,
   context: string,
@@ -75,7 +75,7 @@ export async function sealRecord(
 
 /** Opens a text; undefined if the customer was erased. */
 export async function openFor(
-  { db, vault }: Parts,
+  { db, vault }: SealingParts,
   customerId: string | null,
   sealed: string,
   context: string,

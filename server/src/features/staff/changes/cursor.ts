@@ -8,14 +8,15 @@ export interface ChangePosition {
   record: bigint;
 }
 
-const FORM = /^(-?\d{1,19}) (\d{1,18}) ([\x21-\x7e]{0,200})$/;
+const CURSOR_FORM = /^(-?\d{1,19}) (\d{1,18}) ([\x21-\x7e]{0,200})$/;
 
 export const cursorText = ({ position, id, record }: ChangePosition): string =>
   Buffer.from(`${position} ${record} ${id}`).toString('base64url');
 
 /** The position of a cursor; undefined if the text is not a cursor. */
 export function positionOfCursor(text: string): ChangePosition | undefined {
-  const [, position, record, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const [, position, record, id] =
+    CURSOR_FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (position === undefined || record === undefined || id === undefined) return undefined;
   const cursor = { position: BigInt(position), id, record: BigInt(record) };
   return cursorText(cursor) === text ? cursor : undefined;

@@ -1,7 +1,7 @@
-// Changes of the installation for operators who follow them: events of platforms, and audit records.
-// One loop per process reads them for all connections, soon after commits of this process and several
-// times per second for those of others, as long as there is a connection. It also ends connections whose
-// session has ended or whose rights have changed.
+// Changes of the installation for operators who follow them: events of platforms, and audit
+// records. One loop per process reads them for all connections, soon after commits of this process
+// and several times per second for commits of other processes, while there is a connection. It also
+// ends connections whose session has ended or whose rights have changed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operator } from '../../../kernel/caller.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -45,12 +45,16 @@ interface FeedOptions {
   metrics: Pick<Metrics, 'watch'>;
 }
 
-type Db = FeedOptions['runtime']['db'];
+type FeedDatabase = FeedOptions['runtime']['db'];
 
 /** The changes after a position; undefined if there are too many. */
-async function readAfter(db: Db, from: ChangePosition, platformIds: readonly string[] | null) {
+async function readAfter(
+  db: FeedDatabase,
+  from: ChangePosition,
+  platformIds: readonly string[] | null,
+) {
   const horizon = await horizonOf(db);
-  // After the horizon, so that no platform is missing that has an event below it.
+  // Read after the horizon, so that the platform of every event below the horizon is included.
   const ids = platformIds ?? (await allPlatformIds(db));
   const [events, records] = await Promise.all([
     eventsOfPlatforms(db, ids, from, horizon, MAX_BATCH + 1),
@@ -68,17 +72,17 @@ async function readAfter(db: Db, from: ChangePosition, platformIds: readonly str
 
 /** Changes that a client has missed since its cursor; a reset if they are unknown or too many. */
 async function missedSince(
-  db: Db,
+  db: FeedDatabase,
   cursor: string,
   { platformIds }: Operator,
 ): Promise<Resumption | 'reset'> {
-  const from = positionOfCursor(cursor);
-  if (!from) return 'reset';
+  const position = positionOfCursor(cursor);
+  if (!position) return 'reset';
   const [horizon, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
   // A cursor of another installation.
-  if (from.position > horizon || from.record > record) return 'reset';
-  const { batch } = await readAfter(db, from, platformIds);
-  return batch ? { from, missed: batch } : 'reset';
+  if (position.position > horizon || position.record > record) return 'reset';
+  const { batch } = await readAfter(db, position, platformIds);
+  return batch ? { from: position, missed: batch } : 'reset';
 }
 
 const rightsOf = ({ permissions, platformIds }: Operator) =>

@@ -30,10 +30,10 @@ function recordData(operator: Operator, record: RecordHead): Record<string, unkn
   const { platformIds, permissions } = operator;
   const { platform_id: platformId, operation_id: operationId, subject } = record;
   if (platformIds !== null && !platformIds.includes(platformId ?? '')) return undefined;
-  const head = { type: OPERATOR_CHANGE, createdAt: iso(record.created_at) };
-  if (!permissions.includes('audit.read')) return record.has_changes ? head : undefined;
+  const summary = { type: OPERATOR_CHANGE, createdAt: iso(record.created_at) };
+  if (!permissions.includes('audit.read')) return record.has_changes ? summary : undefined;
   return {
-    ...head,
+    ...summary,
     operationId,
     ...(subject === null ? {} : { subject }),
     ...(platformId === null ? {} : { platformId }),
@@ -47,8 +47,8 @@ export function messagesFor(operator: Operator, from: ChangePosition, batch: Bat
     (each) =>
       (platformIds === null || platformIds.includes(each.platformId)) && isEventAfter(each, from),
   );
-  const ofEvents = events.map((each): Message => {
-    const { position, id, type, resourceId, platformId, customerId, createdAt } = each;
+  const ofEvents = events.map((event): Message => {
+    const { position, id, type, resourceId, platformId, customerId, createdAt } = event;
     return {
       key: resourceId,
       position: { position, id, record: from.record },
@@ -71,10 +71,10 @@ export function messagesFor(operator: Operator, from: ChangePosition, batch: Bat
 
 /** The last message of each key, in order. */
 export function lastOfEach(messages: readonly Message[]): Message[] {
-  const last = new Map<string, Message>();
+  const lastByKey = new Map<string, Message>();
   for (const each of messages) {
-    last.delete(each.key);
-    last.set(each.key, each);
+    lastByKey.delete(each.key);
+    lastByKey.set(each.key, each);
   }
-  return [...last.values()];
+  return [...lastByKey.values()];
 }

@@ -10,18 +10,23 @@ import {
  * Permissions of every role: the user's own sign-in methods, and reads without personal data. Reading
  * users, operator tokens and audit records is excluded.
  */
-const COMMON = OPERATOR_PERMISSION_NAMES.filter(
-  (each) =>
-    each === 'profile.manage' ||
-    (each.endsWith('.read') && each !== 'audit.read' && each !== 'staff.read'),
+const COMMON_PERMISSIONS = OPERATOR_PERMISSION_NAMES.filter(
+  (permission) =>
+    permission === 'profile.manage' ||
+    (permission.endsWith('.read') && permission !== 'audit.read' && permission !== 'staff.read'),
 );
 
 /** Role → its permissions. */
 export const ROLES = {
-  viewer: COMMON,
-  support: [...COMMON, 'authentication.manage', 'personal-data.reveal', 'webhooks.manage'],
+  viewer: COMMON_PERMISSIONS,
+  support: [
+    ...COMMON_PERMISSIONS,
+    'authentication.manage',
+    'personal-data.reveal',
+    'webhooks.manage',
+  ],
   compliance: [
-    ...COMMON,
+    ...COMMON_PERMISSIONS,
     'approvals.decide',
     'agents.manage',
     'audit.read',
@@ -37,7 +42,7 @@ export const ROLES = {
     'wallets.manage',
   ],
   treasury: [
-    ...COMMON,
+    ...COMMON_PERMISSIONS,
     'accounts.manage',
     'approvals.decide',
     'cards.manage',
@@ -47,7 +52,7 @@ export const ROLES = {
     'reconciliation.manage',
   ],
   developer: [
-    ...COMMON,
+    ...COMMON_PERMISSIONS,
     'jobs.manage',
     'keys.manage',
     'requests.manage',

@@ -31,20 +31,23 @@ const operatorOfToken = (row: OperatorTokenRow): Operator => ({
   platformIds: row.platform_ids,
 });
 
-/** An operator as of now. */
-export interface PresentOperator {
-  /** Undefined for a disabled user, and for a token that was revoked, has expired, or is of one. */
+/** An operator with the current rights. */
+export interface CurrentOperator {
+  /**
+   * Undefined for a disabled user, for a token that was revoked or has expired, and for a token of
+   * a disabled user.
+   */
   operator: Operator | undefined;
-  /** The rows that determine it. */
+  /** The rows on which the rights depend. */
   rows: Versioned[];
 }
 
 /** The token with this ID and its own rights. */
-export async function presentToken(
+export async function readTokenOperator(
   { read }: Reader,
   id: string,
   now: Time,
-): Promise<PresentOperator> {
+): Promise<CurrentOperator> {
   const row = isId(id, 'OperatorToken') ? await read(operatorTokens, id) : undefined;
   if (!row || !isActiveToken(row, now)) return { operator: undefined, rows: [] };
   const rows = [{ table: operatorTokens, id, version: row.version }];

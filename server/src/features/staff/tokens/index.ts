@@ -1,7 +1,11 @@
 // Public interface of operator tokens.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 
-export { operatorTokenAuthenticator, type PresentOperator, presentToken } from './authenticator.ts';
+export {
+  type CurrentOperator,
+  operatorTokenAuthenticator,
+  readTokenOperator,
+} from './authenticator.ts';
 export {
   assertWithin,
   createOperatorToken,

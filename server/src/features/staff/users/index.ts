@@ -2,7 +2,7 @@
 
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { totpContext } from './methods.ts';
-import { presentOperator } from './present-operator.ts';
+import { readCurrentOperator } from './operator-rights.ts';
 import { currentOperator } from './sign-in/authenticator.ts';
 import {
   enrollmentPasskeyOptions,
@@ -41,7 +41,7 @@ export type { SignedIn } from './sign-in/sessions.ts';
 export { siteOf } from './sign-in/site.ts';
 export {
   createOperatorUser,
-  type Invited,
+  type InvitedUser,
   listOperatorUsers,
   type OperatorUser,
   presentUser,
@@ -85,7 +85,7 @@ export const sessions = {
   end: endSession,
   endOthers: endOtherSessions,
   list: listSessions,
-  presentOperator,
+  readCurrentOperator,
 };
 
 /** Parts that this feature adds to a server. */

@@ -98,7 +98,8 @@ export async function removePasskey(ctx: Ctx, user: UserRow, id: string): Promis
   ctx.remove(operatorPasskeys, row);
   // Concurrent removals must leave one method.
   ctx.require(operatorUsers, user);
-  for (const other of rows) if (other !== row) ctx.require(operatorPasskeys, other);
+  for (const remainingMethod of rows)
+    if (remainingMethod !== row) ctx.require(operatorPasskeys, remainingMethod);
 }
 
 /** The passkey with this credential ID. */

@@ -11,7 +11,10 @@ const MIN_SCORE = 3;
 /** Characters that are estimated, because the time of an estimate grows faster than the length. */
 const MAX_ESTIMATED = 64;
 
-/** Throws INVALID_INPUT for a common password, or one that consists of the user's name or address. */
+/**
+ * Throws INVALID_INPUT for a common password, or a password that consists of the user's name or
+ * address.
+ */
 export async function assertStrong(password: string, personal: readonly string[]): Promise<void> {
   // Loaded on first use: the lists of common passwords and words take 30 MB of memory.
   const { scoreOf } = await import('./password-estimate.ts');

@@ -104,7 +104,7 @@ export function insertUser(
 }
 
 /** A user with the single-use link for the enrollment, whose secret is not stored. */
-export type Invited = OperatorUser & { link: NewLink };
+export type InvitedUser = OperatorUser & { link: NewLink };
 
 /**
  * Creates a user with at most the rights of the creator. Throws FORBIDDEN, PLATFORM_NOT_FOUND, and
@@ -114,7 +114,7 @@ export async function createOperatorUser(
   runtime: Runtime,
   creator: Operator,
   user: NewUser,
-): Promise<Invited> {
+): Promise<InvitedUser> {
   assertWithin(creator, user);
   await Promise.all((user.platformIds ?? []).map((id) => platformById(runtime, id)));
   return operate(runtime, INSTALLATION, async (ctx) => {
@@ -198,8 +198,8 @@ export async function updateOperatorUser(
       await endSessionsOf(ctx, id);
       await endLinks(ctx, id);
     }
-    const changed = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
-    return presentUser(ctx.vault, changed);
+    const changedUser = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
+    return presentUser(ctx.vault, changedUser);
   });
 }
 
@@ -212,7 +212,7 @@ export const recoverOperatorUser = (
   runtime: Runtime,
   caller: Operator,
   id: string,
-): Promise<Invited> =>
+): Promise<InvitedUser> =>
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await userById(ctx, id);
     if (id === caller.personId) {

@@ -49,7 +49,8 @@ export function checkCurrencyCodes(
  */
 export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
   checkCurrencyCodes(input.currencies, (index) => `currencies.${index}`);
-  // The random suffix of the ID, so that two platforms created together still differ.
+  // The random suffix of the ID, so that platforms that are created at the same time have different
+  // subdomains.
   const subdomain = `p-${ctx.caller.platformId.slice(-12)}`;
   return insertPlatform(ctx, {
     id: ctx.caller.platformId,

@@ -145,9 +145,9 @@ export async function changePlatformSettings(
 ): Promise<PlatformSettings> {
   const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
     const settings = presentPlatform(current);
-    const changed = changeOf(settings);
-    checkSettings(changed, settings, current.environment);
-    return changeConfig(ctx, provision, current, patchOf(current, changed));
+    const settingsChange = changeOf(settings);
+    checkSettings(settingsChange, settings, current.environment);
+    return changeConfig(ctx, provision, current, patchOf(current, settingsChange));
   });
   return presentPlatform(updatedPlatform);
 }

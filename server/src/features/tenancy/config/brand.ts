@@ -47,8 +47,8 @@ export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
     ? card_config.displayName
     : name;
 
-const USUAL_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
+const DEFAULT_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
 
 /** Card program of a platform, with defaults. */
 export const cardProgramOf = ({ card_program }: PlatformRow): CardProgram =>
-  card_program ?? USUAL_PROGRAM;
+  card_program ?? DEFAULT_PROGRAM;

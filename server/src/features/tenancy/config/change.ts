@@ -1,6 +1,6 @@
 // Stages a change of a platform, by the platform itself or by its operator. An enabled currency
-// also needs accounts: those of the platform immediately, those of its customers in a job. Both are opened by
-// features that come later in the import order.
+// also needs accounts: accounts of the platform immediately, accounts of its customers in a job.
+// Later features open both, so their functions are parameters.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -35,18 +35,18 @@ export async function changeConfig(
   change: PlatformChange,
 ): Promise<PlatformRow> {
   const row = changePlatform(ctx, previous, change);
-  const added = addedCurrencies(previous.currencies, row.currencies);
-  if (added.length) {
-    await provision(ctx, added);
+  const addedCodes = addedCurrencies(previous.currencies, row.currencies);
+  if (addedCodes.length) {
+    await provision(ctx, addedCodes);
     // There can be many customers: their accounts are opened after the commit, in batches.
-    ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: added });
+    ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: addedCodes });
   }
   return row;
 }
 
 /**
- * Stages the configuration that a platform has after its creation. Its currencies are kept with the
- * default limits of each, as are settings that only an operator can change.
+ * Stages the configuration that a platform has after its creation. Its currencies remain, with
+ * default limits. Settings that only an operator can change remain unchanged.
  */
 export async function resetConfig(ctx: Ctx): Promise<void> {
   const row = await readOwnPlatform(ctx);

@@ -132,12 +132,12 @@ describe('patchOf', () => {
   });
 
   it('sets single fees and removes zero fees', () => {
-    const before = { ...row, fees: [feeConfig('USD', 25, 100)] };
-    expect(patchOf(before, { feeConfigs: [] }, SCHEMAS).fees).toEqual(before.fees);
-    expect(patchOf(before, { feeConfigs: [feeConfig('USD', 30, 0)] }, SCHEMAS).fees).toEqual([
+    const rowWithFee = { ...row, fees: [feeConfig('USD', 25, 100)] };
+    expect(patchOf(rowWithFee, { feeConfigs: [] }, SCHEMAS).fees).toEqual(rowWithFee.fees);
+    expect(patchOf(rowWithFee, { feeConfigs: [feeConfig('USD', 30, 0)] }, SCHEMAS).fees).toEqual([
       feeConfig('USD', 30, 0),
     ]);
-    expect(patchOf(before, { feeConfigs: [feeConfig('USD', 0, 0)] }, SCHEMAS).fees).toEqual([]);
+    expect(patchOf(rowWithFee, { feeConfigs: [feeConfig('USD', 0, 0)] }, SCHEMAS).fees).toEqual([]);
   });
 
   it('replaces the list of currencies and keeps the settings that the platform controls', () => {

@@ -49,16 +49,17 @@ export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_conf
 
 function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>): FieldError[] {
   const codes = list.map((each) => each.currencyCode);
-  return list.flatMap((each, index) => {
+  return list.flatMap((currency, index) => {
     const fieldPathOf = (name: string) => `supportedCurrencies.${index}.${name}`;
     const errors: FieldError[] = [];
     const report = (name: string, message: string) =>
       errors.push({ field: fieldPathOf(name), message });
-    const { currencyCode } = each;
+    const { currencyCode } = currency;
     if (!findCurrency(currencyCode)) report('currencyCode', 'is not a supported currency');
     if (codes.indexOf(currencyCode) < index) report('currencyCode', 'is listed twice');
-    if (each.minAmount > each.maxAmount) report('minAmount', 'must not be greater than maxAmount');
-    const names = each.requiredCounterpartyFields.map((field) => field.name);
+    if (currency.minAmount > currency.maxAmount)
+      report('minAmount', 'must not be greater than maxAmount');
+    const names = currency.requiredCounterpartyFields.map((field) => field.name);
     if (new Set(names).size < names.length)
       report('requiredCounterpartyFields', 'contains a field twice');
     return errors;
@@ -115,9 +116,9 @@ const isObject = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merges changed settings into the current settings recursively; absent settings are unchanged. */
-function mergeSettings(previous: Settings | null, now: Settings): Settings {
+function mergeSettings(previous: Settings | null, changes: Settings): Settings {
   const settings: Settings = { ...previous };
-  for (const [name, value] of Object.entries(now)) {
+  for (const [name, value] of Object.entries(changes)) {
     const previousValue = settings[name];
     settings[name] = isObject(value)
       ? mergeSettings(isObject(previousValue) ? previousValue : null, value)
@@ -127,7 +128,10 @@ function mergeSettings(previous: Settings | null, now: Settings): Settings {
 }
 
 /** Settings with only the properties of `schema`, so that unknown properties are not stored. */
-function pickKnown(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
+function pickDefined(
+  schema: { properties: Record<string, unknown> },
+  settings: Settings,
+): Settings {
   const knownSettings: Settings = {};
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = settings[name];
@@ -135,7 +139,7 @@ function pickKnown(schema: { properties: Record<string, unknown> }, settings: Se
     const inner = property as { properties?: Record<string, unknown> };
     knownSettings[name] =
       inner.properties && isObject(value)
-        ? pickKnown({ properties: inner.properties }, value)
+        ? pickDefined({ properties: inner.properties }, value)
         : value;
   }
   return knownSettings;
@@ -182,9 +186,11 @@ export function patchOf(
     ...(webhookEndpoint === undefined ? {} : { webhook_endpoint: webhookEndpoint }),
     ...(supportedCurrencies ? { currencies: supportedCurrencies.map(currencyOfUpdate) } : {}),
     ...(wallet
-      ? { wallet_config: mergeSettings(row.wallet_config, pickKnown(schemas.wallet, wallet)) }
+      ? { wallet_config: mergeSettings(row.wallet_config, pickDefined(schemas.wallet, wallet)) }
       : {}),
-    ...(card ? { card_config: mergeSettings(row.card_config, pickKnown(schemas.card, card)) } : {}),
+    ...(card
+      ? { card_config: mergeSettings(row.card_config, pickDefined(schemas.card, card)) }
+      : {}),
     ...(feeConfigs ? { fees: mergeFees(row.fees, feeConfigs) } : {}),
   };
 }

@@ -51,7 +51,7 @@ describe('getPlatformConfig', () => {
     expect(unregulated.umaDomain).not.toBe(body.umaDomain);
   });
 
-  it('needs VIEW', async () => {
+  it('requires VIEW', async () => {
     const callerToken = await app.tokenWith(['MANAGE', 'TRANSACT']);
     expect((await app.call('GET', '/config', undefined, { as: callerToken })).body.code).toBe(
       'FORBIDDEN',
@@ -60,7 +60,7 @@ describe('getPlatformConfig', () => {
 });
 
 describe('updatePlatformConfig', () => {
-  it('needs MANAGE', async () => {
+  it('requires MANAGE', async () => {
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const { status, body } = await app.call(
       'PATCH',
@@ -72,8 +72,8 @@ describe('updatePlatformConfig', () => {
   });
 
   it('changes only the given settings, immediately', async () => {
-    const before = (await app.call('GET', '/config')).body;
-    expect((await patchConfig({})).body).toEqual(before);
+    const configBefore = (await app.call('GET', '/config')).body;
+    expect((await patchConfig({})).body).toEqual(configBefore);
     app.effects.set(app.effects.now() + 1_000);
     const { status, body } = await patchConfig({
       umaDomain: 'Pay.Example.com',
@@ -83,7 +83,7 @@ describe('updatePlatformConfig', () => {
     });
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...before,
+      ...configBefore,
       umaDomain: 'pay.example.com',
       updatedAt: new Date(app.effects.now()).toISOString(),
     });
@@ -233,17 +233,17 @@ describe('a new currency', () => {
         .map((each: { balance: { currency: { code: string } } }) => each.balance.currency.code)
         .sort();
     };
-    const before = await listAccounts();
+    const accountsBefore = await listAccounts();
     const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
     const withCad = { supportedCurrencies: [...config.supportedCurrencies, currencyConfig('CAD')] };
     const { status, body } = await patchConfig(withCad, platform);
     expect(status).toBe(200);
     expect(body.supportedCurrencies.at(-1)).toEqual(currencyConfig('CAD'));
-    expect(await listAccounts()).toEqual([...before, 'CAD'].sort());
+    expect(await listAccounts()).toEqual([...accountsBefore, 'CAD'].sort());
     await patchConfig({ supportedCurrencies: [currencyConfig('USD')] }, platform);
     await patchConfig(withCad, platform);
     await app.settle();
-    expect(await listAccounts()).toEqual([...before, 'CAD'].sort());
+    expect(await listAccounts()).toEqual([...accountsBefore, 'CAD'].sort());
   });
 
   it('is added to existing customers', async () => {

@@ -4,7 +4,7 @@ import { type Database, equals, type Filter } from '../../../runtime/db/database
 import type { StepQuery } from '../../../runtime/db/steps.ts';
 import { allPlatforms } from '../platform/index.ts';
 
-/** Filters of a list; absent ones do not filter. */
+/** Filters of a list. An absent filter has no effect. */
 export interface OperatorListQuery {
   platformId?: string | undefined;
   customerId?: string | undefined;

@@ -81,7 +81,7 @@ export const platforms = table('platforms', {
   hourly_payments: col.int4.null.mut,
   /** The color of hosted pages, `#rrggbb`; null for the default. */
   brand_color: col.text.null.mut,
-  /** Until when bodies of its requests are kept in production; null for never. */
+  /** Time until which bodies of its requests are kept in production; null: not kept. */
   request_bodies_until: col.time.null.mut,
   created_at: col.time,
   updated_at: col.time.mut,

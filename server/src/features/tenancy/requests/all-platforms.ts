@@ -44,16 +44,16 @@ async function ownPart(
   return { items: rows, end: nextCursor === undefined ? undefined : positionOf(nextCursor) };
 }
 
-/** A row of reads without its requests. */
-interface Head {
+/** A row of reads, without the requests that it contains. */
+interface ReadsHead {
   platform_id: string;
   last_at: Time;
   last_id: string;
-  /** Whether it may have requests that match. */
+  /** Whether the row may contain matching requests. */
   matches: boolean;
 }
 
-const HEADS = `select platform_id, last_at, last_id,
+const HEADS_SQL = `select platform_id, last_at, last_id,
     ($4::int8 is null or $4 = any(operation_hashes))
       and ($5::int8 is null or $5 = any(token_hashes)) as matches
   from api_request_reads
@@ -66,7 +66,7 @@ interface HeadStep {
   until: Time;
   operationId?: string | undefined;
   tokenId?: string | undefined;
-  after?: Head | undefined;
+  after?: ReadsHead | undefined;
   length: number;
 }
 
@@ -76,14 +76,14 @@ export function headsSql({ from, until, operationId, tokenId, after, length }: H
   const bounds = [new Date(from), new Date(until + MAX_SPAN_MS), new Date(until)];
   const position = [after ? new Date(after.last_at) : null, after?.last_id ?? null];
   const values = [...bounds, hashIf(operationId), hashIf(tokenId), ...position, length];
-  return { text: HEADS, values };
+  return { text: HEADS_SQL, values };
 }
 
 const CONTENTS = `select r.platform_id, r.shapes, r.entries
   from unnest($1::text[], $2::timestamptz[], $3::text[]) as k(platform_id, last_at, last_id)
     join api_request_reads r using (platform_id, last_at, last_id)`;
 
-const contentsOf = (db: Reader, heads: readonly Head[]) =>
+const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
   db.query<ReadsRow>(CONTENTS, [
     heads.map((head) => head.platform_id),
     heads.map((head) => new Date(head.last_at)),
@@ -115,30 +115,30 @@ async function readsPart(
     (position === undefined || newestFirst(position, row) < 0);
   const started = performance.now();
   const length = operationId === undefined && tokenId === undefined ? ROWS : STEP;
-  const found: RequestRow[] = [];
-  let after: Head | undefined;
+  const foundRows: RequestRow[] = [];
+  let after: ReadsHead | undefined;
   for (;;) {
     const { text, values } = headsSql({ from, until, operationId, tokenId, after, length });
-    const heads = await db.query<Head>(text, values);
+    const heads = await db.query<ReadsHead>(text, values);
     const matching = heads.filter(({ matches }) => matches);
     const read = matching.slice(0, ROWS);
     for (const row of read.length ? await contentsOf(db, read) : []) {
-      found.push(...requestsOf(row, isWanted));
+      foundRows.push(...requestsOf(row, isWanted));
     }
-    found.sort(newestFirst);
+    foundRows.sort(newestFirst);
     const isCut = matching.length > ROWS;
     after = isCut ? read.at(-1) : heads.at(-1);
     const isLast = !isCut && heads.length < length;
-    if (isLast && found.length <= limit) return { items: found, end: undefined };
+    if (isLast && foundRows.length <= limit) return { items: foundRows, end: undefined };
     // No further row has a request after this time.
     const bound = after?.last_at ?? 0;
-    const next = found[limit];
+    const next = foundRows[limit];
     if (next && (isLast || next.created_at > bound)) {
-      return { items: found.slice(0, limit), end: found[limit - 1] };
+      return { items: foundRows.slice(0, limit), end: foundRows[limit - 1] };
     }
     // Rows after the period only overlap it: the page has not begun.
     if (bound < until && performance.now() - started > PAGE_MS) {
-      const items = found.filter(({ created_at }) => created_at > bound).slice(0, limit);
+      const items = foundRows.filter(({ created_at }) => created_at > bound).slice(0, limit);
       return { items, end: { created_at: bound + 1, id: FIRST_ID } };
     }
   }

@@ -15,9 +15,9 @@ import { apiRequests, hashOf } from './store.ts';
 const app = testApp();
 const ROWS = 500_000;
 /** Blocks for a page of twenty rows, with a path in the index of each status. */
-const FEW = 250;
+const MAX_PAGE_BLOCKS = 250;
 /** Blocks for a period of an hour: its entries of the index, here 135,000. */
-const PERIOD = 5_000;
+const MAX_PERIOD_BLOCKS = 5_000;
 const HOUR_MS = 3_600_000;
 
 let client: pg.Client;
@@ -97,7 +97,7 @@ it.each(INDEXED)('%j reads a range of an index', async (query) => {
     for (const sort of ['asc', 'desc'] as const) {
       for (const cursor of [undefined, middle]) {
         const filters = requestFilters(app.platform.id, query);
-        await check(pageSql(apiRequests, { filters, sort, limit: 20, cursor }), FEW);
+        await check(pageSql(apiRequests, { filters, sort, limit: 20, cursor }), MAX_PAGE_BLOCKS);
       }
     }
   }
@@ -114,7 +114,7 @@ it.each(SELECTIVE)('%j reads entries of the index of a period', async (query) =>
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
     await client.query(`set plan_cache_mode = ${mode}`);
     for (const sort of ['asc', 'desc'] as const) {
-      await check(pageSql(apiRequests, { filters, sort, limit: 20 }), PERIOD);
+      await check(pageSql(apiRequests, { filters, sort, limit: 20 }), MAX_PERIOD_BLOCKS);
     }
   }
 });
@@ -151,7 +151,10 @@ it.each<RequestSelection>([
     await client.query(`set plan_cache_mode = ${mode}`);
     for (const after of [undefined, { created_at: START + (ROWS / 2) * 20, id: '0' }]) {
       const length = isFiltered ? 45 : 21;
-      await check(stepSql(apiRequests, steps, { resource: '', after, length, limit: 21 }), FEW);
+      await check(
+        stepSql(apiRequests, steps, { resource: '', after, length, limit: 21 }),
+        MAX_PAGE_BLOCKS,
+      );
     }
   }
 });
@@ -194,7 +197,7 @@ describe('reads over all platforms', () => {
         [middleTime, undefined],
       ] as const) {
         const step = { from: 0, until, operationId, tokenId, after, length: 10 };
-        await check(headsSql(step), FEW + (40 * PLATFORMS * 40) / 8_192);
+        await check(headsSql(step), MAX_PAGE_BLOCKS + (40 * PLATFORMS * 40) / 8_192);
       }
     }
   });

@@ -28,7 +28,7 @@ const CONSTANT = /^[A-Z]+(_[A-Z0-9]+)+$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Names and values that the schemas of a contract list. */
-interface Listed {
+interface ListedValues {
   names: Set<string>;
   numeric: Set<string>;
   times: Set<string>;
@@ -58,7 +58,7 @@ interface FieldRule {
 type Schema = Record<string | symbol, unknown>;
 
 /** Adds the names and values that a schema lists; `name` is the field of the schema. */
-function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknown>): void {
+function collect(schema: unknown, name: string, listed: ListedValues, seen: Set<unknown>): void {
   if (typeof schema !== 'object' || schema === null) return;
   if (Array.isArray(schema)) {
     for (const each of schema) collect(each, name, listed, seen);
@@ -112,16 +112,16 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
   }
 }
 
-const listedByContract = new WeakMap<Contract, Listed>();
+const listedByContract = new WeakMap<Contract, ListedValues>();
 
 /**
  * Names and values that a contract lists. A contract that calls operations also lists those of
  * `all` contracts, and their ids as values of `operationId`.
  */
-function listedIn(contract: Contract, all: readonly Contract[]): Listed {
+function listedIn(contract: Contract, all: readonly Contract[]): ListedValues {
   const cached = listedByContract.get(contract);
   if (cached) return cached;
-  const listed: Listed = {
+  const listed: ListedValues = {
     names: new Set(),
     numeric: new Set(),
     times: new Set(),
@@ -145,7 +145,7 @@ function listedIn(contract: Contract, all: readonly Contract[]): Listed {
   return listed;
 }
 
-function ruleOf(name: string, listed: Listed): FieldRule {
+function ruleOf(name: string, listed: ListedValues): FieldRule {
   const cachedRule = listed.rules.get(name);
   if (cachedRule) return cachedRule;
   const isListed = listed.names.has(name);
@@ -188,18 +188,18 @@ function isTextKeptBy(rule: FieldRule, text: string): boolean {
   return rule.isCurrency && findCurrency(text) !== undefined;
 }
 
-const isKeptText = (text: string, name: string, listed: Listed) =>
+const isKeptText = (text: string, name: string, listed: ListedValues) =>
   isTextKeptBy(ruleOf(name, listed), text);
 
 /** In details of errors, which the server writes: ids and times of fields without a schema. */
-function isKeptDetail(text: string, name: string, listed: Listed): boolean {
+function isKeptDetail(text: string, name: string, listed: ListedValues): boolean {
   if (isKeptText(text, name, listed) || CONSTANT.test(text)) return true;
   if (Object.hasOwn(STATUS_OF, text)) return true;
   const { isSecret, isPersonal } = ruleOf(name, listed);
   return !isSecret && !isPersonal && (isId(text) || isTime(text));
 }
 
-const isKeptNumber = (name: string, listed: Listed) => ruleOf(name, listed).keepsNumbers;
+const isKeptNumber = (name: string, listed: ListedValues) => ruleOf(name, listed).keepsNumbers;
 
 export interface MaskedBody {
   /** JSON. */
@@ -230,12 +230,12 @@ export function maskedBody(
 ): MaskedBody {
   const listed = listedIn(contract, all);
   let text = '';
-  let left = MAX_BODY_BYTES;
+  let remainingBytes = MAX_BODY_BYTES;
   let isTruncated = false;
 
-  /** Takes room for a part; the brackets of all levels are counted with their first part. */
-  function takesSpace(bytes: number): boolean {
-    if (bytes <= left) left -= bytes;
+  /** Reserves bytes for a part. The brackets of all levels are counted with their first part. */
+  function reserveBytes(bytes: number): boolean {
+    if (bytes <= remainingBytes) remainingBytes -= bytes;
     else isTruncated = true;
     return !isTruncated;
   }
@@ -248,15 +248,15 @@ export function maskedBody(
   }
 
   function writeItems(items: readonly unknown[], rule: FieldRule, depth: number): void {
-    left -= 2;
+    remainingBytes -= 2;
     text += '[';
     let written = 0;
     for (const item of items) {
-      if (isTruncated || left < 1) break;
+      if (isTruncated || remainingBytes < 1) break;
       const isNested = typeof item === 'object' && item !== null;
       const part = isNested ? '' : maskedScalar(item, rule);
-      if (isNested) left -= 1;
-      else if (!takesSpace(part.length + 1)) break;
+      if (isNested) remainingBytes -= 1;
+      else if (!reserveBytes(part.length + 1)) break;
       text += written ? `,${part}` : part;
       if (isNested) write(item, rule, depth + 1);
       written++;
@@ -266,26 +266,26 @@ export function maskedBody(
   }
 
   function writeFields(value: object, depth: number): void {
-    left -= 2;
-    let next = '{';
+    remainingBytes -= 2;
+    let separator = '{';
     let unknown = 0;
     for (const name of Object.keys(value)) {
       const inner = (value as Record<string, unknown>)[name];
       if (inner === undefined) continue;
       const rule = ruleOf(name, listed);
-      const head = rule.head ?? `"${UNKNOWN_NAME} ${++unknown}":`;
-      if (isTruncated || !takesSpace(head.length + 1)) break;
+      const fieldHead = rule.head ?? `"${UNKNOWN_NAME} ${++unknown}":`;
+      if (isTruncated || !reserveBytes(fieldHead.length + 1)) break;
       if (typeof inner === 'object' && inner !== null) {
-        text += next + head;
+        text += separator + fieldHead;
         write(inner, rule, depth + 1);
       } else {
         const part = maskedScalar(inner, rule);
-        if (!takesSpace(part.length)) break;
-        text += next + head + part;
+        if (!reserveBytes(part.length)) break;
+        text += separator + fieldHead + part;
       }
-      next = ',';
+      separator = ',';
     }
-    text += next === '{' ? '{}' : '}';
+    text += separator === '{' ? '{}' : '}';
   }
 
   const rule = ruleOf('', listed);
@@ -305,7 +305,7 @@ const MAX_TEXTS = 2_000;
 const MIN_LENGTH = 3;
 
 /** Values of the request that are not kept in clear, the longest first. */
-function privateTexts(listed: Listed, parts: readonly unknown[]): string[] {
+function privateTexts(listed: ListedValues, parts: readonly unknown[]): string[] {
   const texts = new Set<string>();
   const visit = (value: unknown, name: string): void => {
     if (texts.size >= MAX_TEXTS) return;
@@ -327,35 +327,36 @@ const WORD_BEFORE = /\w*$/;
 const WORD_AFTER = /^\w*/;
 
 /** Whether the text at this position is a part of a longer word that the contract lists. */
-function isPartOfWord(message: string, start: number, end: number, words: Listed['words']) {
+function isPartOfWord(message: string, start: number, end: number, words: ListedValues['words']) {
   const precedingWord = WORD_BEFORE.exec(message.slice(0, start))?.[0] ?? '';
-  const after = WORD_AFTER.exec(message.slice(end))?.[0] ?? '';
+  const followingText = WORD_AFTER.exec(message.slice(end))?.[0] ?? '';
   return (
-    precedingWord + after !== '' && words.has(precedingWord + message.slice(start, end) + after)
+    precedingWord + followingText !== '' &&
+    words.has(precedingWord + message.slice(start, end) + followingText)
   );
 }
 
 /** Replaces each of the texts, ignoring case. */
-function withoutTexts(message: string, texts: readonly string[], { words }: Listed): string {
-  let out = redactText(message);
+function withoutTexts(message: string, texts: readonly string[], { words }: ListedValues): string {
+  let redactedText = redactText(message);
   for (const text of texts) {
-    let lower = out.toLowerCase();
+    let lower = redactedText.toLowerCase();
     // A character whose lower case has another length would shift positions.
-    if (lower.length !== out.length) return MASKED;
+    if (lower.length !== redactedText.length) return MASKED;
     for (let index = lower.indexOf(text); index >= 0; ) {
       const end = index + text.length;
-      const isKept = isPartOfWord(out, index, end, words);
-      if (!isKept) out = out.slice(0, index) + MASKED + out.slice(end);
-      lower = out.toLowerCase();
+      const isKept = isPartOfWord(redactedText, index, end, words);
+      if (!isKept) redactedText = redactedText.slice(0, index) + MASKED + redactedText.slice(end);
+      lower = redactedText.toLowerCase();
       index = lower.indexOf(text, isKept ? end : index + MASKED.length);
     }
   }
-  return out;
+  return redactedText;
 }
 
 const FIELD_NAME = /^([A-Za-z_][A-Za-z_-]{0,39}|\d{1,4})$/;
 const MAX_MESSAGE = 1_000;
-/** The error of a called operation is nested in details, with details of its own. */
+/** The error of a called operation is nested in details and has its own details. */
 const MAX_DETAIL_DEPTH = 6;
 
 /** The error reply without values of the request: field names, rules and reasons. */
@@ -402,7 +403,7 @@ export function maskedError(
     };
   }
 
-  const shown = { reason: maskMessage(reason) };
-  if (typeof details !== 'object' || details === null) return shown;
-  return { ...shown, details: detail(details, '', 0) };
+  const maskedReply = { reason: maskMessage(reason) };
+  if (typeof details !== 'object' || details === null) return maskedReply;
+  return { ...maskedReply, details: detail(details, '', 0) };
 }

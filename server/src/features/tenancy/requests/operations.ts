@@ -1,6 +1,6 @@
 // The operations of recorded requests. Records of this process are written before they are read, so
-// that a client finds its last request; those of other processes follow within the gathering period,
-// for which the read of a new request waits.
+// that a client finds its last request. Records of other processes follow within the gathering
+// period; the read of a new request waits for that period.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';

@@ -45,12 +45,12 @@ export interface Period {
 }
 
 /** PostgreSQL and `Date` have these times. */
-const ALWAYS: Period = { from: 0, until: Date.UTC(9999, 0) };
+const FULL_PERIOD: Period = { from: 0, until: Date.UTC(9999, 0) };
 
 export function periodOf({ createdAfter, createdBefore }: RequestSelection): Period {
   return {
-    from: createdAfter === undefined ? ALWAYS.from : Date.parse(createdAfter),
-    until: createdBefore === undefined ? ALWAYS.until : Date.parse(createdBefore),
+    from: createdAfter === undefined ? FULL_PERIOD.from : Date.parse(createdAfter),
+    until: createdBefore === undefined ? FULL_PERIOD.until : Date.parse(createdBefore),
   };
 }
 
@@ -107,30 +107,30 @@ function periodAfterCursor(period: Period, { sort, cursor }: PageOptions): Perio
 }
 
 /** A page of a filter that may match few requests, in periods of time. */
-async function walk(
+async function pageInPeriods(
   db: Database,
   platformId: string,
   selection: RequestSelection,
   page: PageOptions,
   now: Time,
 ): Promise<RequestPage> {
-  const first = await findOldestTime(db, platformId);
-  if (first === undefined) return { rows: [], hasMore: false };
+  const oldestTime = await findOldestTime(db, platformId);
+  if (oldestTime === undefined) return { rows: [], hasMore: false };
   const started = performance.now();
   const { from, until } = periodOf(selection);
   let period = periodAfterCursor(
-    { from: Math.max(first, from), until: Math.min(now, until) },
+    { from: Math.max(oldestTime, from), until: Math.min(now, until) },
     page,
   );
   let lengthMs = FIRST_PERIOD_MS;
   const rows: RequestRow[] = [];
   while (period.from <= period.until) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { part, left, end } = split(period, page.sort, lengthMs);
     // A full page reads one more row, which shows whether there is a next page.
-    const rest = { ...page, limit: Math.max(page.limit - rows.length, 1) };
+    const remainingPage = { ...page, limit: Math.max(page.limit - rows.length, 1) };
     const bounds = { createdAfter: iso(part.from), createdBefore: iso(part.until) };
-    const pageOfReads = await pageIn(db, platformId, { ...selection, ...bounds }, rest);
+    const pageOfReads = await pageIn(db, platformId, { ...selection, ...bounds }, remainingPage);
     const isFull = rows.length === page.limit;
     if (isFull && pageOfReads.rows.length > 0) {
       return { rows, hasMore: true, nextCursor: cursorOf(rows.at(-1) as RequestRow) };
@@ -138,7 +138,7 @@ async function walk(
     rows.push(...pageOfReads.rows);
     if (pageOfReads.hasMore) return { ...pageOfReads, rows };
     period = left;
-    if (performance.now() - begun < SHORT_MS) lengthMs *= 2;
+    if (performance.now() - startedAt < SHORT_MS) lengthMs *= 2;
     if (period.from <= period.until && performance.now() - started > PAGE_MS) {
       const id = page.sort === 'asc' ? LAST_ID : FIRST_ID;
       return { rows, hasMore: true, nextCursor: cursorOf({ created_at: end, id }) };
@@ -154,6 +154,6 @@ export async function pageOfRequests(
   selection: RequestSelection,
   { now, ...page }: PageOptions & { now: Time },
 ): Promise<RequestPage> {
-  if (isSelective(selection)) return walk(db, platformId, selection, page, now);
+  if (isSelective(selection)) return pageInPeriods(db, platformId, selection, page, now);
   return pageIn(db, platformId, selection, page);
 }

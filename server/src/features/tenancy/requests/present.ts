@@ -79,7 +79,7 @@ const replayedFilter = (replayed: boolean): RequestFilter =>
 
 type ListQuery = Static<(typeof listRequests)['query']>;
 
-/** Filters; undefined ones add none. */
+/** Filters. An undefined filter has no effect. */
 export type RequestSelection = { [K in keyof ListQuery]?: ListQuery[K] | undefined };
 
 const hashIf = (text: string | undefined) => (text === undefined ? undefined : hashOf(text));

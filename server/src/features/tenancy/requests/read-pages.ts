@@ -1,5 +1,5 @@
-// Reads in the order of a list. A row has many of them and rows of several processes overlap, so a page
-// reads rows until no further one can have a request before those that are found.
+// Reads in the order of a list. A row has many of them and rows of several processes overlap, so a
+// page reads rows until no further row can contain a request before the found requests.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
@@ -31,7 +31,7 @@ const ROWS_SQL = (sort: Sort) => `select platform_id, last_at, last_id, shapes, 
     and ($7::timestamptz is null or (last_at, last_id) ${sort === 'asc' ? '>' : '<'} ($7, $8))
   order by last_at ${sort}, last_id ${sort} limit ${ROWS}`;
 
-const TEXTS = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
+const ROWS_SQL_BY_ORDER = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
 
 export type RequestPosition = Pick<RequestRow, 'created_at' | 'id'>;
 
@@ -60,7 +60,7 @@ export async function firstReads(
   let last: ReadsRow | undefined;
   for (;;) {
     const after = [last ? new Date(last.last_at) : null, last?.last_id ?? null];
-    const rows = await db.query<ReadsRow>(TEXTS[sort], [...values, ...after]);
+    const rows = await db.query<ReadsRow>(ROWS_SQL_BY_ORDER[sort], [...values, ...after]);
     for (const row of rows) foundRows.push(...requestsOf(row, isWanted));
     last = rows.at(-1);
     foundRows.sort((one, other) => sign * comparePositions(one, other));

@@ -25,7 +25,7 @@ function idAt(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(++sequence).padStart(12, '0')}`;
 }
 
-interface Made {
+interface RequestSpec {
   operation: number;
   token: number;
   /** After the start. */
@@ -34,7 +34,11 @@ interface Made {
   process: number;
 }
 
-function requestOf({ operation, token, atMs, status }: Made, platformId: string, start = START) {
+function requestOf(
+  { operation, token, atMs, status }: RequestSpec,
+  platformId: string,
+  start = START,
+) {
   const operationId = OPERATIONS[operation] as string;
   const testedOperation = app.operations.find((each) => each.contract.operationId === operationId);
   const { contract } = testedOperation as NonNullable<typeof testedOperation>;
@@ -105,7 +109,7 @@ async function listIds(platformId: string, selection: RequestSelection, sort: 'a
 
 it('are listed in order, once, with every filter', async () => {
   let run = 0;
-  const property = async (all: Made[]) => {
+  const property = async (all: RequestSpec[]) => {
     const platformId = `Platform:${++run}`;
     const requests = all.map((each) => requestOf(each, platformId));
     const recorders = [0, 1].map(() =>
@@ -145,7 +149,7 @@ it('are listed in order, once, with every filter', async () => {
   });
 }, 120_000);
 
-it('share a row, of which the operator finds the platform', async () => {
+it('share a row, whose platform the operator finds by the ID of a request', async () => {
   const platformId = app.platform.id;
   const start = app.effects.now();
   const recorder = createRequestRecorder({

@@ -52,7 +52,7 @@ async function countRows(platformId: string): Promise<number> {
   return rows[0].count as number;
 }
 
-it('writes the records of each period, and the rest when it closes', async () => {
+it('writes the records of each period, and the remaining records when it closes', async () => {
   const recorder = createRecorder();
   for (let index = 0; index < 1_234; index++) recorder.add(completedRequest('p-1'));
   await expect.poll(() => countRows('p-1'), { timeout: 3_000 }).toBe(1_234);
@@ -69,9 +69,9 @@ it('drops and counts records beyond the maximum while the database cannot be rea
     connect: () =>
       isReachable ? connectLane(app.databaseUrl) : Promise.reject(new Error('unreachable')),
   });
-  const before = performance.now();
+  const startedAt = performance.now();
   for (let index = 0; index < 150; index++) recorder.add(completedRequest('p-2'));
-  expect(performance.now() - before).toBeLessThan(500);
+  expect(performance.now() - startedAt).toBeLessThan(500);
   expect([recorder.waiting(), recorder.dropped()]).toEqual([100, 50]);
   isReachable = true;
   await expect.poll(() => countRows('p-2'), { timeout: 10_000 }).toBe(100);

@@ -1,8 +1,6 @@
 // Records requests outside their critical path: in memory at first, then many in one statement on a
-// connection of its own, whose commits do not wait for the disk. A request never waits for its record.
-// If the database does not keep up, records are dropped and counted. Records wait as columns of a batch, the
-// form in which a statement takes them: an object for each would survive collections of the young
-// generation. Successful reads wait as a part of the row that they share.
+// separate connection, whose commits do not wait for the disk. A request never waits for its
+// record. If the database does not keep up, records are dropped and counted.
 import type pg from 'pg';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -60,6 +58,11 @@ const LIMITED_PER_SECOND = 20;
 
 type Columns = readonly unknown[][];
 
+/**
+ * Buffered records, as columns that are the parameters of a statement: one object per record would
+ * survive collections of the young generation. Successful reads are buffered in the row that they
+ * share.
+ */
 interface Batch {
   count: number;
   characters: number;
@@ -99,14 +102,14 @@ const boundOf = (table: Table, columns: Columns, mayExist: boolean) =>
   bind(mayExist ? insertMissing(table) : insertInto(table), ...columns);
 
 /** Adds a read to the reads of its platform. */
-function gather({ reads, readsOf }: Batch, record: RequestRecord): void {
-  let joined = readsOf.get(record.platformId);
-  if (!joined || !fits(joined, record)) {
-    joined = newReads(record);
-    reads.push(joined);
-    readsOf.set(record.platformId, joined);
+function addToSharedRow({ reads, readsOf }: Batch, record: RequestRecord): void {
+  let sharedRow = readsOf.get(record.platformId);
+  if (!sharedRow || !fits(sharedRow, record)) {
+    sharedRow = newReads(record);
+    reads.push(sharedRow);
+    readsOf.set(record.platformId, sharedRow);
   }
-  addRead(joined, record);
+  addRead(sharedRow, record);
 }
 
 function columnsOf(reads: readonly Reads[]): Columns {
@@ -168,7 +171,7 @@ function keepsBodies({ contract, caller }: CompletedRequest, now: Time): boolean
   return caller.environment === 'sandbox' || (caller.requestBodiesUntil ?? 0) > now;
 }
 
-/** The masked bodies. That of an error reply is already part of the record. */
+/** The masked bodies. The body of an error reply is already part of the record. */
 function bodiesOf(
   { record, contract, body, reply }: CompletedRequest,
   all: Contracts,
@@ -213,7 +216,7 @@ export function createRequestRecorder(options: RecorderOptions) {
   const isKept = limitedRecords(now);
   /** Full batches and batches of a failed write, oldest first. */
   const filled: Batch[] = [];
-  let filling = emptyBatch();
+  let currentBatch = emptyBatch();
   let buffered = 0;
   let characters = 0;
   let dropped = 0;
@@ -225,14 +228,14 @@ export function createRequestRecorder(options: RecorderOptions) {
   /** The oldest records may have been written before the connection was lost. */
   let mayExist = false;
 
-  function drop(count: number): void {
+  function countDropped(count: number): void {
     dropped += count;
   }
 
   function closeBatch(): void {
-    if (filling.count === 0) return;
-    filled.push(filling);
-    filling = emptyBatch();
+    if (currentBatch.count === 0) return;
+    filled.push(currentBatch);
+    currentBatch = emptyBatch();
   }
 
   function open(): void {
@@ -253,7 +256,7 @@ export function createRequestRecorder(options: RecorderOptions) {
       }
       // The same rows would be rejected again.
       log.warn({ err: error }, 'requests could not be recorded');
-      drop(batch.count);
+      countDropped(batch.count);
     }
     return true;
   }
@@ -294,10 +297,10 @@ export function createRequestRecorder(options: RecorderOptions) {
     if (buffered) await start();
   }
 
-  /** Adds a request to the batch; returns false if there is no room for it. */
-  function fill(request: CompletedRequest): boolean {
+  /** Adds a request to the batch. Returns false if the maximum size in memory is reached. */
+  function addToBatch(request: CompletedRequest): boolean {
     if (isPlainRead(request)) {
-      gather(filling, request.record);
+      addToSharedRow(currentBatch, request.record);
       return true;
     }
     const all = request.contract.callsOperations ? contracts() : [];
@@ -305,22 +308,22 @@ export function createRequestRecorder(options: RecorderOptions) {
     const bodies = keepsBodies(request, now()) ? bodiesOf(request, all) : undefined;
     const size = sizeOf(row, bodies);
     if (characters + size > MAX_CHARACTERS) return false;
-    addRow(filling.requests, apiRequests, row);
-    if (bodies) addRow(filling.bodies, apiRequestBodies, bodies);
-    filling.characters += size;
+    addRow(currentBatch.requests, apiRequests, row);
+    if (bodies) addRow(currentBatch.bodies, apiRequestBodies, bodies);
+    currentBatch.characters += size;
     characters += size;
     return true;
   }
 
-  function keep(request: CompletedRequest): void {
-    if (!fill(request)) {
-      drop(1);
+  function buffer(request: CompletedRequest): void {
+    if (!addToBatch(request)) {
+      countDropped(1);
       return;
     }
-    filling.count++;
+    currentBatch.count++;
     buffered++;
     if (!lane) open();
-    const { count, requests } = filling;
+    const { count, requests } = currentBatch;
     const isFull = count >= MAX_RECORDS || (requests[0]?.length ?? 0) >= MAX_ROWS;
     if (isFull) closeBatch();
     if (isFull && !writing) void start();
@@ -332,10 +335,10 @@ export function createRequestRecorder(options: RecorderOptions) {
     add(request: CompletedRequest): void {
       try {
         if (!isKept(request)) return;
-        if (isClosed || buffered >= maxBuffered) drop(1);
-        else keep(request);
+        if (isClosed || buffered >= maxBuffered) countDropped(1);
+        else buffer(request);
       } catch (error) {
-        drop(1);
+        countDropped(1);
         log.error({ err: error }, 'a request could not be recorded');
       }
     },
@@ -344,7 +347,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     dropped: () => dropped,
     /** Number of records in memory. */
     waiting: () => buffered,
-    /** Writes the rest and closes the connection. */
+    /** Writes the remaining records and closes the connection. */
     async close(): Promise<void> {
       await flush();
       isClosed = true;

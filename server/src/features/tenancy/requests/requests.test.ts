@@ -75,7 +75,7 @@ describe('getRequestById', () => {
     });
   });
 
-  it('names the created resource and a replayed reply, with the same hash of the key', async () => {
+  it('contains the created resource, the replay and the hash of the idempotency key', async () => {
     const headers = { 'idempotency-key': 'a-secret-key' };
     const body = { name: 'Reporting', permissions: ['VIEW'] };
     const firstResponse = await app.call('POST', '/tokens', body, { headers });
@@ -114,16 +114,16 @@ describe('getRequestById', () => {
   it('waits for a record that another process is about to write', async () => {
     const id = idOf(await get('/quotes/Quote:00000000-0000-7000-8000-000000000000'));
     ok(await get(`/requests/${id}`), 200);
-    const other = `${id.slice(0, -12)}0123456789ab`;
-    const pendingRequest = get(`/requests/${other}`);
+    const unknownId = `${id.slice(0, -12)}0123456789ab`;
+    const pendingRequest = get(`/requests/${unknownId}`);
     await sleep(250);
     const COPY = `insert into api_requests
       select (jsonb_populate_record(r, jsonb_build_object('id', $2::text))).*
       from api_requests r where id = $1`;
-    await app.runtime.db.query(COPY, [id, other]);
-    expect(await pendingRequest).toMatchObject({ status: 200, body: { id: other } });
-    const never = `${id.slice(0, -12)}ba9876543210`;
-    expect((await get(`/requests/${never}`)).status).toBe(404);
+    await app.runtime.db.query(COPY, [id, unknownId]);
+    expect(await pendingRequest).toMatchObject({ status: 200, body: { id: unknownId } });
+    const unrecordedId = `${id.slice(0, -12)}ba9876543210`;
+    expect((await get(`/requests/${unrecordedId}`)).status).toBe(404);
   });
 
   it('has the whole duration of a request that waited for events', async () => {
@@ -190,7 +190,7 @@ describe('getRequestById', () => {
     }
   });
 
-  it('names agents, without their address; they cannot read requests', async () => {
+  it('contains the agent without its IP address, and agents cannot read requests', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.createAgent();
     const authorization = `Bearer ${agent.accessToken}`;
@@ -246,8 +246,8 @@ describe('requests that call operations', () => {
     expect(error.reason).toContain('getCustomerById');
     expect(error.details).toEqual(failed.body.details);
     const body = { operationId: 'createNothing', body: {} };
-    const other = await app.call('POST', '/sandbox/fixtures', { steps: [body] });
-    expect((await recordOf(other)).error.details.errors[0].field).toBe('steps.0.operationId');
+    const otherReply = await app.call('POST', '/sandbox/fixtures', { steps: [body] });
+    expect((await recordOf(otherReply)).error.details.errors[0].field).toBe('steps.0.operationId');
   });
 });
 
@@ -319,11 +319,11 @@ describe('listRequests', () => {
     expect((await list('replayed=false&limit=1')).data).toHaveLength(1);
   });
 
-  it('pages in both orders', async () => {
-    const before = new Date(app.effects.now()).toISOString();
+  it('returns pages in both orders', async () => {
+    const startTime = new Date(app.effects.now()).toISOString();
     await app.advance(1_000);
     for (const sortOrder of ['asc', 'desc']) {
-      const query = `createdBefore=${before}&sortOrder=${sortOrder}&limit=7`;
+      const query = `createdBefore=${startTime}&sortOrder=${sortOrder}&limit=7`;
       const ids: string[] = [];
       let cursor = '';
       do {
@@ -337,7 +337,7 @@ describe('listRequests', () => {
     }
   });
 
-  it('rejects unknown parameters and values by their names', async () => {
+  it('reports unknown parameters and values by name', async () => {
     const cases = {
       'color=red&size=1': ['color', 'size'],
       'operationId=createNothing': ['operationId'],
@@ -363,9 +363,9 @@ describe('listRequests', () => {
     }
   });
 
-  it('needs VIEW, and shows each platform its own requests', async () => {
-    const without = await app.tokenWith(['TRANSACT']);
-    expect((await get('/requests', { as: without })).status).toBe(403);
+  it('requires VIEW, and returns only requests of the calling platform', async () => {
+    const tokenWithoutView = await app.tokenWith(['TRANSACT']);
+    expect((await get('/requests', { as: tokenWithoutView })).status).toBe(403);
     const ownResponses = [
       await get('/config', { as: app.other }),
       await get('/x', { as: app.other }),
@@ -388,10 +388,10 @@ it('is removed by week after 30 days', async () => {
   const places = { created_at: [apiRequests, apiRequestBodies], last_at: [apiRequestReads] };
   for (const [column, tables] of Object.entries(places)) {
     for (const { name } of tables) {
-      const old = await db.query(`select 1 from ${name} where ${column} < $1`, [
+      const expiredRows = await db.query(`select 1 from ${name} where ${column} < $1`, [
         new Date(app.effects.now() - 37 * 24 * 3_600_000),
       ]);
-      expect([name, old.length]).toEqual([name, 0]);
+      expect([name, expiredRows.length]).toEqual([name, 0]);
     }
   }
 });

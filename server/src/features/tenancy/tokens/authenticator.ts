@@ -10,10 +10,12 @@ import { readPlatform } from '../platform/index.ts';
 import { tokens } from './store.ts';
 
 /** Maximum time for which another process accepts a deleted token. */
-const REMEMBER_MS = 2_000;
-const MAX_REMEMBERED = 10_000;
-/** Longer than any commit; meanwhile a token that is being deleted is read on every request. */
-const DOUBT_MS = 60_000;
+const CACHE_MS = 2_000;
+const MAX_CACHED = 10_000;
+/**
+ * Longer than any commit. During this time a token that is being deleted is read on every request.
+ */
+const DELETION_MS = 60_000;
 /** Maximum header length in characters; longer headers are rejected without parsing. */
 const MAX_HEADER = 2_048;
 
@@ -26,7 +28,7 @@ export interface Authenticator {
   drop(tokenId: string): void;
 }
 
-interface Known {
+interface CachedCaller {
   caller: Caller;
   until: Time;
 }
@@ -68,7 +70,7 @@ async function findToken(db: Database, id: string, secret: string): Promise<Toke
 /** `now` is the clock of the cache. */
 export function authenticator(db: Database, now: () => Time): Authenticator {
   // Keyed by a hash of the header, so that no secret remains in memory.
-  const cachedCallers = new Map<string, Known>();
+  const cachedCallers = new Map<string, CachedCaller>();
   const inFlight = new Map<string, Promise<Caller>>();
   const doubted = new Map<string, Time>();
   /** Tokens by hash of a header that was valid once. */
@@ -77,11 +79,11 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   function cacheCaller(key: string, caller: TokenCaller, readAt: Time): void {
     const { tokenId } = caller;
     if ((doubted.get(tokenId) ?? 0) > now()) return;
-    if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
+    if (proven.size >= MAX_CACHED) proven.delete(proven.keys().next().value as string);
     proven.set(key, tokenId);
-    if (cachedCallers.size >= MAX_REMEMBERED)
+    if (cachedCallers.size >= MAX_CACHED)
       cachedCallers.delete(cachedCallers.keys().next().value as string);
-    cachedCallers.set(key, { caller, until: readAt + REMEMBER_MS });
+    cachedCallers.set(key, { caller, until: readAt + CACHE_MS });
   }
 
   async function find(key: string, header: string | undefined): Promise<Caller> {
@@ -109,7 +111,7 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
     drop(tokenId) {
       const time = now();
       for (const [id, until] of doubted) if (until <= time) doubted.delete(id);
-      doubted.set(tokenId, time + DOUBT_MS);
+      doubted.set(tokenId, time + DELETION_MS);
       for (const [key, platformId] of proven) if (platformId === tokenId) proven.delete(key);
       for (const [key, each] of cachedCallers)
         if (each.caller.tokenId === tokenId) cachedCallers.delete(key);

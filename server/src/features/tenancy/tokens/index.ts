@@ -1,4 +1,4 @@
-// The parts of tokens that other features use.
+// Public interface of API tokens.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import type { Authenticator } from './authenticator.ts';
 import { tokenOperations } from './operations.ts';

@@ -1,7 +1,7 @@
-// The operations of API tokens. A token cannot delete itself, so the calling one remains; its row is
-// part of the decision, so two tokens that delete each other at once cannot both succeed and a platform
-// never loses its last token with MANAGE over the API. Nor can a token that is being deleted create
-// another one.
+// The operations of API tokens. A token cannot delete itself, so the calling one remains; the
+// commit requires its row unchanged, so of two tokens that delete each other concurrently only one
+// succeeds, and a platform never loses its last token with MANAGE through the API. For the same
+// reason a token that is being deleted cannot create another token.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -31,7 +31,7 @@ async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {
 }
 
 /** Requires that the calling token is unchanged at the commit. */
-async function requireOwn(ctx: Ctx): Promise<void> {
+async function requireCallingToken(ctx: Ctx): Promise<void> {
   const callingToken = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
   if (!callingToken) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
   ctx.require(tokens, callingToken);
@@ -60,7 +60,7 @@ export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
         `A token can only grant permissions that it has. Missing: ${names}.`,
       );
     }
-    await requireOwn(ctx);
+    await requireCallingToken(ctx);
     const { platformId } = ctx.caller;
     const { row, clientSecret } = await createTokenFor(ctx, { platformId, ...body });
     return { status: 201, body: { ...presentToken(row), clientSecret } };
@@ -91,7 +91,7 @@ export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
     if (row.id === ctx.caller.tokenId) {
       throw invalidField('tokenId', 'a token cannot delete itself');
     }
-    await requireOwn(ctx);
+    await requireCallingToken(ctx);
     ctx.remove(tokens, row);
     drop(row.id);
     return { status: 204, body: undefined };

@@ -15,7 +15,11 @@ interface Token {
   clientSecret: string;
 }
 
-async function make(name: string, permissions: string[], platform = app.platform): Promise<Token> {
+async function createNamedToken(
+  name: string,
+  permissions: string[],
+  platform = app.platform,
+): Promise<Token> {
   const { status, body } = await app.call(
     'POST',
     '/tokens',
@@ -62,8 +66,8 @@ describe('createToken', () => {
     expect(clientSecret).toBeDefined();
     expect(secondResponse.body).toEqual(view);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    const stored = await app.runtime.db.query('select reply from idempotency');
-    expect(JSON.stringify(stored)).not.toContain(clientSecret);
+    const storedReplies = await app.runtime.db.query('select reply from idempotency');
+    expect(JSON.stringify(storedReplies)).not.toContain(clientSecret);
   });
 
   it.each([
@@ -79,12 +83,12 @@ describe('createToken', () => {
   });
 
   it('grants only permissions of the caller', async () => {
-    const manager = await make('Manager', ['MANAGE']);
+    const manager = await createNamedToken('Manager', ['MANAGE']);
     const request = { name: 'More', permissions: ['MANAGE', 'TRANSACT', 'VIEW'] };
     const { status, body } = await app.call('POST', '/tokens', request, { as: manager });
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
     expect(body.reason).toContain('TRANSACT, VIEW');
-    const viewer = await make('Viewer', ['VIEW']);
+    const viewer = await createNamedToken('Viewer', ['VIEW']);
     const rejection = await app.call('POST', '/tokens', request, { as: viewer });
     expect([rejection.status, rejection.body.code]).toEqual([403, 'FORBIDDEN']);
   });
@@ -93,7 +97,7 @@ describe('createToken', () => {
 describe('the maximum number of tokens', () => {
   const rejected = [400, 'INVALID_INPUT'];
 
-  it('is 100 under concurrency, and a deleted one does not count', async () => {
+  it('is 100 under concurrency, and deleted tokens do not count', async () => {
     const platform = await app.newPlatform('Many');
     const send = () =>
       app.call(
@@ -120,11 +124,11 @@ describe('the maximum number of tokens', () => {
     expect(
       (await app.call('GET', '/tokens?limit=1', undefined, { as: platform })).body.totalCount,
     ).toBe(100);
-    expect((await make('Elsewhere', ['VIEW'])).id).toBeDefined();
+    expect((await createNamedToken('Elsewhere', ['VIEW'])).id).toBeDefined();
   });
 
   /** Tokens of an earlier version: without a number, and without a limit of their count. */
-  const addOld = ({ id }: { id: string }, count: number) =>
+  const addEarlierTokens = ({ id }: { id: string }, count: number) =>
     app.runtime.db.query(
       `insert into tokens (id, platform_id, name, permissions, client_id, secret_hash, created_at,
          updated_at)
@@ -134,9 +138,9 @@ describe('the maximum number of tokens', () => {
       [id, count],
     );
 
-  it('holds for the operator', async () => {
+  it('applies to the operator', async () => {
     const platform = await app.newPlatform('Operated');
-    await addOld(platform, 98);
+    await addEarlierTokens(platform, 98);
     const runCreateCommand = () =>
       commandRunner(app)(['token', 'create', '--platform', platform.id, '--permissions', 'VIEW']);
     expect(await runCreateCommand()).toMatchObject({ code: 0 });
@@ -146,9 +150,9 @@ describe('the maximum number of tokens', () => {
     });
   });
 
-  it('does not end tokens of an earlier version', async () => {
+  it('does not affect tokens of an earlier version', async () => {
     const platform = await app.newPlatform('Old');
-    await addOld(platform, 120);
+    await addEarlierTokens(platform, 120);
     expect(await getStatusAs(platform)).toBe(200);
     const body = { name: 'x', permissions: ['VIEW'] };
     const response = await app.call('POST', '/tokens', body, { as: platform });
@@ -159,7 +163,7 @@ describe('the maximum number of tokens', () => {
 describe('createToken during a deletion', () => {
   it('creates no token by a token that is deleted concurrently', async () => {
     for (let round = 0; round < 5; round++) {
-      const parent = await make('Parent', ['MANAGE', 'VIEW']);
+      const parent = await createNamedToken('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
       const [creation, deletion] = await Promise.all([
         app.call('POST', '/tokens', request, { as: parent }),
@@ -170,9 +174,9 @@ describe('createToken during a deletion', () => {
       const { body } = await app.call('GET', `/tokens?name=Child%20${round}`);
       expect(body.totalCount).toBe(creation.status === 201 ? 1 : 0);
     }
-    const last = await make('Last', ['MANAGE']);
+    const lastToken = await createNamedToken('Last', ['MANAGE']);
     await app.operate(async (ctx) => {
-      const row = await ctx.read(tokens, last.id);
+      const row = await ctx.read(tokens, lastToken.id);
       if (row) ctx.remove(tokens, row);
     });
     const lateResponse = await app.call(
@@ -180,7 +184,7 @@ describe('createToken during a deletion', () => {
       '/tokens',
       { name: 'x', permissions: ['MANAGE'] },
       {
-        as: last,
+        as: lastToken,
       },
     );
     expect([lateResponse.status, lateResponse.body.code]).toEqual([401, 'UNAUTHORIZED']);
@@ -192,7 +196,7 @@ describe('listTokens', () => {
     const platform = await app.newPlatform('Names');
     const longest = 'n'.repeat(255);
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
-      await make(name, ['VIEW'], platform);
+      await createNamedToken(name, ['VIEW'], platform);
     }
     const findIdsByName = async (name: string) => {
       const path = `/tokens?name=${encodeURIComponent(name)}`;
@@ -212,7 +216,7 @@ describe('listTokens', () => {
     const tokenIds: string[] = [];
     for (const name of ['a', 'b', 'c']) {
       app.effects.set(app.effects.now() + 1_000);
-      tokenIds.unshift((await make(name, ['VIEW'], platform)).id);
+      tokenIds.unshift((await createNamedToken(name, ['VIEW'], platform)).id);
     }
     const list = (query: string) =>
       app.call('GET', `/tokens?${query}`, undefined, { as: platform });
@@ -233,7 +237,7 @@ describe('listTokens', () => {
     const platform = await app.newPlatform('Times');
     const createTokenAt = async (name: string, time: string) => {
       app.effects.set(Date.parse(time));
-      await make(name, ['VIEW'], platform);
+      await createNamedToken(name, ['VIEW'], platform);
     };
     const year = new Date(app.effects.now()).getUTCFullYear() + 1;
     await createTokenAt('one', `${year}-01-01T00:00:00Z`);
@@ -266,7 +270,7 @@ describe('listTokens', () => {
 
 describe('getTokenById', () => {
   it('returns the same reply for malformed and unknown IDs and those of other platforms', async () => {
-    const otherPlatformToken = await make('Foreign', ['VIEW'], app.other);
+    const otherPlatformToken = await createNamedToken('Foreign', ['VIEW'], app.other);
     const ids = [
       'Token:018f0000-0000-7000-8000-000000000000',
       'x',
@@ -283,7 +287,7 @@ describe('getTokenById', () => {
 
 describe('deleteTokenById', () => {
   it('takes effect immediately', async () => {
-    const token = await make('Short-lived', ['VIEW']);
+    const token = await createNamedToken('Short-lived', ['VIEW']);
     expect(await getStatusAs(token)).toBe(200);
     const { status, body } = await remove(token.id);
     expect([status, body]).toEqual([204, '']);
@@ -293,16 +297,16 @@ describe('deleteTokenById', () => {
   });
 
   it('takes effect immediately under load', async () => {
-    const token = await make('Busy', ['VIEW']);
+    const token = await createNamedToken('Busy', ['VIEW']);
     let hasEnded = false;
     const requests = Array.from({ length: 8 }, async () => {
-      const after: number[] = [];
-      while (after.length < 5) {
+      const statusesAfterDeletion: number[] = [];
+      while (statusesAfterDeletion.length < 5) {
         const sentAfterEnd = hasEnded;
         const status = await getStatusAs(token);
-        if (sentAfterEnd) after.push(status);
+        if (sentAfterEnd) statusesAfterDeletion.push(status);
       }
-      return after;
+      return statusesAfterDeletion;
     });
     expect((await remove(token.id)).status).toBe(204);
     hasEnded = true;
@@ -310,7 +314,7 @@ describe('deleteTokenById', () => {
   });
 
   it('rejects the deletion of the token of the caller', async () => {
-    const token = await make('Self', ['MANAGE']);
+    const token = await createNamedToken('Self', ['MANAGE']);
     const { status, body } = await remove(token.id, token);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(await getStatusAs(token)).toBe(403);
@@ -318,8 +322,8 @@ describe('deleteTokenById', () => {
 
   it('keeps one of two tokens that delete each other', async () => {
     const [firstToken, secondToken] = [
-      await make('One', ['MANAGE']),
-      await make('Two', ['MANAGE']),
+      await createNamedToken('One', ['MANAGE']),
+      await createNamedToken('Two', ['MANAGE']),
     ];
     const statuses = await Promise.all([
       remove(secondToken.id, firstToken).then((reply) => reply.status),
@@ -328,13 +332,13 @@ describe('deleteTokenById', () => {
     expect(statuses.sort()).toEqual([204, 401]);
   });
 
-  it('needs MANAGE for any ID', async () => {
+  it('requires MANAGE for any ID', async () => {
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     expect((await remove('x', callerToken)).status).toBe(403);
   });
 
   it('does not delete a token of another platform', async () => {
-    const otherPlatformToken = await make('Foreign', ['VIEW'], app.other);
+    const otherPlatformToken = await createNamedToken('Foreign', ['VIEW'], app.other);
     expect((await remove(otherPlatformToken.id)).body.code).toBe('TOKEN_NOT_FOUND');
     expect(await getStatusAs(otherPlatformToken)).toBe(200);
   });
@@ -371,7 +375,7 @@ describe('authentication', () => {
     const { db } = app.runtime;
     let now = 1_000;
     const authentication = authenticator(db, () => now);
-    const token = await make('Remembered', ['VIEW']);
+    const token = await createNamedToken('Remembered', ['VIEW']);
     const header = basicHeader(`${token.clientId}:${token.clientSecret}`);
     const caller = await authentication.authenticate(header);
     expect(caller).toEqual({
@@ -394,7 +398,7 @@ describe('authentication', () => {
     });
   });
 
-  it('names the environment of the platform', async () => {
+  it('states the environment of the platform', async () => {
     const authentication = authenticator(app.runtime.db, () => 0);
     const { clientId, clientSecret } = app.production;
     const caller = await authentication.authenticate(basicHeader(`${clientId}:${clientSecret}`));

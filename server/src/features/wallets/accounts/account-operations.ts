@@ -57,7 +57,7 @@ const updatePrivacy = (parts: WalletParts) =>
   });
 
 const EXPORT_LIMITS = [{ max: 3, withinMs: 3_600_000 }] as const;
-const TOO_MANY = 'The export limit of the wallet is reached. Retry later.';
+const EXPORT_LIMIT_REACHED = 'The export limit of the wallet is reached. Retry later.';
 const limiterId = (accountId: string) => `exportInternalAccount ${accountId}`;
 
 /** A wallet that can be exported: ACTIVE and with a seed. */
@@ -93,7 +93,7 @@ const exportSeedPhrase = (parts: WalletParts) =>
       const { wallet } = await requireExportable(ctx, params.id);
       const { clientPublicKey } = body;
       clientKeyOf(clientPublicKey);
-      await checkAttempts(ctx, limiterId(wallet.row.id), EXPORT_LIMITS, TOO_MANY);
+      await checkAttempts(ctx, limiterId(wallet.row.id), EXPORT_LIMITS, EXPORT_LIMIT_REACHED);
       const parameters = { targetPublicKey: clientPublicKey, walletId: wallet.row.wallet_id };
       const payload = { type: 'EXPORT_WALLET', parameters };
       return { signatureRequest: { wallet, payload, signer: walletSigner(wallet) } };
@@ -101,7 +101,7 @@ const exportSeedPhrase = (parts: WalletParts) =>
     async perform(ctx, { params, body }) {
       const { wallet, seed } = await requireExportable(ctx, params.id);
       const { id, organization_id: organizationId, wallet_id: walletId } = wallet.row;
-      await countAttempt(ctx, limiterId(id), EXPORT_LIMITS, TOO_MANY);
+      await countAttempt(ctx, limiterId(id), EXPORT_LIMITS, EXPORT_LIMIT_REACHED);
       const clientPublicKey = body.clientPublicKey.toLowerCase();
       const names = { organizationId, walletId };
       const encryptedWalletCredentials = await custodyOf(ctx, parts).exportSeed({

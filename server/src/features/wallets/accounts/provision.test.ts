@@ -63,7 +63,7 @@ describe('a new customer', () => {
     expect(await credentialsOf(otherWallet.id)).toEqual([]);
   });
 
-  it('is not paid by the wallet unless a request names it', async () => {
+  it('has separate addresses and balances for the wallet and the USDB account', async () => {
     const person = await createCustomer(app);
     const usdb = await listAccounts(person.id, '&currency=USDB');
     expect(usdb.map((each: { type: string }) => each.type).sort()).toEqual([
@@ -82,7 +82,7 @@ describe('a new customer', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('has a wallet if and only if it has USDB', async () => {
+  it('receives a wallet only with USDB, and only one', async () => {
     const person = await createCustomer(app, {}, { currencies: ['USD'], email: 'bob@example.com' });
     expect(await walletsOf(person.id)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] };
@@ -96,7 +96,7 @@ describe('a new customer', () => {
     expect(await listAccounts(person.id)).toHaveLength(4);
   });
 
-  it('is not a platform', async () => {
+  it('does not affect the accounts of the platform, which have no wallet', async () => {
     const url = '/platform/internal-accounts?currency=USDB';
     const platformAccounts = ok(await app.call('GET', url), 200).data;
     expect(platformAccounts).toMatchObject([{ type: 'INTERNAL_CRYPTO' }]);
@@ -124,9 +124,9 @@ describe('existing customers', () => {
   it('receive a wallet when their platform adds USDB, with an event', async () => {
     const platform = await app.newPlatform('Late');
     const config = ok(await app.call('GET', '/config', undefined, { as: platform }), 200);
-    type Supported = { currencyCode: string };
+    type SupportedCurrency = { currencyCode: string };
     const otherCurrencies = config.supportedCurrencies.filter(
-      (each: Supported) => each.currencyCode !== 'USDB',
+      (each: SupportedCurrency) => each.currencyCode !== 'USDB',
     );
     const set = (supportedCurrencies: unknown) =>
       app.call('PATCH', '/config', { supportedCurrencies }, { as: platform });
@@ -147,7 +147,7 @@ describe('existing customers', () => {
     expect(events[0]?.data.privateEnabled).toBe(false);
   });
 
-  it('get one wallet if the currency is requested while the job runs', async () => {
+  it('receive one wallet if the currency is requested while the job runs', async () => {
     const person = await createCustomer(
       app,
       {},

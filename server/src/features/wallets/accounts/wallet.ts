@@ -60,8 +60,9 @@ export async function requireProvisionedWallet(
 }
 
 /**
- * The wallet that a request names in `field` or in its path. Throws ACCOUNT_NOT_FOUND for an unknown account,
- * INVALID_INPUT for an account of another type, WALLET_NOT_PROVISIONED before provisioning is complete.
+ * The wallet whose ID is in the path or in `field` of a request. Throws ACCOUNT_NOT_FOUND for an
+ * unknown account, INVALID_INPUT for an account of another type, WALLET_NOT_PROVISIONED before
+ * provisioning is complete.
  */
 export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId'): Promise<Wallet> {
   const account = isId(accountId, 'InternalAccount')

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 const codeOf = (response: ApiResponse) => errorOf(response).slice(0, 2);
-const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
+const CREDENTIAL_NOT_FOUND = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
 /** A customer who can also receive codes by SMS. */
 const createReachableWallet = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
@@ -150,9 +150,9 @@ describe('createAuthCredential', () => {
     ]) {
       expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
     }
-    const no = await create({ type: 'SMS_OTP', accountId: plainAccount.id });
-    expect(codeOf(no)).toEqual([400, 'INVALID_INPUT']);
-    expect(no.body.details.errors).toMatchObject([{ field: 'accountId' }]);
+    const rejectedReply = await create({ type: 'SMS_OTP', accountId: plainAccount.id });
+    expect(codeOf(rejectedReply)).toEqual([400, 'INVALID_INPUT']);
+    expect(rejectedReply.body.details.errors).toMatchObject([{ field: 'accountId' }]);
     ok(await create({ type: 'SMS_OTP', accountId }), 202);
   });
 
@@ -256,8 +256,12 @@ describe('verifyAuthCredential', () => {
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
     for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreignWallet.credential.id, 'x']) {
       const path = `/auth/credentials/${id}`;
-      expect(errorOf(await fixture.call('POST', `${path}/verify`, body))).toEqual(NO_CREDENTIAL);
-      expect(errorOf(await fixture.call('POST', `${path}/challenge`))).toEqual(NO_CREDENTIAL);
+      expect(errorOf(await fixture.call('POST', `${path}/verify`, body))).toEqual(
+        CREDENTIAL_NOT_FOUND,
+      );
+      expect(errorOf(await fixture.call('POST', `${path}/challenge`))).toEqual(
+        CREDENTIAL_NOT_FOUND,
+      );
     }
   });
 

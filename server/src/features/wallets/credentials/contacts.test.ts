@@ -1,5 +1,5 @@
 // Changes of a contact that receives one-time codes: the holder of a wallet that uses the contact
-// signs the change, and the customer and all credentials change together or not at all.
+// signs the change, and the customer and all credentials change atomically.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -40,7 +40,7 @@ async function createHolder(body: object = {}) {
 type Holder = Awaited<ReturnType<typeof createHolder>>;
 
 /** Adds a one-time code credential without verification. */
-const tie = (
+const addOtpCredential = (
   { accountId, id }: Pick<Holder, 'accountId' | 'id'>,
   type: 'EMAIL_OTP' | 'SMS_OTP',
   uniqueness_key: string = type,
@@ -89,7 +89,7 @@ async function createSecondWallet({ accountId, id }: Holder) {
     });
     return otherId;
   });
-  await tie({ accountId: secondAccount, id }, 'EMAIL_OTP');
+  await addOtpCredential({ accountId: secondAccount, id }, 'EMAIL_OTP');
   return { accountId: secondAccount, ...keys };
 }
 
@@ -375,7 +375,7 @@ describe('the signature of a contact change', () => {
 describe('updateCustomerById of a telephone number that one-time codes go to', () => {
   it('follows the same steps', async () => {
     const person = await createHolder({ phoneNumber: createPhone() });
-    const tied = await tie(person, 'SMS_OTP');
+    const tied = await addOtpCredential(person, 'SMS_OTP');
     const phoneNumber = createPhone();
     const firstChange = ok(await change(person.id, { phoneNumber }), 202);
     expect(JSON.parse(firstChange.payloadToSign)).toMatchObject({
@@ -391,7 +391,7 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
     expect(codeOf(await change(person.id, { phoneNumber: null }))).toEqual([400, 'INVALID_INPUT']);
 
     const otherHolder = await createHolder({ phoneNumber: createPhone() });
-    await tie(otherHolder, 'SMS_OTP');
+    await addOtpCredential(otherHolder, 'SMS_OTP');
     expect(codeOf(await change(otherHolder.id, { phoneNumber }))).toEqual([
       409,
       'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
@@ -401,7 +401,7 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
       ok(await change(otherHolder.id, secondChange), 202),
       otherHolder.session,
     );
-    await tie(otherHolder, 'SMS_OTP', 'another');
+    await addOtpCredential(otherHolder, 'SMS_OTP', 'another');
     expect(codeOf(await change(otherHolder.id, secondChange, lateSignedHeaders))).toEqual([
       409,
       'SMS_OTP_CREDENTIAL_SET_CHANGED',

@@ -46,7 +46,7 @@ const CONTACTS = {
 type Contact = (typeof CONTACTS)[keyof typeof CONTACTS];
 
 /** Credentials that used the contact at the first request. */
-interface Bound {
+interface BoundCredentials {
   credentialIds: string[];
 }
 
@@ -114,7 +114,7 @@ async function requestSignature(
   const [firstCredential] = heldCredentials;
   if (!firstCredential) return undefined;
   const value = await validateContact(ctx, change);
-  const bound: Bound = { credentialIds: idsOf(heldCredentials) };
+  const bound: BoundCredentials = { credentialIds: idsOf(heldCredentials) };
   return issueChallenge(ctx, request, {
     wallet: firstCredential.wallet,
     payload: contactActivityOf(type, value, firstCredential.wallet.row.user_id),
@@ -149,13 +149,13 @@ async function applySignedChange(
   const retry = await verifyRetry(ctx, parts, request);
   if ('rejected' in retry) return retry;
   const { changed, name } = CONTACTS[change.channel];
-  const { credentialIds } = retry.bound as Bound;
+  const { credentialIds } = retry.bound as BoundCredentials;
   if (credentialIds.join() !== idsOf(heldCredentials).join()) {
     const reason = `The credentials that use the ${name} have changed since the signature was requested.`;
     throw new Fault(changed, reason);
   }
-  // Claimed before it is validated: the claim of a change that commits in between would be read as
-  // it is then, and both changes would succeed.
+  // The contact is claimed before it is validated. In the reverse order, a claim that commits in
+  // between would be read as the current one, and both changes would succeed.
   if (change.value !== null) await claimContact(ctx, CONTACTS[change.channel], change.value);
   await validateContact(ctx, change);
   simulateSyncFailure(ctx, parts, change);

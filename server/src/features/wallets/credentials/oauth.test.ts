@@ -121,8 +121,12 @@ describe('createAuthCredential', () => {
         ...CONFLICT,
       );
       // Another audience, user, provider or wallet is a different identity.
-      for (const other of [{ aud: 'app-2' }, { sub: 'x' }, { iss: 'https://appleid.apple.com' }]) {
-        ok(await create(accountId, { ...claims, ...other }), 202);
+      for (const otherClaims of [
+        { aud: 'app-2' },
+        { sub: 'x' },
+        { iss: 'https://appleid.apple.com' },
+      ]) {
+        ok(await create(accountId, { ...claims, ...otherClaims }), 202);
       }
       await createWalletOfIdentity(claims);
     });
@@ -132,8 +136,8 @@ describe('createAuthCredential', () => {
       const session = await fixture.openEmailSession(accountId);
       const body = credentialBody(accountId, createClaims());
       const requestedCredential = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
-      const legs = (await Promise.all(requestedCredential)).map((each) => ok(each, 202));
-      const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
+      const challenges = (await Promise.all(requestedCredential)).map((each) => ok(each, 202));
+      const headers = await Promise.all(challenges.map((leg) => signedHeaders(leg, session)));
       const responses = await Promise.all(
         headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
       );
@@ -217,7 +221,7 @@ describe('createAuthCredential', () => {
 describe('verifyAuthCredential', () => {
   describe('a session of an identity', () => {
     /** The key signs for the wallet: it authorizes adding another identity. */
-    async function expectSigns(accountId: string, key: Keys | { privateKey: string }) {
+    async function expectKeySigns(accountId: string, key: Keys | { privateKey: string }) {
       const body = credentialBody(accountId, createClaims());
       ok(await fixture.callSigned('POST', '/auth/credentials', body, key), 201);
     }
@@ -236,7 +240,7 @@ describe('verifyAuthCredential', () => {
       });
       const openedKeys = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
       expect(openedKeys.publicKey).not.toBe(client.publicKey);
-      await expectSigns(accountId, openedKeys);
+      await expectKeySigns(accountId, openedKeys);
       expect(JSON.stringify(await fixture.sessionsOf(accountId))).not.toContain('SigningKey');
     });
 
@@ -245,7 +249,7 @@ describe('verifyAuthCredential', () => {
       const client = generateKeys();
       const session = ok(await prove(id, claims, client.publicKey.toUpperCase()), 200);
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-      await expectSigns(accountId, client);
+      await expectKeySigns(accountId, client);
     });
 
     it('is opened in one request; signature headers are ignored', async () => {
@@ -285,14 +289,19 @@ describe('verifyAuthCredential', () => {
       ],
       ['an end that was', { exp: () => nowInSeconds() }, 'The token has expired.'],
     ])('is refused to a token with %s', async (_description, input, reason) => {
-      const more = Object.fromEntries(
+      const changedClaims = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
           name,
           each instanceof Function ? each() : each,
         ]),
       );
       const { accountId, id, claims } = await createWalletOfIdentity();
-      expectRejection(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
+      expectRejection(
+        await prove(id, { ...claims, ...changedClaims }, key),
+        401,
+        'UNAUTHORIZED',
+        reason,
+      );
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       ok(await prove(id, claims, key), 200);
     });

@@ -18,7 +18,7 @@ import { recordFailure } from './limits.ts';
 
 type Facts = Pick<OidcIdentity, 'issuer' | 'audience' | 'subject'>;
 /** Identity from the first request: at the retry the token can already be too old. */
-type KnownIdentity = Facts & Pick<OidcIdentity, 'email'>;
+type BoundIdentity = Facts & Pick<OidcIdentity, 'email'>;
 
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
@@ -39,7 +39,7 @@ async function verifyToken(
   return unauthorized(verdict.reason);
 }
 
-async function identityOf(ctx: Ctx, parts: WalletParts, token: string): Promise<KnownIdentity> {
+async function identityOf(ctx: Ctx, parts: WalletParts, token: string): Promise<BoundIdentity> {
   const identity = await verifyToken(ctx, parts, token);
   if (identity instanceof Fault) throw identity;
   const { issuer, audience, subject, email } = identity;
@@ -65,7 +65,7 @@ function findMismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: str
 }
 
 /** Longer than the validity of any token, including clock skew. */
-const ONE_USE = [{ max: 1, withinMs: 2 * 60_000 }];
+const SINGLE_USE = [{ max: 1, withinMs: 2 * 60_000 }];
 
 /**
  * Claims the key for one session within the validity of tokens, so that a token cannot reopen a session that
@@ -73,15 +73,15 @@ const ONE_USE = [{ max: 1, withinMs: 2 * 60_000 }];
  */
 async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promise<boolean> {
   const id = `oidc ${row.id} ${key}`;
-  if (await isLimitReached(ctx, id, ONE_USE)) return false;
-  await countAttempt(ctx, id, ONE_USE);
+  if (await isLimitReached(ctx, id, SINGLE_USE)) return false;
+  await countAttempt(ctx, id, SINGLE_USE);
   return true;
 }
 
 export const oauthKind: Kind<'OAUTH'> = {
   async register(ctx, parts, wallet, { oidcToken }, bound) {
     const identity =
-      (bound as KnownIdentity | null | undefined) ?? (await identityOf(ctx, parts, oidcToken));
+      (bound as BoundIdentity | null | undefined) ?? (await identityOf(ctx, parts, oidcToken));
     const { issuer, audience, subject, email = subject } = identity;
     const uniqueness_key = uniquenessKeyOf(ctx, identity);
     if (

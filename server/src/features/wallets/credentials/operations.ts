@@ -99,7 +99,7 @@ async function rejectLastCredential(ctx: Ctx, { row }: WalletCredential): Promis
   if (!otherCredentials.length) {
     throw new Fault('INVALID_INPUT', 'The only credential of a wallet cannot be removed.');
   }
-  for (const other of otherCredentials) ctx.require(credentials, other);
+  for (const remainingCredential of otherCredentials) ctx.require(credentials, remainingCredential);
 }
 
 const revoke = (parts: WalletParts) =>

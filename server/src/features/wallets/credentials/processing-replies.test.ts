@@ -1,5 +1,5 @@
-// PROCESSING replies simulated for a platform: each operation that may return one is retried by the
-// client, completes in the background, and enforces its rules until then.
+// Simulated PROCESSING replies of a platform: each operation that may return PROCESSING is retried
+// by the client, completes in the background, and enforces its rules until then.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -53,7 +53,7 @@ describe('operations in progress', () => {
   type SignedCall = [method: string, path: string, body?: object];
   type Signer = Pick<ClientSession, 'privateKey'>;
 
-  it('is repeated until it completes, for every signed operation', async () => {
+  it('are repeated until they complete, for every signed operation', async () => {
     const { slow, setProcessingReplies, accountId } = await createSlowPlatform();
     const firstSession = await slow.openEmailSession(accountId);
     await setProcessingReplies(2);
@@ -89,7 +89,7 @@ describe('operations in progress', () => {
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
-  it('keeps one credential if both are removed concurrently', async () => {
+  it('keep one credential if both are removed concurrently', async () => {
     const { slow, setProcessingReplies } = await createSlowPlatform();
     const { accountId, email, sms, byEmail, bySms } = await slow.createEmailAndSmsWallet();
     await setProcessingReplies(1);
@@ -110,7 +110,7 @@ describe('operations in progress', () => {
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
-  it('completes without a retry and is shown in the lists', async () => {
+  it('complete without a retry and are included in the lists', async () => {
     const { slow, setProcessingReplies, accountId } = await createSlowPlatform();
     const signer = await slow.openEmailSession(accountId);
     await setProcessingReplies(3);

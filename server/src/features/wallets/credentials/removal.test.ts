@@ -21,7 +21,7 @@ const app = testApp();
 const fixture = walletFixture(app);
 
 const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
-const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
+const CREDENTIAL_NOT_FOUND = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
 
 const add = (body: unknown, signer: ClientSession) =>
@@ -51,9 +51,9 @@ describe('revokeAuthCredential', () => {
       expect(errorOf(await add(passkeyBody(accountId), endedSession))).toEqual(NO_ACTIVE_SESSION);
     }
     expect(errorOf(await fixture.call('POST', `${pathOf(email.id)}/challenge`))).toEqual(
-      NO_CREDENTIAL,
+      CREDENTIAL_NOT_FOUND,
     );
-    expect(errorOf(await fixture.call('DELETE', pathOf(email.id)))).toEqual(NO_CREDENTIAL);
+    expect(errorOf(await fixture.call('DELETE', pathOf(email.id)))).toEqual(CREDENTIAL_NOT_FOUND);
     // The credential may be added again.
     const restoredBody = ok(await add({ type: 'EMAIL_OTP', accountId }, bySms), 201);
     expect(restoredBody.id).not.toBe(email.id);
@@ -90,7 +90,7 @@ describe('revokeAuthCredential', () => {
       'x',
       `Quote:${UNKNOWN_UUID}`,
     ]) {
-      expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_CREDENTIAL);
+      expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(CREDENTIAL_NOT_FOUND);
     }
   });
 
@@ -111,8 +111,8 @@ describe('revokeAuthCredential', () => {
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
       const rejectedResponse = responses.find(({ status }) => status !== 204) as ApiResponse;
-      // The session of the second request had just ended with its credential, or the credential was
-      // the last.
+      // Either the session of the second request ended with its credential, or the credential was
+      // the last one.
       expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejectedResponse));
       const remainingIds = await idsOf(accountId);
       expect(remainingIds).toHaveLength(1);

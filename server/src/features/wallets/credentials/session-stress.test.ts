@@ -19,17 +19,17 @@ beforeEach(async () => {
   fixture = walletFixture(app);
 });
 
-const MANY = 60;
+const SESSION_COUNT = 60;
 
 /** Copies of a wallet's sessions that expired yesterday. */
-const addOld = (accountId: string) =>
+const addExpiredSessions = (accountId: string) =>
   app.runtime.db.query(
     `insert into wallet_sessions select 'Session:' || gen_random_uuid(), platform_id, account_id,
       customer_id, credential_id, 'ACTIVE', 'p' || n, 'c' || n, 'k', authenticated_at - day,
       expires_at - day, created_at - day, updated_at - day, 1
       from wallet_sessions, generate_series(1, $2) n, (select interval '1 day' as day) a
       where account_id = $1`,
-    [accountId, MANY],
+    [accountId, SESSION_COUNT],
   );
 
 /** Counts session rows read from now on. */
@@ -54,13 +54,13 @@ describe('a wallet that had many sessions', () => {
   it('reads active sessions without reading all expired ones', async () => {
     const { accountId } = await fixture.createWalletCustomer();
     const session = await fixture.openEmailSession(accountId);
-    await addOld(accountId);
+    await addExpiredSessions(accountId);
     const read = countRead();
     expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: session.session.id }]);
     const path = `/auth/sessions/${session.session.id}`;
     expect((await fixture.callSigned('DELETE', path, undefined, session)).status).toBe(204);
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
-    expect(read()).toBeLessThan(MANY);
+    expect(read()).toBeLessThan(SESSION_COUNT);
   });
 });
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
   otherPlatformFixture = walletFixture(app, { as: app.other });
 });
 
-const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
+const SESSION_NOT_FOUND = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
 const SESSION_ENDED = [
   401,
   'UNAUTHORIZED',
@@ -35,7 +35,7 @@ const SESSION_ENDED = [
 async function createWalletWithSessions(count: number, ownFixture = fixture) {
   const wallet = await ownFixture.createWalletCustomer();
   const sessions = [];
-  for (let n = 0; n < count; n++)
+  for (let sessionNumber = 0; sessionNumber < count; sessionNumber++)
     sessions.push(await ownFixture.openEmailSession(wallet.accountId));
   return { ...wallet, sessions, ids: sessions.map(({ session }) => session.id as string) };
 }
@@ -220,7 +220,7 @@ describe('refreshAuthSession', () => {
       'x',
       `Quote:${UNKNOWN_UUID}`,
     ]) {
-      expect(errorOf(await fixture.call('POST', refreshOf(id), body))).toEqual(NO_SESSION);
+      expect(errorOf(await fixture.call('POST', refreshOf(id), body))).toEqual(SESSION_NOT_FOUND);
     }
   });
 
@@ -391,7 +391,7 @@ describe('revokeAuthSession', () => {
       'x',
       ids[0] as string,
     ]) {
-      expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
+      expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(SESSION_NOT_FOUND);
     }
     const lateSignedHeaders = await signedHeaders(requestedBody, secondSession);
     const secondResponse = await fixture.call(
@@ -400,9 +400,11 @@ describe('revokeAuthSession', () => {
       undefined,
       lateSignedHeaders,
     );
-    expect(errorOf(secondResponse)).toEqual(NO_SESSION);
+    expect(errorOf(secondResponse)).toEqual(SESSION_NOT_FOUND);
     await app.advance(15 * MINUTE);
-    expect(errorOf(await fixture.call('DELETE', pathOf(ids[1] as string)))).toEqual(NO_SESSION);
+    expect(errorOf(await fixture.call('DELETE', pathOf(ids[1] as string)))).toEqual(
+      SESSION_NOT_FOUND,
+    );
   });
 
   it('returns the same challenge with and without a body', async () => {

@@ -55,12 +55,12 @@ export async function cancelWalletRecovery(
 ): Promise<WalletRecovery> {
   const { platform_id } = await recoveryById(runtime.db, recoveryId);
   const caller = await callerOf(runtime.db, platform_id);
-  const stopped = await operate(runtime, caller, async (ctx) => {
+  const canceledRecovery = await operate(runtime, caller, async (ctx) => {
     const row = await recoveryById(ctx, recoveryId);
     if (row.status !== 'WAITING') throw new Fault('CONFLICT', `The recovery is ${row.status}.`);
     return cancelRecovery(ctx, row, 'OPERATOR', actor);
   });
-  return presentRecovery(stopped);
+  return presentRecovery(canceledRecovery);
 }
 
 interface SearchInput extends PageInput {

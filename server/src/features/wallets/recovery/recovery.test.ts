@@ -80,8 +80,8 @@ describe('a recovery', () => {
   });
 });
 
-describe('texts', () => {
-  it('states the platform, the day and the kind of contact, without secrets', async () => {
+describe('recovery messages', () => {
+  it('state the platform, the day and the kind of contact, without secrets', async () => {
     const ownApp = await startApp({ walletRecoveryMs: DELAY });
     const owner = walletFixture(ownApp);
     try {
@@ -109,11 +109,11 @@ describe('texts', () => {
           ['DONE', phone],
         ],
       ]);
-      const stopped = await messagesTo(ownApp, secondWallet.customer.id);
-      expect(stopped.map(({ kind }) => kind.split('_')[2])).toEqual([
+      const cancellationMessages = await messagesTo(ownApp, secondWallet.customer.id);
+      expect(cancellationMessages.map(({ kind }) => kind.split('_')[2])).toEqual([
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
-      const texts = [...reportedMessages, ...stopped].map(({ text }) => text);
+      const texts = [...reportedMessages, ...cancellationMessages].map(({ text }) => text);
       const [addedCredential] = (await owner.credentialsOf(wallet.accountId)).slice(1);
       const secrets = [
         email,
@@ -130,7 +130,7 @@ describe('texts', () => {
         expect(text).toContain('Quorbat');
       }
       const textsByKind = new Map(
-        [...reportedMessages, ...stopped].map(({ kind, text }) => [kind, text]),
+        [...reportedMessages, ...cancellationMessages].map(({ kind, text }) => [kind, text]),
       );
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(
@@ -224,7 +224,7 @@ describe('a recovery is rejected for', () => {
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });
 
-  it('is possible again after the previous one has ended', async () => {
+  it('a pending recovery, but not for one that has ended', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));

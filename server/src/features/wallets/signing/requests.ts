@@ -172,7 +172,7 @@ export async function findActiveRequest(
   return { row, wallet };
 }
 
-/** Whether `Request-Id` names a request for the same operation and resource, in any status. */
+/** Whether `Request-Id` identifies a request for the same operation and resource, in any status. */
 export async function matchesKnownRequest(ctx: Ctx, request: SignableRequest): Promise<boolean> {
   const id = requestIdOf(request.headers);
   const row = id && isId(id, 'Request') ? await ctx.read(walletRequests, id) : undefined;

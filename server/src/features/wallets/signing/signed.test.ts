@@ -20,7 +20,7 @@ import { walletOf } from '../accounts/wallet.ts';
 import { walletAuthorizations } from '../store.ts';
 
 const MINUTE = 60_000;
-const LITERAL = 'sandbox-valid-signature';
+const SANDBOX_SIGNATURE = 'sandbox-valid-signature';
 
 const app = testApp();
 beforeAll(async () => {
@@ -105,7 +105,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
       'WALLET_SIGNATURE_MALFORMED',
     ],
     [
-      'a Request-Id that was never given',
+      'a Request-Id that was never issued',
       (valid) => ({ ...valid, 'request-id': 'junk' }),
       'UNAUTHORIZED',
     ],
@@ -202,7 +202,7 @@ describe('the fixed signature of the sandbox', () => {
   it('is accepted with an unexpired Request-Id only', async () => {
     const operation = await signedTestOperation(app);
     await operation.openSession();
-    const stamp = { 'service-wallet-signature': LITERAL };
+    const stamp = { 'service-wallet-signature': SANDBOX_SIGNATURE };
     const { requestId } = await operation.requestSignature();
     const headers = { ...stamp, 'request-id': requestId };
     expect(statusAndCodeOf(await operation.call({ headers: stamp }))).toEqual(
@@ -233,7 +233,7 @@ describe('the fixed signature of the sandbox', () => {
     };
     const send = async () => {
       const { requestId } = await operation.requestSignature();
-      const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
+      const headers = { 'service-wallet-signature': SANDBOX_SIGNATURE, 'request-id': requestId };
       expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     };
     await send();
@@ -247,7 +247,7 @@ describe('the fixed signature of the sandbox', () => {
     const operation = await signedTestOperation(app, { as: app.production });
     await operation.openSession();
     const { requestId } = await operation.requestSignature();
-    const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
+    const headers = { 'service-wallet-signature': SANDBOX_SIGNATURE, 'request-id': requestId };
     expect(statusAndCodeOf(await operation.call({ headers }))).toEqual(
       unauthorizedWith('WALLET_SIGNATURE_MALFORMED'),
     );

@@ -1,6 +1,6 @@
-// Operations with a signed retry, as two functions: `begin` validates a request without a signature and
-// returns what has to be signed; `perform` executes it after a valid signature. The rest is common to all.
-// `perform` can require another signature.
+// Operations with a signed retry, as two functions: `begin` validates a request without a signature
+// and returns what has to be signed; `perform` executes it after a valid signature, and can require
+// another signature. All other steps are common to every operation.
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 import type {
@@ -52,7 +52,7 @@ export interface Steps<C extends Contract> {
   /** Validates the request. Replies immediately if no signature is needed. */
   begin(ctx: Ctx, input: Input<C>, headers: Headers): Promise<Outcome>;
   /** Executes the request. Repeats the validation of `begin`. */
-  perform(ctx: Ctx, input: Input<C>, act: Authorization): Promise<Outcome>;
+  perform(ctx: Ctx, input: Input<C>, authorization: Authorization): Promise<Outcome>;
   /** Whether this request goes to `begin` with any headers. */
   isDirect?(input: Input<C>): boolean;
   /**
@@ -64,7 +64,7 @@ export interface Steps<C extends Contract> {
 
 export interface SignedOperation extends Bound<Ctx> {
   /** Executes a stored request with `perform`. */
-  resume(ctx: Ctx, input: Input, act: Authorization): Promise<Outcome>;
+  resume(ctx: Ctx, input: Input, authorization: Authorization): Promise<Outcome>;
   completion: Steps<Contract>['completion'];
 }
 

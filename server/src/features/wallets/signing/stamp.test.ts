@@ -88,7 +88,7 @@ describe('malformed stamps', () => {
     ['plain base64', `${Buffer.from(`${text}   `).toString('base64').slice(0, -4)}+/==`],
     ['too much padding', `${encodeBase64url(text)}===`],
     ['padding in the middle', encodeBase64url(text).replace('I', '=')],
-    ['a length that base64 never has', `${encodeBase64url(text.padEnd(336))}A`],
+    ['an impossible length of base64', `${encodeBase64url(text.padEnd(336))}A`],
     ['the JSON itself', text],
     ['no JSON', encodeBase64url('{publicKey}')],
     ['JSON followed by text', encodeBase64url(`${text}x`)],
@@ -109,7 +109,7 @@ describe('malformed stamps', () => {
     ['a signature that is not a string', stampHeader({ ...VECTOR, signature: [signature] })],
     ['a member twice', encodeBase64url(text.replace('{', `{"publicKey":"${publicKey}",`))],
     [
-      'a member twice, spelled otherwise',
+      'a duplicate member with an escaped name',
       encodeBase64url(text.replace('{', `{"publicKe\\u0079":"02",`)),
     ],
     ['a scheme twice', encodeBase64url(text.replace('}', `,"scheme":"${scheme}"}`))],
@@ -119,7 +119,10 @@ describe('malformed stamps', () => {
     ['a key of another form', stampHeader({ ...VECTOR, publicKey: `05${publicKey.slice(2)}` })],
     ['a key that is not hexadecimal', stampHeader({ ...VECTOR, publicKey: `03${'g'.repeat(64)}` })],
     ['a point off the curve', stampHeader({ ...VECTOR, publicKey: `02${'0'.repeat(63)}1` })],
-    ['a point beyond the field', stampHeader({ ...VECTOR, publicKey: `02${'f'.repeat(64)}` })],
+    [
+      'a coordinate outside the field',
+      stampHeader({ ...VECTOR, publicKey: `02${'f'.repeat(64)}` }),
+    ],
     derCase('an empty signature', ''),
     derCase('half a byte', signature.slice(1)),
     derCase('no hex', signature.replace('4', 'g')),
@@ -134,14 +137,17 @@ describe('malformed stamps', () => {
       'an integer with a long length',
       derSequence(`0281${derInteger(r).slice(2)}${derInteger(s)}`),
     ),
-    derCase('an integer without need padded', derSequence(derInteger(`00${r}`) + derInteger(s))),
+    derCase(
+      'an integer with unnecessary padding',
+      derSequence(derInteger(`00${r}`) + derInteger(s)),
+    ),
     derCase('a negative integer', derSequence(derInteger(`ff${r.slice(2)}`) + derInteger(s))),
     derCase('an empty integer', derSequence(derInteger('') + derInteger(s))),
     derCase('an integer of 34 bytes', derSequence(derInteger(`0080${r}`) + derInteger(s))),
     derCase('another type', derSequence(`03${derInteger(r).slice(2)}${derInteger(s)}`)),
     derCase('a set', signature.replace(/^30/, '31')),
-    derCase('a sequence cut short', signature.slice(0, -2)),
-  ])('is %s', (_, value) => {
+    derCase('a truncated sequence', signature.slice(0, -2)),
+  ])('are rejected: %s', (_, value) => {
     expect(parseStamp(value)).toBeUndefined();
   });
 
@@ -178,7 +184,7 @@ describe('Wycheproof', () => {
   );
 
   it.each(['valid', 'invalid', 'acceptable'])(
-    'gives the expected result for %s vectors',
+    'returns the expected result for %s vectors',
     (result) => {
       const chosen = cases.filter(({ parts }) => parts[1] === result);
       expect(chosen.length).toBeGreaterThan(0);

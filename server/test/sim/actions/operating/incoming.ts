@@ -8,7 +8,7 @@ import {
   returnHeldDeposit,
   reverseDeposit,
 } from '../../../../src/features/payments/pay-ins/index.ts';
-import { currentOf } from '../../../../src/features/payments/payouts/payout-jobs.ts';
+import { readCurrent } from '../../../../src/features/payments/payouts/payout-jobs.ts';
 import { receiveFunds } from '../../../../src/features/payments/quotes/index.ts';
 import { asIncoming } from '../../../../src/features/payments/transactions/rows.ts';
 import { onBehalfOf } from '../../harness/operator.ts';
@@ -323,7 +323,7 @@ async function decideHeld(sim: Sim): Promise<string> {
   const order = sim.chance.pick(heldDeposits);
   const releases = sim.chance.percent(50);
   const row = await onBehalfOf(sim, order.platform, async (ctx) => {
-    const incoming = await currentOf(ctx, order.id, asIncoming);
+    const incoming = await readCurrent(ctx, order.id, asIncoming);
     return releases ? releaseDeposit(ctx, incoming) : returnHeldDeposit(ctx, incoming);
   });
   if (row.status !== (releases ? 'COMPLETED' : 'FAILED'))
@@ -337,7 +337,7 @@ async function reverseBankDeposit(sim: Sim): Promise<string> {
   if (deposits.length === 0) return 'none';
   const order = sim.chance.pick(deposits);
   const row = await onBehalfOf(sim, order.platform, async (ctx) => {
-    const incoming = await currentOf(ctx, order.id, asIncoming);
+    const incoming = await readCurrent(ctx, order.id, asIncoming);
     return reverseDeposit(ctx, incoming);
   });
   return `${order.received}, ${row.status}`;

@@ -223,11 +223,13 @@ export function createControl(field: Field, options: ControlOptions): Control {
     hintOf(field),
   );
   const errorText = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
-  const head = isGroup ? h('legend', {}, labelOf(field)) : h('label', { for: id }, labelOf(field));
+  const labelElement = isGroup
+    ? h('legend', {}, labelOf(field))
+    : h('label', { for: id }, labelOf(field));
   const root = h(
     isGroup ? 'fieldset' : 'div',
     { class: 'field' },
-    head,
+    labelElement,
     hintText,
     errorText,
     ...body,
@@ -247,7 +249,7 @@ export function createControl(field: Field, options: ControlOptions): Control {
     }
   };
   const describe = (now: Field & DerivedField) => {
-    head.textContent = labelOf(now);
+    labelElement.textContent = labelOf(now);
     hintText.textContent = hintOf(now);
     hintText.hidden = !hintText.textContent;
     for (const each of marked) (each as HTMLInputElement).required = !now.optional;

@@ -31,16 +31,22 @@ const documentOfGap = ({ documents }: State, gap: Gap) =>
   documents.find((each) => each.id === gap.resourceId);
 
 function needOf(state: State, gap: Gap): Need | undefined {
-  const stored = documentOfGap(state, gap);
-  if (!stored && !gap.acceptedDocumentTypes) return undefined;
-  const holder = stored?.documentHolder ?? gap.resourceId;
-  const isIdentity = !!stored && IDENTITY_TYPES.includes(stored.documentType);
+  const storedDocument = documentOfGap(state, gap);
+  if (!storedDocument && !gap.acceptedDocumentTypes) return undefined;
+  const holder = storedDocument?.documentHolder ?? gap.resourceId;
+  const isIdentity = !!storedDocument && IDENTITY_TYPES.includes(storedDocument.documentType);
   const type = isIdentity ? 'MISSING_IDENTITY_DOCUMENT' : gap.type;
   const title = requirementTitle(type) + holderName(state, holder);
   if (isIdentity) return { key: `${holder} ${type}`, holder, title, accepted: IDENTITY_TYPES };
-  const accepted = gap.acceptedDocumentTypes ?? (stored ? [stored.documentType] : []);
-  const key = stored ? `${holder} ${stored.documentType}` : `${holder} ${type}`;
-  return { key, holder, title: stored ? labelFor(stored.documentType) : title, accepted };
+  const accepted =
+    gap.acceptedDocumentTypes ?? (storedDocument ? [storedDocument.documentType] : []);
+  const key = storedDocument ? `${holder} ${storedDocument.documentType}` : `${holder} ${type}`;
+  return {
+    key,
+    holder,
+    title: storedDocument ? labelFor(storedDocument.documentType) : title,
+    accepted,
+  };
 }
 
 /** Proofs that are required now, after those that were required earlier. */
@@ -102,8 +108,12 @@ const documentFields = (isIdentity: readonly string[]): Field[] => [
   },
 ];
 
-function fieldsFor(accepted: readonly string[], sides: readonly string[], most: number): Field[] {
-  const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(most)}.`;
+function fieldsFor(
+  accepted: readonly string[],
+  sides: readonly string[],
+  maxBytes: number,
+): Field[] {
+  const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(maxBytes)}.`;
   const twoSided = accepted.filter((type) => TWO_SIDED_TYPES.includes(type));
   const singleSided = accepted.filter((type) => !TWO_SIDED_TYPES.includes(type));
   const condition = (is: readonly string[]) => ({ field: 'documentType', is });

@@ -27,11 +27,11 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 /** A button with an action; pressing it again while the action runs has no effect. */
 export function action(
   text: string,
-  press: () => Promise<void> | void,
+  run: () => Promise<void> | void,
   { kind = 'plain', label }: { kind?: string; label?: string } = {},
 ): HTMLButtonElement {
   const button = h('button', { type: 'button', class: kind, 'aria-label': label }, text);
-  button.addEventListener('click', () => void whileBusy(button, press));
+  button.addEventListener('click', () => void whileBusy(button, run));
   return button;
 }
 

@@ -142,9 +142,9 @@ export function createForm(options: FormOptions): Form {
     for (const each of controls) each.showError('');
     if (missing.length) {
       for (const each of missing) each.showError(emptyMessage(each.field));
-      const entries = missing.map((each) => ({
-        text: emptyMessage(each.field),
-        target: each.focus,
+      const entries = missing.map((control) => ({
+        text: emptyMessage(control.field),
+        target: control.focus,
       }));
       return showErrorSummary(summaryContainer, entries);
     }

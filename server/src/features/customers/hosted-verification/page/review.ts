@@ -10,8 +10,8 @@ import type { CheckStatus, Outcome, Stage, State, Step } from './types.ts';
 
 function formatValue(field: Field, value: unknown): string {
   const last = field.name.split('.').at(-1) ?? '';
-  const labelOfValue = (each: unknown) => {
-    const text = String(each);
+  const labelOfValue = (item: unknown) => {
+    const text = String(item);
     if (field.kind === 'country' || field.kind === 'countries') return countryName(text);
     if (field.kind === 'choice' || field.kind === 'choices') return labelFor(text, last);
     return field.kind === 'date' ? formatDate(text) : text;

@@ -18,7 +18,7 @@ describe('bitcoinDigest', () => {
 
 const VIRES = 'vires is numeris';
 const TREZOR = 'This is an example of a signed message.';
-const LONG = 'VeryLongMessage!'.repeat(64);
+const LONG_MESSAGE = 'VeryLongMessage!'.repeat(64);
 const TREZOR_LONG =
   '5ff795c29aef7538f8b3bdb2e8add0d0722ad630a140b6aefd504a5a895cbd867cbb00981afc50edd0398211' +
   'e8d7c304bb8efa461181bc0afa67ea4a720a89ed';
@@ -50,13 +50,13 @@ describe('bip137', () => {
       VIRES,
       'KF8nHqFr3K2UKYahhX3soVeoW8W1ECNbr0wfck7lzyXjCS5Q16Ek45zyBuy1Fiy9sTPKVgsqqOuPvbycuVSSVl8=',
     ],
-    ['14LmW5k4ssUrtbAB4255zdqv3b4w1TuX9e', LONG, base64Of(`20${TREZOR_LONG}`)],
+    ['14LmW5k4ssUrtbAB4255zdqv3b4w1TuX9e', LONG_MESSAGE, base64Of(`20${TREZOR_LONG}`)],
     ['14LmW5k4ssUrtbAB4255zdqv3b4w1TuX9e', TREZOR, base64Of(`20${TREZOR_SHORT}`)],
     ['mirio8q3gtv7fhdnmb3TpZ4EuafdzSs7zL', TREZOR, base64Of(`20${TREZOR_SHORT}`)],
     ['3CwYaeWxhpXXiHue3ciQez1DLaTEAXcKa1', TREZOR, base64Of(`24${TREZOR_SHORT}`)],
     ['bc1qyjjkmdpu7metqt5r36jf872a34syws33s82q2j', TREZOR, base64Of(`28${TREZOR_SHORT}`)],
     ['tb1qyjjkmdpu7metqt5r36jf872a34syws336p3n3p', TREZOR, base64Of(`28${TREZOR_SHORT}`)],
-    ['bc1qyjjkmdpu7metqt5r36jf872a34syws33s82q2j', LONG, base64Of(`28${TREZOR_LONG}`)],
+    ['bc1qyjjkmdpu7metqt5r36jf872a34syws33s82q2j', LONG_MESSAGE, base64Of(`28${TREZOR_LONG}`)],
     [
       '1JwSSubhmg6iPtRjtyqhUYYH7bZg3Lfy1T',
       TREZOR,

@@ -18,8 +18,8 @@ const hash160 = (bytes: Uint8Array): Uint8Array => ripemd160(sha256(bytes));
 function prefixWithLength(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length < 0xfd) return Buffer.concat([Buffer.of(bytes.length), bytes]);
-  const head = Buffer.from([0xfd, bytes.length & 0xff, bytes.length >> 8]);
-  return Buffer.concat([head, bytes]);
+  const lengthPrefix = Buffer.from([0xfd, bytes.length & 0xff, bytes.length >> 8]);
+  return Buffer.concat([lengthPrefix, bytes]);
 }
 
 /** The digest of a message of up to 65,535 bytes. */

@@ -17,8 +17,8 @@ export function decodeHex(text: string): Buffer | undefined {
 
 function digestOf(chain: string, message: string): Uint8Array {
   const bytes = Buffer.from(message, 'utf8');
-  const head = Buffer.from(`\x19${chain} Signed Message:\n${bytes.length}`, 'utf8');
-  return keccak_256(Buffer.concat([head, bytes]));
+  const prefix = Buffer.from(`\x19${chain} Signed Message:\n${bytes.length}`, 'utf8');
+  return keccak_256(Buffer.concat([prefix, bytes]));
 }
 
 /** The digest that an EVM wallet signs. */
@@ -40,7 +40,10 @@ export const provesEvm = (address: string, message: string, signature: string): 
   recoverAddress(evmDigest(message), signature)?.equals(Buffer.from(address.slice(2), 'hex')) ??
   false;
 
-/** The same on Tron, whose addresses are base58 of 0x41 and those 20 bytes. */
+/**
+ * Whether the key of this Tron address signed the message. Tron addresses are base58 of 0x41 and
+ * the same 20 bytes.
+ */
 export function provesTron(address: string, message: string, signature: string): boolean {
   const owner = recoverAddress(digestOf('TRON', message), signature);
   return !!owner && base58check.encode(Buffer.concat([Buffer.of(0x41), owner])) === address;

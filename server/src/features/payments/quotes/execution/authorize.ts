@@ -20,7 +20,7 @@ import { paymentOf, quoteOf, quoteView } from '../quote.ts';
 import type { QuoteRow } from '../store.ts';
 import { authorizeQuote, resendQuoteScaCode } from './authorize-contract.ts';
 import { startPayment } from './execute.ts';
-import { aboutOf, describePayment, pendingChallengeOf, requestAuthorization } from './sca.ts';
+import { actionOf, describePayment, pendingChallengeOf, requestAuthorization } from './sca.ts';
 import { signedPaymentOf } from './wallet.ts';
 
 interface PendingAuthorization {
@@ -70,8 +70,8 @@ async function authorize(
   await checkLock(ctx, authorizer.customer.id);
   await checkSession(ctx, authorizer.customer.id);
   const { endUserIpAddress: ip, ...proof } = body;
-  const subject = aboutOf(quote, payment, row);
-  const rejection = await prove(ctx, authorizer, row, { about: subject, proof, ip });
+  const subject = actionOf(quote, payment, row);
+  const rejection = await prove(ctx, authorizer, row, { action: subject, proof, ip });
   if (rejection) return rejection;
   const current = await releaseOrExecute(ctx, parts, pendingAuthorization);
   return { status: 200 as const, body: await quoteView(ctx, quote, current) };
@@ -81,7 +81,7 @@ async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void>
   const { quote, payment, row, authorizer } = await pendingAuthorizationOf(ctx, quoteId);
   const description = await describePayment(ctx, payment);
   await resendCode(ctx, parts, authorizer, row, {
-    about: aboutOf(quote, payment, row),
+    action: actionOf(quote, payment, row),
     description,
   });
 }

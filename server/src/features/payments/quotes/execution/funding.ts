@@ -1,6 +1,6 @@
-// External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the payment
-// continues, or it fails and the funds are returned. `receiveFunds` is the only entry point for funds that
-// arrive: they name a quote, a payment reference or an account.
+// External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the
+// payment continues, or it fails and the funds are returned. `receiveFunds` is the only entry point
+// for funds that arrive: they identify a quote, a payment reference or an account.
 
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
@@ -41,12 +41,12 @@ import { type Deposit, receiveDeposit, rejectDeposit } from '../../pay-ins/index
 import {
   type ConnectorsOf,
   createRailJobHandler,
-  currentOf,
   debitOf,
-  loadOf,
+  loadPayment,
   postpone,
   type RailTransfer,
   RailTransferInput,
+  readCurrent,
 } from '../../payouts/index.ts';
 import { postAndNotify } from '../../presentation/index.ts';
 import { fundedOf } from '../../refunds/index.ts';
@@ -153,13 +153,13 @@ async function receiveUnexpectedFunds(
   });
 }
 
-interface Waiting {
+interface NamedQuote {
   quote: QuoteRow;
   payment: OutgoingRow;
 }
 
 /** The quote and the payment that the funds are for. */
-async function findNamedQuote(ctx: Ctx, { quoteId, reference }: FundsNotice): Promise<Waiting> {
+async function findNamedQuote(ctx: Ctx, { quoteId, reference }: FundsNotice): Promise<NamedQuote> {
   const transactionId = reference === undefined ? undefined : transactionIdOfReference(reference);
   const transaction =
     transactionId === undefined ? undefined : await readTransaction(ctx, transactionId);
@@ -170,7 +170,7 @@ async function findNamedQuote(ctx: Ctx, { quoteId, reference }: FundsNotice): Pr
       ? new Fault('QUOTE_NOT_FOUND', 'Quote not found.')
       : new Fault('REFERENCE_NOT_FOUND', 'Payment reference not found.');
   }
-  const payment = await currentOf(ctx, quote.transaction_id, asOutgoing);
+  const payment = await readCurrent(ctx, quote.transaction_id, asOutgoing);
   if (payment.source.sourceType !== 'REALTIME_FUNDING') {
     throw invalidField('quoteId', 'must be a quote with a REALTIME_FUNDING source');
   }
@@ -194,9 +194,10 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
 }
 
 /**
- * Reverses the debit or deposit that funded a payment, after the payment was made. The balance of the payer
- * is debited, else the balance of the platform; if neither has an account in this currency, suspense is
- * debited and a person decides. Returns false if the reversal was already posted.
+ * Reverses the debit or deposit that funded a payment, after the payment was made. The balance of
+ * the payer is debited, else the balance of the platform; if neither has an account in this
+ * currency, suspense is debited and an operator decides. Returns false if the reversal was already
+ * posted.
  */
 export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
   if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;
@@ -259,12 +260,12 @@ export async function applyFundingStatus(
 const cancelFunding =
   (connectors: ConnectorsOf) =>
   async (runtime: Runtime, job: JobOf<typeof CANCEL_FUNDING>): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job, asOutgoing);
+    const { row, caller } = await loadPayment(runtime, job, asOutgoing);
     const { rail } = connectors(caller.environment);
     const now = await runtime.clocks.nowOf(caller);
     if (row.funds !== 'AWAITED' || !rail?.cancel) {
       const stage = async (ctx: Ctx) =>
-        void rejectCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
+        void rejectCancel(ctx, await readCurrent(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_FUNDING_DEBIT, row.id)) {
@@ -275,7 +276,7 @@ const cancelFunding =
     return {
       caller,
       stage: async (ctx) => {
-        const current = await currentOf(ctx, row.id, asOutgoing);
+        const current = await readCurrent(ctx, row.id, asOutgoing);
         if (response === 'cancelled')
           await applyFundingStatus(ctx, current, { state: 'cancelled' });
         if (response === 'rejected') rejectCancel(ctx, current);
@@ -284,7 +285,7 @@ const cancelFunding =
   };
 
 const FUNDING: RailTransfer<OutgoingRow> = {
-  as: asOutgoing,
+  narrow: asOutgoing,
   instructionOf: debitOf,
   apply: applyFundingStatus,
   isDue: (row, request) => request === 'check' || row.funds === 'AWAITED',

@@ -1,5 +1,5 @@
-// Payments to Lightning invoices, at the time the published ones were issued: amount, expiry, and one payment
-// per invoice across owners and under concurrency.
+// Payments to Lightning invoices, at the issue time of the published test invoices: amount, expiry,
+// and one payment per invoice across owners and under concurrency.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -85,7 +85,7 @@ const execute = ({ options }: Payer, { body }: { body: { id: string } }) =>
 const outcomeOf = ({ status, body }: { status: number; body: { code?: string } }) =>
   status < 300 ? status : [status, body.code];
 
-const USED = [400, 'INVALID_RECEIVER'];
+const ALREADY_USED = [400, 'INVALID_RECEIVER'];
 
 describe('invoice', () => {
   it('is paid with its exact amount only', async () => {
@@ -138,9 +138,9 @@ describe('invoice', () => {
     ]);
     const outcomes = responses.map(outcomeOf);
     expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
-    expect(outcomes.filter((each) => each !== 200)).toEqual([USED, USED]);
-    expect(outcomeOf(await requestQuote(from, to))).toEqual(USED);
-    expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(USED);
+    expect(outcomes.filter((each) => each !== 200)).toEqual([ALREADY_USED, ALREADY_USED]);
+    expect(outcomeOf(await requestQuote(from, to))).toEqual(ALREADY_USED);
+    expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(ALREADY_USED);
     await app.settle();
     const results = await Promise.all(
       [from, otherPayer].map(
@@ -158,12 +158,12 @@ describe('invoice', () => {
       await requestQuote(from, to),
     ];
     expect(outcomeOf(await execute(from, firstResponse))).toBe(200);
-    expect(outcomeOf(await execute(from, secondResponse))).toEqual(USED);
+    expect(outcomeOf(await execute(from, secondResponse))).toEqual(ALREADY_USED);
     await app.settle();
     const { body } = await app.call('GET', `/transactions/${firstResponse.body.transactionId}`);
     expect(body.status).toBe('FAILED');
     expect(outcomeOf(await execute(from, secondResponse))).toBe(200);
-    expect(outcomeOf(await requestQuote(from, to))).toEqual(USED);
+    expect(outcomeOf(await requestQuote(from, to))).toEqual(ALREADY_USED);
   });
 
   it('is rejected at each step after expiry', async () => {

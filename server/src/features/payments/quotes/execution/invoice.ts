@@ -53,7 +53,7 @@ export async function checkInvoice(ctx: Ctx, target: Target, amount: bigint): Pr
   await findInvoiceUse(ctx, invoice);
 }
 
-/** The same for a payment that starts. It reserves the invoice. */
+/** Checks the invoice for a payment that starts, and reserves it. */
 export async function reserveInvoice(
   ctx: Ctx,
   target: Target,

@@ -16,7 +16,7 @@ import type { Progress } from '../../../../connectors/ports/index.ts';
 import { transitionInternalAccount } from '../../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
-import { applyPayoutStatus, currentOf } from '../../payouts/payout-jobs.ts';
+import { applyPayoutStatus, readCurrent } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { applyFundingStatus } from './funding.ts';
 
@@ -34,7 +34,7 @@ const transition = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =
 
 const notify = (id: string, apply: typeof applyPayoutStatus, progress: Progress) =>
   app.operate(async (ctx) => {
-    await apply(ctx, await currentOf(ctx, id, asOutgoing), progress);
+    await apply(ctx, await readCurrent(ctx, id, asOutgoing), progress);
   });
 
 const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
@@ -94,7 +94,7 @@ describe('returned debit', () => {
   it.each([
     ['005', 'while it is awaited'],
     ['002', 'after it failed'],
-  ])('…%s %s has no ledger effect, even if repeated', async (suffix) => {
+  ])('of an account with suffix %s has no ledger effect %s, even if repeated', async (suffix) => {
     const { account, id } = await createDebitedQuote(suffix);
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await getTransaction(id)).status).toBe('FAILED');

@@ -14,7 +14,7 @@ import {
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
-import { currentOf } from '../../payouts/payout-jobs.ts';
+import { readCurrent } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { applyFundingStatus } from './funding.ts';
 
@@ -313,7 +313,7 @@ describe('quote funded by debit', () => {
     await fundAccount(app, account.id, 30_00);
     await app.advance(3 * 24 * 60 * MINUTE);
     await app.operate(async (ctx) => {
-      const row = await currentOf(ctx, quote.transactionId, asOutgoing);
+      const row = await readCurrent(ctx, quote.transactionId, asOutgoing);
       await applyFundingStatus(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' });
     });
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });

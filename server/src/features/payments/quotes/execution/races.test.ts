@@ -17,7 +17,7 @@ import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
 import { createLog, type Log } from '../../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate } from '../../../../runtime/operation/operate.ts';
-import { currentOf, payoutJobs } from '../../payouts/payout-jobs.ts';
+import { payoutJobs, readCurrent } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { expirySweep } from '../expiry.ts';
 import { startPayment } from './execute.ts';
@@ -28,13 +28,13 @@ beforeAll(async () => {
   quietLog = createLog(app.effects, 'silent', () => {});
 });
 
-interface Quoted {
+interface CreatedQuote {
   id: string;
   transactionId: string;
   expiresAt: string;
 }
 
-async function createQuote(from: string, to: string, amount = 100_00): Promise<Quoted> {
+async function createQuote(from: string, to: string, amount = 100_00): Promise<CreatedQuote> {
   return ok(await app.call('POST', '/quotes', quoteBody(from, to, amount)), 201);
 }
 
@@ -42,7 +42,7 @@ const execute = (id: string) => app.call('POST', `/quotes/${id}/execute`);
 const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 async function start(ctx: Ctx, id: string) {
-  return startPayment(ctx, await currentOf(ctx, id, asOutgoing));
+  return startPayment(ctx, await readCurrent(ctx, id, asOutgoing));
 }
 
 /** Runs `work` and, on its first attempt only, `concurrentWork` between its reads and its commit. */

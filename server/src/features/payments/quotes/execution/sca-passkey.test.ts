@@ -42,13 +42,14 @@ const fieldsOf = ({ status, body }: ApiResponse) => [
   body.details?.errors?.map(({ field }: { field: string }) => field),
 ];
 
-interface Waiting {
+interface PendingQuote {
   id: string;
   transactionId: string;
   scaChallenge: { expiresAt: string; passkeyAssertionOptions: { challenge: string } };
 }
 
-const challengeOf = ({ scaChallenge }: Waiting) => scaChallenge.passkeyAssertionOptions.challenge;
+const challengeOf = ({ scaChallenge }: PendingQuote) =>
+  scaChallenge.passkeyAssertionOptions.challenge;
 
 describe('passkey in the sandbox', () => {
   let payer: ScaPayer;
@@ -58,11 +59,11 @@ describe('passkey in the sandbox', () => {
     ({ device } = await factorFixture(app).enrollPasskey(payer.person.id));
   });
 
-  async function createPendingQuote(): Promise<Waiting> {
+  async function createPendingQuote(): Promise<PendingQuote> {
     const { quote } = await createQuotedPayout(app, payer, { amount: 10_00 });
     return ok(await execute(app, quote.id, BY_PASSKEY), 200);
   }
-  const signChallengeOf = (quote: Waiting, from = quote) => ({
+  const signChallengeOf = (quote: PendingQuote, from = quote) => ({
     passkeyAssertion: assertionJson(device, challengeOf(from)),
     origin: ORIGIN,
   });
@@ -97,9 +98,9 @@ describe('passkey in the sandbox', () => {
       currency: 'EUR',
       amount: 10_000_000,
     });
-    const firstQuote: Waiting = ok(await execute(app, quote.id, BY_PASSKEY), 200);
+    const firstQuote: PendingQuote = ok(await execute(app, quote.id, BY_PASSKEY), 200);
     await setTwoSteps(false);
-    const secondQuote: Waiting = ok(
+    const secondQuote: PendingQuote = ok(
       await authorize(app, quote.id, signChallengeOf(firstQuote)),
       200,
     );
@@ -238,7 +239,7 @@ describe('passkey in production', () => {
     const payer = await createPayerWithPasskey(1_000_00);
     const { device, origin } = payer;
     const id = await createQuote(payer);
-    const quote: Waiting = ok(await execute(app, id, BY_PASSKEY, options), 200);
+    const quote: PendingQuote = ok(await execute(app, id, BY_PASSKEY, options), 200);
 
     const submitAssertion = (overrides: object = {}, challenge = challengeOf(quote)) =>
       authorize(

@@ -39,10 +39,10 @@ const get = async (path: string) => ok(await app.call('GET', path), 200);
 const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
-const setTwoSteps = (on: boolean) =>
+const setTwoSteps = (isEnabled: boolean) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);
-    if (row) ctx.update(platforms, row, { sca_two_steps: on });
+    if (row) ctx.update(platforms, row, { sca_two_steps: isEnabled });
   });
 
 /** Events of the payment and its source account, in order: `PENDING`, `900 of 1000`. */

@@ -15,13 +15,13 @@ import {
   requireExternalAccount,
 } from '../../../payees/external-accounts/index.ts';
 import {
-  type About,
   type ChallengeRow,
   findPendingChallenge,
   isRegulated,
   needsSca,
   openChallenge,
   presentChallenge,
+  type ScaAction,
   type ScaParts,
   type ScaParty,
 } from '../../../sca/authentication/index.ts';
@@ -94,7 +94,7 @@ export function stepsOf(platform: PlatformRow, payment: OutgoingRow): Purpose[] 
 }
 
 /** The data that the proof of a step is bound to. Amounts are in minor units, as text. */
-const describeStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null): About => ({
+const describeStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null): ScaAction => ({
   kind: 'PAYMENT',
   subject: quote.id,
   binding: canonical({
@@ -109,8 +109,8 @@ const describeStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | nul
   }),
 });
 
-/** The same for a pending step. */
-export const aboutOf = (quote: QuoteRow, payment: OutgoingRow, row: ChallengeRow): About =>
+/** The data of a pending step. */
+export const actionOf = (quote: QuoteRow, payment: OutgoingRow, row: ChallengeRow): ScaAction =>
   describeStep(quote, payment, row.purpose);
 
 async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
@@ -177,5 +177,5 @@ export async function challengeView(ctx: Ctx, quote: QuoteRow, payment: Outgoing
     readCustomer(ctx, payment.customer_id),
   ]);
   if (!row || !customer || customer.deleted_at !== null) return undefined;
-  return presentChallenge(ctx, { customer, platform }, row, aboutOf(quote, payment, row));
+  return presentChallenge(ctx, { customer, platform }, row, actionOf(quote, payment, row));
 }

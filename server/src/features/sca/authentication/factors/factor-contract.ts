@@ -84,10 +84,10 @@ const ConfirmResponse = named(
   }),
 );
 
-const COMMON = { tag: SCA_TAG, query: customerParams } as const;
+const COMMON_FIELDS = { tag: SCA_TAG, query: customerParams } as const;
 
 export const listScaFactors = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'listScaFactors',
   method: 'GET',
   path: '/sca/factors',
@@ -102,7 +102,7 @@ export const listScaFactors = operation({
 });
 
 export const startScaFactorEnrollment = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'startScaFactorEnrollment',
   method: 'POST',
   path: '/sca/factors',
@@ -127,7 +127,7 @@ export const startScaFactorEnrollment = operation({
 });
 
 export const confirmScaFactorEnrollment = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'confirmScaFactorEnrollment',
   method: 'POST',
   path: '/sca/factors/confirm',
@@ -146,7 +146,7 @@ export const confirmScaFactorEnrollment = operation({
 });
 
 export const deleteScaFactor = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'deleteScaFactor',
   method: 'DELETE',
   path: '/sca/factors/{credentialId}',

@@ -30,17 +30,17 @@ import {
   enrollmentId,
   factorOf,
   isSandbox,
+  normalizedCode,
   openFacts,
   SANDBOX_CODE,
   sealFacts,
   type TotpFacts,
-  typedCode,
 } from './factors.ts';
 import { creationOptions, type PasskeyFacts, readRegistration, siteOf } from './passkey.ts';
 import { generateRecoveryCodes, recoveryDigest } from './recovery-codes.ts';
 
 const ENROLLMENT_MS = 10 * 60_000;
-const MAX_WRONG = 5;
+const MAX_FAILED_ATTEMPTS = 5;
 const CHALLENGE_BYTES = 32;
 
 interface PendingPasskey {
@@ -108,7 +108,7 @@ async function requirePendingEnrollment(
   type: EnrolledType,
 ): Promise<EnrollmentRow> {
   const row = await ctx.read(scaEnrollments, enrollmentId(customer.id, type));
-  if (row && row.wrong < MAX_WRONG && ctx.now < row.expires_at) return row;
+  if (row && row.wrong < MAX_FAILED_ATTEMPTS && ctx.now < row.expires_at) return row;
   throw invalidField('type', 'has no pending enrollment; start a new one');
 }
 
@@ -165,7 +165,7 @@ async function confirmTotp(ctx: Ctx, party: ScaParty, input: { secret: string; c
     const message = 'does not match the pending enrollment';
     return rejectAttempt(ctx, row, [{ field: 'secret', message }]);
   }
-  const code = typedCode(input.code);
+  const code = normalizedCode(input.code);
   const isSimulated = isSandbox(ctx) && code === SANDBOX_CODE;
   const step = isSimulated ? 0 : stepOf(secret, code, { now: ctx.effects.now(), after: 0 });
   if (step === undefined)

@@ -288,7 +288,7 @@ describe('an app', () => {
 });
 
 describe('a code of an app', () => {
-  it('is accepted once, and no earlier code after it', async () => {
+  it('is accepted once, and earlier codes are rejected afterwards', async () => {
     const id = await createScaCustomer();
     const { base32 } = await fixture.enrollTotp(id);
     const now = app.effects.now();
@@ -311,7 +311,7 @@ describe('a code of an app', () => {
     expect(all.filter(Boolean)).toHaveLength(1);
   });
 
-  it('can be a recovery code if these are accepted: each once, in any notation', async () => {
+  it('can be a recovery code where recovery codes are accepted: each once, in any notation', async () => {
     const id = await createScaCustomer();
     const { recoveryCodes } = await fixture.enrollTotp(id);
     const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;
@@ -387,7 +387,7 @@ describe('deleteScaFactor', () => {
 });
 
 describe('a reset', () => {
-  it('is completed by the enrollment of the same factor, and only by it', async () => {
+  it('is completed only by the enrollment of the same factor', async () => {
     const id = await createScaCustomer();
     const reset = (factor: 'TOTP' | 'PASSKEY', status: 'COMPLETED' | 'INITIATED') =>
       app.operate(

@@ -49,8 +49,8 @@ export const openFacts = <T>(
 export const enrolledRows = (ctx: Ctx, customerId: string): Promise<FactorRow[]> =>
   ctx.db.find(scaFactors, { customer_id: customerId });
 
-/** Removes white space: customers type codes in the groups in which they are shown. */
-export const typedCode = (code: string | null | undefined): string =>
+/** Removes white space, because customers type codes in the groups in which they are displayed. */
+export const normalizedCode = (code: string | null | undefined): string =>
   (code ?? '').replaceAll(/\s/g, '');
 
 /** Whether the customer has a verified phone number. */

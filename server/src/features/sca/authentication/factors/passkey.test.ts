@@ -174,7 +174,7 @@ describe('a passkey', () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('needs a site in production', async () => {
+  it('requires a configured site in production', async () => {
     const platform = await app.newPlatform('Siteless', { environment: 'production' });
     const siteless = factorFixture(app, { as: platform });
     const id = await createScaCustomer(platform);

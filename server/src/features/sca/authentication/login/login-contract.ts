@@ -126,7 +126,7 @@ const RecordSecurityEventResponse = named(
   ),
 );
 
-const COMMON = {
+const COMMON_FIELDS = {
   method: 'POST',
   tag: SCA_TAG,
   permission: 'MANAGE',
@@ -134,7 +134,7 @@ const COMMON = {
 } as const;
 
 export const startScaLogin = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'startScaLogin',
   path: '/sca/login/start',
   summary: 'Start an SCA login',
@@ -168,7 +168,7 @@ function completeErrors(body: unknown): FieldError[] {
 }
 
 export const completeScaLogin = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'completeScaLogin',
   path: '/sca/login/complete',
   summary: 'Complete an SCA login',
@@ -187,7 +187,7 @@ export const completeScaLogin = operation({
 });
 
 export const recordSecurityEvent = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'recordSecurityEvent',
   path: '/sca/record-event',
   summary: 'Record a security event',

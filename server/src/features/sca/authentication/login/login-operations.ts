@@ -18,17 +18,17 @@ import {
   resetLockout,
 } from '../../lockout/index.ts';
 import {
-  type About,
   checkEnrolled,
   findPendingChallenge,
   openChallenge,
   passkeyRequestFor,
   prove,
   rejectProof,
+  type ScaAction,
   type ScaParty,
 } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';
-import { typedCode, verifyTotp } from '../factors/factors.ts';
+import { normalizedCode, verifyTotp } from '../factors/factors.ts';
 import { type ScaParts, scaCustomer } from '../parts.ts';
 import { type ChallengeRow, scaChallenges } from '../store.ts';
 import { completeScaLogin, recordSecurityEvent, startScaLogin } from './login-contract.ts';
@@ -36,7 +36,7 @@ import { completeScaLogin, recordSecurityEvent, startScaLogin } from './login-co
 type CompleteRequest = Static<(typeof completeScaLogin)['body']>;
 type SecurityEvent = Static<(typeof recordSecurityEvent)['body']>['eventType'];
 
-const describeLogin = ({ id }: CustomerRow): About => ({
+const describeLogin = ({ id }: CustomerRow): ScaAction => ({
   kind: 'LOGIN',
   subject: id,
   binding: canonical({ login: id }),
@@ -47,13 +47,13 @@ async function start(ctx: Ctx, parts: ScaParts, party: ScaParty, factor: ScaFact
     await checkEnrolled(ctx, party.customer, factor, 'factor');
     return { status: 200, body: { factor } } as const;
   }
-  const about = describeLogin(party.customer);
-  const row = await openChallenge(ctx, parts, party, { ...about, factor, field: 'factor' });
+  const action = describeLogin(party.customer);
+  const row = await openChallenge(ctx, parts, party, { ...action, factor, field: 'factor' });
   if (factor === 'SMS_OTP') {
     const body = { factor, challengeId: row.id, expiresAt: iso(row.expires_at) };
     return { status: 200, body } as const;
   }
-  const { options: passkeyOptions, ...site } = await passkeyRequestFor(ctx, party, row, about);
+  const { options: passkeyOptions, ...site } = await passkeyRequestFor(ctx, party, row, action);
   return { status: 200, body: { factor, passkeyOptions, ...site } } as const;
 }
 
@@ -92,9 +92,9 @@ async function proveLogin(
   const { customer } = party;
   if (factor !== 'TOTP') {
     const row = await challengeOf(ctx, customer, body);
-    return prove(ctx, party, row, { about: describeLogin(customer), proof, ip });
+    return prove(ctx, party, row, { action: describeLogin(customer), proof, ip });
   }
-  if (!(await verifyTotp(ctx, customer, typedCode(proof.code), { recovery: true }))) {
+  if (!(await verifyTotp(ctx, customer, normalizedCode(proof.code), { recovery: true }))) {
     return rejectProof(ctx, customer, 'LOGIN_FAILED', { factor, ip });
   }
   recordScaEvent(ctx, customer, 'LOGIN', { factor, ip });

@@ -92,19 +92,19 @@ const TwoFactorResetCompleteRequest = named(
   ),
 );
 
-const COMMON = {
+const COMMON_FIELDS = {
   tag: SCA_TAG,
   query: customerParams,
 } as const;
 
 const resetParams = {
-  ...COMMON,
+  ...COMMON_FIELDS,
   params: Type.Object({ resetId: Type.String({ description: 'ID of the factor reset.' }) }),
   notFound: 'NOT_FOUND',
 } as const;
 
 export const startTwoFactorReset = operation({
-  ...COMMON,
+  ...COMMON_FIELDS,
   operationId: 'startTwoFactorReset',
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   method: 'POST',

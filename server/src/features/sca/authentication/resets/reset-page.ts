@@ -38,7 +38,7 @@ const DONE: Readonly<Record<LivenessProgress['state'], PageContent>> = {
   waiting: CHECK_PENDING,
 };
 
-interface Found {
+interface ResetOfLink {
   row: ResetRow;
   customer: CustomerRow;
 }
@@ -46,7 +46,7 @@ interface Found {
 const resetOf = async ({ db }: Runtime, token: string): Promise<ResetRow | undefined> =>
   (await db.find(scaResets, { token_hash: sha256Hex(token) }))[0];
 
-async function findByToken(runtime: Runtime, token: string): Promise<Found | undefined> {
+async function findByToken(runtime: Runtime, token: string): Promise<ResetOfLink | undefined> {
   const { db, clocks } = runtime;
   const row = await resetOf(runtime, token);
   if (row?.status !== 'INITIATED') return undefined;

@@ -59,9 +59,9 @@ const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) a
 const sessionOf = async (id: string) =>
   (await app.runtime.db.read(scaLockouts, id))?.session_expires_at;
 
-let counter = 0;
+let phoneCount = 0;
 /** An unused phone number, in the two parts of the request. */
-const createMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++counter}` });
+const createMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++phoneCount}` });
 
 describe('a reset of an app', () => {
   it('removes the app, logs the customer out, and is completed when another app is enrolled', async () => {
@@ -148,7 +148,7 @@ describe('a reset of codes by SMS', () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
-    // As a change of the customer leaves it while its platform requires no authentication.
+    // The state of a number that was changed while the platform required no authentication.
     const sql = 'update customers set contact_verification = null where id = $1';
     await app.runtime.db.query(sql, [id]);
     const mobile = { countryCode: '+49', number: '15112349999' };
@@ -183,7 +183,7 @@ describe('a reset of codes by SMS', () => {
   it('is rejected while codes of a wallet are sent to the number', async () => {
     const fixture = walletFixture(app);
     const address = { line1: '1 Weg', city: 'Bonn', postalCode: '53111', country: 'DE' };
-    const phoneNumber = `+49160999${1000 + ++counter}`;
+    const phoneNumber = `+49160999${1000 + ++phoneCount}`;
     const heldWallet = await fixture.createWalletCustomer({ address, phoneNumber });
     const { id } = heldWallet.customer;
     await app.runtime.db.query(

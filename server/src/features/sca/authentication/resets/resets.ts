@@ -13,7 +13,7 @@ import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { randomText, sha256Hex } from '../../../../runtime/security/crypto.ts';
 import { type CustomerRow, readCustomer } from '../../../customers/records/index.ts';
 import { systemCaller } from '../../../tenancy/platform/index.ts';
-import { type By, recordScaEvent, type ScaEventType } from '../../events/index.ts';
+import { type OperatorCause, recordScaEvent, type ScaEventType } from '../../events/index.ts';
 import type { ScaFactorName } from '../contract.ts';
 import { type ResetStatus, resetStates } from '../states.ts';
 import { type ResetRow, scaResets } from '../store.ts';
@@ -47,7 +47,7 @@ export const isOpen = ({ status }: Pick<ResetRow, 'status'>): boolean => OPEN.in
 
 interface ResetPatch extends Partial<Pick<ResetRow, 'expires_at' | 'completed_at' | 'enrollment'>> {
   /** The operator who decided, if one did. */
-  by?: By;
+  by?: OperatorCause;
 }
 
 /** Stages a transition with its audit event. */
@@ -140,7 +140,7 @@ export function decideReset(
   customer: CustomerRow,
   row: ResetRow,
   event: 'pass' | 'reject',
-  actor: By,
+  actor: OperatorCause,
 ): ResetRow {
   if (event === 'reject') return transitionReset(ctx, customer, row, event, { by: actor });
   const expires_at = ctx.now + REVIEW_MS;

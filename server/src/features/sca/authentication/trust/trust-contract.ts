@@ -35,7 +35,7 @@ const BeneficiaryTrustConfirm = named(
   ),
 );
 
-const COMMON = {
+const COMMON_FIELDS = {
   method: 'POST',
   tag: SCA_TAG,
   permission: 'MANAGE',
@@ -51,15 +51,15 @@ const START_TRUST =
 const START_UNTRUST =
   'Creates a challenge for removing the trust in an external account. Continue ' +
   'with `confirmBeneficiaryUntrust`.';
-const HOW =
+const FACTOR_CHOICE =
   'The challenge uses SMS_OTP if the customer has it, otherwise PASSKEY, otherwise TOTP. A ' +
   'new challenge replaces the previous one. No session is required.';
 
 // Sealed: the passkey options contain the credential id of the customer.
-const start = { ...COMMON, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
+const start = { ...COMMON_FIELDS, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
 
 const confirm = {
-  ...COMMON,
+  ...COMMON_FIELDS,
   body: BeneficiaryTrustConfirmRequest,
   replies: { 200: BeneficiaryTrustConfirm },
 } as const;
@@ -70,7 +70,7 @@ export const startBeneficiaryTrust = operation({
   errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/trust',
   summary: 'Start trusting a beneficiary',
-  description: `${START_TRUST} ${HOW}`,
+  description: `${START_TRUST} ${FACTOR_CHOICE}`,
 });
 
 export const confirmBeneficiaryTrust = operation({
@@ -91,7 +91,7 @@ export const startBeneficiaryUntrust = operation({
   errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/untrust',
   summary: 'Start removing beneficiary trust',
-  description: `${START_UNTRUST} ${HOW}`,
+  description: `${START_UNTRUST} ${FACTOR_CHOICE}`,
 });
 
 export const confirmBeneficiaryUntrust = operation({

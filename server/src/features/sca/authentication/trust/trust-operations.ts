@@ -15,11 +15,11 @@ import {
 } from '../../../payees/external-accounts/index.ts';
 import { checkLock } from '../../lockout/index.ts';
 import {
-  type About,
   findPendingChallenge,
   openChallenge,
   presentChallenge,
   prove,
+  type ScaAction,
   type ScaParty,
 } from '../challenges.ts';
 import { type ScaParts, scaCustomer } from '../parts.ts';
@@ -33,7 +33,7 @@ import {
 type Direction = 'TRUST' | 'UNTRUST';
 type ConfirmRequest = Static<(typeof confirmBeneficiaryTrust)['body']>;
 
-const aboutOf = (kind: Direction, { id, customer_id }: ExternalAccountRow): About => ({
+const actionOf = (kind: Direction, { id, customer_id }: ExternalAccountRow): ScaAction => ({
   kind,
   subject: id,
   // The ID identifies the account details, because they are immutable.
@@ -48,7 +48,7 @@ const DESCRIPTIONS: Readonly<Record<Direction, string>> = {
 interface TrustRequest {
   party: ScaParty;
   account: ExternalAccountRow;
-  about: About;
+  action: ScaAction;
 }
 
 /** The account of the path with its customer. Throws ACCOUNT_LOCKED while the customer is locked. */
@@ -56,19 +56,19 @@ async function trustRequest(ctx: Ctx, kind: Direction, id: string): Promise<Trus
   const account = await externalAccountOf(ctx, id, 'customer');
   const party = await scaCustomer(ctx, account.customer_id as string);
   await checkLock(ctx, party.customer.id);
-  return { party, account, about: aboutOf(kind, account) };
+  return { party, account, action: actionOf(kind, account) };
 }
 
 async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
-  const { party, account, about } = await trustRequest(ctx, kind, id);
+  const { party, account, action } = await trustRequest(ctx, kind, id);
   const row = await openChallenge(ctx, parts, party, {
-    ...about,
+    ...action,
     factor: undefined,
     field: 'externalAccountId',
     description: `${DESCRIPTIONS[kind]} ${shortenedIdentifier(account.info)}`,
   });
   requireExternalAccount(ctx, account);
-  const scaChallenge = await presentChallenge(ctx, party, row, about);
+  const scaChallenge = await presentChallenge(ctx, party, row, action);
   return { status: 200, body: { scaChallenge } } as const;
 }
 
@@ -88,12 +88,12 @@ async function confirm(
   id: string,
   { challengeId, ...proof }: ConfirmRequest,
 ) {
-  const { party, account, about } = await trustRequest(ctx, kind, id);
+  const { party, account, action } = await trustRequest(ctx, kind, id);
   const row = await findPendingChallenge(ctx, kind, account.id);
   if (!row || (challengeId ?? row.id) !== row.id) {
     throw invalidField('challengeId', 'has no pending challenge for this action; start a new one');
   }
-  const rejected = await prove(ctx, party, row, { about, proof });
+  const rejected = await prove(ctx, party, row, { action, proof });
   if (rejected) return rejected;
   const isTrusted = kind === 'TRUST';
   setTrust(ctx, account, isTrusted);

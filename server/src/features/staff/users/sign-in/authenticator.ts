@@ -7,7 +7,7 @@ import { operate, type Runtime } from '../../../../runtime/operation/operate.ts'
 import { constantTimeEqual, sha256Hex } from '../../../../runtime/security/crypto.ts';
 import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import { operatorTokenAuthenticator } from '../../tokens/index.ts';
-import { presentOperator, restrictToUser } from '../present-operator.ts';
+import { readCurrentOperator, restrictToUser } from '../operator-rights.ts';
 import { operatorUsers } from '../store.ts';
 import { readCookies } from './browser.ts';
 import { statusOf } from './session-ends.ts';
@@ -61,7 +61,7 @@ export async function currentOperator(
 ): Promise<Operator | undefined> {
   const { db, effects } = runtime;
   if (sessionId === undefined) {
-    return (await presentOperator(db, id, effects.now())).operator;
+    return (await readCurrentOperator(db, id, effects.now())).operator;
   }
   const [session, user] = await Promise.all([
     db.read(operatorSessions, sessionId),

@@ -62,8 +62,8 @@ export async function showLink(runtime: Runtime, attempt: SignInAttempt, secret:
 
 /** Stored or entered name and e-mail address. Throws INVALID_INPUT without an e-mail address. */
 function identityOf({ vault }: Runtime, user: UserRow, { name, email }: Identity) {
-  const stored = emailOf(vault, user);
-  if (stored !== undefined) return { name: user.name, email: stored };
+  const storedEmail = emailOf(vault, user);
+  if (storedEmail !== undefined) return { name: user.name, email: storedEmail };
   if (email === undefined) throw invalidField('email', 'is required for the first administrator');
   return { name: name ?? user.name, email };
 }
@@ -201,14 +201,14 @@ const FIRST_START = 'first start';
 export async function firstAdministratorLink(runtime: Runtime): Promise<NewLink | undefined> {
   return operate(runtime, INSTALLATION, async (ctx) => {
     const users = await ctx.db.find(operatorUsers, {});
-    const first = users.find(({ id }) => id === FIRST_ADMINISTRATOR);
+    const firstUser = users.find(({ id }) => id === FIRST_ADMINISTRATOR);
     if (users.some(({ enrolled_at }) => enrolled_at !== null)) {
       await endLinks(ctx, FIRST_ADMINISTRATOR);
       return undefined;
     }
-    if (!first && users.length > 0) return undefined;
+    if (!firstUser && users.length > 0) return undefined;
     const details = { name: 'Administrator', roles: ['administrator'] as const };
-    const user = first ?? insertUser(ctx, details, FIRST_START, FIRST_ADMINISTRATOR);
+    const user = firstUser ?? insertUser(ctx, details, FIRST_START, FIRST_ADMINISTRATOR);
     return currentLink(ctx, user, 'ENROLLMENT', FIRST_START);
   });
 }

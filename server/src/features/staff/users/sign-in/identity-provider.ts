@@ -161,7 +161,7 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
     return discovered.config;
   }
 
-  /** Claims of the ID token, complemented by the userinfo endpoint if some are missing. */
+  /** Claims of the ID token. Missing claims are read from the userinfo endpoint. */
   async function claimsOf(
     config: Configuration,
     callback: URL,

@@ -150,9 +150,9 @@ export async function signInWithOidc(
     }
     throw new Fault('FORBIDDEN', 'None of your groups at the identity provider has a role here.');
   }
-  const other = existing ? undefined : await userWithAddress(runtime, person);
-  if (other) {
-    await recordRejection(runtime, attempt, other, 'identity of another person');
+  const addressOwner = existing ? undefined : await userWithAddress(runtime, person);
+  if (addressOwner) {
+    await recordRejection(runtime, attempt, addressOwner, 'identity of another person');
     throw addressTaken();
   }
   const id = existing?.id ?? newId(runtime.effects, 'OperatorUser');

@@ -7,7 +7,7 @@ import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import { auditedRuntime } from '../../audit/index.ts';
-import { operatorOfUser } from '../present-operator.ts';
+import { operatorOfUser } from '../operator-rights.ts';
 import type { UserRow } from '../store.ts';
 import type { Browser } from './browser.ts';
 
@@ -25,7 +25,7 @@ export interface SignInAttempt {
   operationId: string;
 }
 
-const NO_USER = 'operator sign-in of no user';
+const UNKNOWN_USER = 'operator sign-in of no user';
 
 /** Commits the changes of `stage`. False if a limit or a concurrent request prevents the commit. */
 async function tryCommit(runtime: Runtime, stage: (ctx: Ctx) => Promise<void>): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function recordLimitedRejection(
   reason: string,
 ): Promise<void> {
   if (user) await record(runtime, attempt, user, reason);
-  else await tryCommit(runtime, (ctx) => claim(ctx, NO_USER));
+  else await tryCommit(runtime, (ctx) => claim(ctx, UNKNOWN_USER));
 }
 
 /** Records a rejected sign-in, at most as often as a user has password attempts. */
@@ -80,6 +80,6 @@ export async function recordRejection(
     (await tryCommit(runtime, (ctx) =>
       countAttempt(ctx, `operator rejections ${user.id}`, USER_LIMITS),
     ));
-  if (!isCounted) await tryCommit(runtime, (ctx) => claim(ctx, NO_USER));
+  if (!isCounted) await tryCommit(runtime, (ctx) => claim(ctx, UNKNOWN_USER));
   await recordLimitedRejection(runtime, attempt, isCounted ? user : undefined, reason);
 }

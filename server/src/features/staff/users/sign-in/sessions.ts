@@ -10,7 +10,7 @@ import { operate, type Runtime } from '../../../../runtime/operation/operate.ts'
 import { randomText, sha256Hex } from '../../../../runtime/security/crypto.ts';
 import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import { auditedRuntime } from '../../audit/index.ts';
-import { operatorOfUser } from '../present-operator.ts';
+import { operatorOfUser } from '../operator-rights.ts';
 import { operatorUsers, type UserRow } from '../store.ts';
 import { type OperatorUser, presentUser } from '../users.ts';
 import { type Browser, readCookies, sessionCookie } from './browser.ts';

@@ -5,7 +5,7 @@ import { isId } from '../../../kernel/id.ts';
 import type { Versioned } from '../../../runtime/committer/change-set.ts';
 import type { Reader } from '../../../runtime/operation/context.ts';
 import { permissionsOf } from '../roles/index.ts';
-import { type PresentOperator, presentToken } from '../tokens/index.ts';
+import { type CurrentOperator, readTokenOperator } from '../tokens/index.ts';
 import { operatorUsers, type UserRow } from './store.ts';
 
 /** Restricts a token to the current rights of the user who created it. */
@@ -44,18 +44,18 @@ async function activeUser({ read }: Reader, id: string): Promise<UserRow | undef
 const versionOf = ({ id, version }: UserRow): Versioned => ({ table: operatorUsers, id, version });
 
 /** The current rights of the user or token with this ID. */
-export async function presentOperator(
+export async function readCurrentOperator(
   reader: Reader,
   id: string,
   now: Time,
-): Promise<PresentOperator> {
+): Promise<CurrentOperator> {
   if (isId(id, 'OperatorUser')) {
     const user = await activeUser(reader, id);
     return user
       ? { operator: operatorOfUser(user), rows: [versionOf(user)] }
       : { operator: undefined, rows: [] };
   }
-  const token = await presentToken(reader, id, now);
+  const token = await readTokenOperator(reader, id, now);
   const { operator } = token;
   if (!operator || !isId(operator.personId, 'OperatorUser')) return token;
   const user = await activeUser(reader, operator.personId);

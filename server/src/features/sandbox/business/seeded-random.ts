@@ -1,8 +1,8 @@
-// A repeatable source of choices: the same seed makes the same ones. The world `business` is generated
-// with it, so each build has the same customers and payments.
+// A repeatable random generator: the same seed returns the same values. The world `business` is
+// generated with it, so each build has the same customers and payments.
 import { createHash } from 'node:crypto';
 
-export interface Chance {
+export interface SeededRandom {
   /** A number from 0 to below 1. */
   next(): number;
   /** Whether an event of this probability occurs. */
@@ -14,9 +14,9 @@ export interface Chance {
   digits(count: number): string;
 }
 
-export function chanceOf(seed: string): Chance {
+export function seededRandom(seed: string): SeededRandom {
   let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
-  // Mulberry32: fast, and good enough for data that only has to look plausible.
+  // Mulberry32: fast, and sufficient for data that only needs to be plausible.
   function next(): number {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
