@@ -20,6 +20,13 @@ const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
   pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_restore: 'a client of PostgreSQL, which the embedded one does not contain',
   tar: 'the sh blocks of docs/backups.md run it',
+  ...Object.fromEntries(
+    [
+      ...['install', 'ln', 'mkdir', 'sha256sum', 'systemctl', 'systemd-run', 'useradd'],
+      ...['/opt/railhead/current/bin/railhead-server'],
+      ...['railhead-0.2.0-linux-x64/bin/railhead-server'],
+    ].map((name) => [name, 'a command of root; test/processes/release.test.ts tests a release']),
+  ),
   python3: 'the example adapter, whose test runs it',
   railhead: 'packages/cli, whose tests run its commands',
 };
