@@ -117,8 +117,11 @@ const webauthnParsers = {
   },
 };
 
-/** Adds the inputs that the metafile omits to `sources`. */
-async function bundle(outdir, sources) {
+/**
+ * Bundles the server into `outdir`. Adds the inputs that the metafile omits to `sources`. A release
+ * has other `settings` of esbuild.
+ */
+export async function bundle(outdir, sources, settings = {}) {
   // Resolved here because the first start has just installed it.
   const { build } = createRequire(import.meta.url)('esbuild');
   return build({
@@ -138,6 +141,7 @@ async function bundle(outdir, sources) {
     banner: { js: BANNER },
     logLevel: 'silent',
     metafile: true,
+    ...settings,
   });
 }
 

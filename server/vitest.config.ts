@@ -26,7 +26,7 @@ const LONG = new Set(
   [
     ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
     ...['reference', 'event-followers.property', 'replay-kill', 'hosted-pages', 'flat'],
-    ...['screens', 'stories', 'changes', 'upgrade', 'attack'],
+    ...['screens', 'stories', 'changes', 'upgrade', 'release', 'attack'],
   ].map((name) => `${name}.test.ts`),
 );
 

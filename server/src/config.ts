@@ -17,7 +17,7 @@ import {
   identityProviderProblem,
 } from './runtime/config/identity-provider.ts';
 import { type Role, rolesOf, rolesProblem } from './runtime/config/roles.ts';
-import { projectRoot } from './runtime/config/root.ts';
+import { settingsFolder } from './runtime/config/root.ts';
 import { keyFrom, SERVER_SETTINGS } from './runtime/config/settings.ts';
 import type { ConnectionLimits } from './runtime/db/connections/limits.ts';
 import type { Level } from './runtime/observability/log.ts';
@@ -272,7 +272,7 @@ function combinationErrors(values: Map<string, string>): string[] {
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   argv: readonly string[],
-  base: string = projectRoot(),
+  base: string = settingsFolder(),
 ): ConfigResult {
   if (argv.includes('--help') || argv.includes('-h')) return { help: settingsHelp() };
   const { values: flagValues, rest, errors } = readFlags(argv);

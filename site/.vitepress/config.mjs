@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitepress';
+import { bundledPackages } from '../../scripts/release/bundled-packages.mjs';
 import { addDiagrams } from './diagrams.mjs';
 import { addLinks } from './links.mjs';
 import { operationGroups, searchText } from './operations/pages.mjs';
@@ -47,7 +48,7 @@ const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 
 /** Guides for operators, listed with the other pages for them. */
-const OPERATING = ['/guides/operating', '/guides/operators', '/guides/console'];
+const OPERATING = ['/guides/install', '/guides/operating', '/guides/operators', '/guides/console'];
 
 /** Written next to the pages by `npm run docs`, so a link to it is a complete load. */
 const OPERATOR_REFERENCE = {
@@ -87,6 +88,7 @@ const SIDEBAR = [
   ),
   REFERENCE,
   part('Operating', [
+    page('guides/install.md'),
     page('guides/operating.md'),
     page('guides/operators.md'),
     page('guides/console.md'),
@@ -151,7 +153,7 @@ export default defineConfig({
       addLinks(md, base);
     },
   },
-  vite: { resolve: { preserveSymlinks: true }, plugins: [themePatches()] },
+  vite: { resolve: { preserveSymlinks: true }, plugins: [themePatches(), bundledPackages()] },
   transformPageData(pageData) {
     if (pageData.relativePath !== 'index.md') return undefined;
     const frontmatter = {

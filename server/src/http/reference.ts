@@ -1,11 +1,14 @@
 // The page of the API reference. Its viewer is one script that the package for Fastify contains as
 // a text; `@scalar/api-reference`, which has it as a file, would install 367 MB of other packages.
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import vm from 'node:vm';
 import { gunzip, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { projectRoot } from '../runtime/config/root.ts';
 import { withSdkSamples } from './pages/sdk-samples.ts';
 
 const PACKAGE = '@scalar/fastify-api-reference';
@@ -15,7 +18,11 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8';
 /** Start of the script; it is one JavaScript string literal. */
 const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
 
+/** A release contains the script instead of the package. */
+const releasedScript = () => join(projectRoot(), 'server', 'reference-viewer.js');
+
 async function extracted(): Promise<string> {
+  if (existsSync(releasedScript())) return readFile(releasedScript(), 'utf8');
   const file = createRequire(import.meta.url).resolve(PACKAGE);
   const [, literal] = LITERAL.exec(await readFile(file, 'utf8')) ?? [];
   if (literal === undefined) throw new Error(`${PACKAGE} does not contain the expected script.`);

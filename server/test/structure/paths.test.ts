@@ -42,12 +42,13 @@ const exists = (name: string) => {
 };
 
 /**
- * Files that documents name and the repository does not contain: written by a server, or by the
+ * Files that documents name and the repository does not contain: written by a server or a build, or by the
  * reader of a recipe.
  */
 const NOT_IN_REPOSITORY = new Set([
   'credentials.json',
   '.railhead/credentials.json',
+  'railhead-0.2.0-linux-x64.cdx.json',
   'server/migrations/NNNN_words.sql',
   'connectors/acme/rail.ts',
   'connectors/acme/index.ts',

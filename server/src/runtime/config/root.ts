@@ -1,5 +1,5 @@
-// Location of the checkout. Files read at run time (migrations, openapi.json, the API reference)
-// remain in the checkout and are not copied by the build, so code must find them both from
+// Location of the checkout or of the release, which has the same paths. Files read at run time
+// (migrations, examples, the site) are not part of a bundle, so code must find them both from
 // `server/src` and from a bundle in `server/dist`. Both are below the folder that contains
 // `server/migrations`: walk up to it.
 import { existsSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 let root: string | undefined;
 
-/** The absolute path of the checkout: the folder that contains `server/migrations`. */
+/** The absolute path of the folder that contains `server/migrations`. */
 export function projectRoot(): string {
   if (root !== undefined) return root;
   const start = path.dirname(fileURLToPath(import.meta.url));
@@ -22,3 +22,14 @@ export function projectRoot(): string {
     }
   }
 }
+
+/** Version and commit of a release; a checkout does not have this file. */
+export const RELEASE_FILE = 'release.json';
+
+export const isRelease = (): boolean => existsSync(path.join(projectRoot(), RELEASE_FILE));
+
+/**
+ * Where relative paths of settings start: at the checkout; with a release, which the next one
+ * replaces, at the working folder.
+ */
+export const settingsFolder = (): string => (isRelease() ? process.cwd() : projectRoot());

@@ -114,7 +114,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'data-dir',
     fallback: '.railhead',
     value: 'FOLDER',
-    help: 'folder of database, credentials and keys; relative to the checkout',
+    help: 'folder of database and keys; relative to the checkout, or where a release is started',
     validate: folderProblem,
   },
   {

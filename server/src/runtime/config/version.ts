@@ -1,10 +1,11 @@
-// The version of this installation, as package.json states it.
+// The version of this installation: of a release its own, with its commit as build metadata
+// (`0.2.0+1d37f1e3c0aa`), of a checkout the version in package.json.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { projectRoot } from './root.ts';
+import { isRelease, projectRoot, RELEASE_FILE } from './root.ts';
 
 export function installedVersion(): string {
-  const file = path.join(projectRoot(), 'package.json');
+  const file = path.join(projectRoot(), isRelease() ? RELEASE_FILE : 'package.json');
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
   return version;
 }

@@ -3,6 +3,7 @@
 // or platforms.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { installedVersion } from '../config/version.ts';
 import { within } from './within.ts';
 
 /** Numbers by label value. */
@@ -80,6 +81,16 @@ function watchEventLoop(registers: Registry[]): void {
       delays.reset();
     },
   });
+}
+
+function addBuildInfo(registers: Registry[]): void {
+  const buildInfo = new Gauge({
+    name: 'railhead_build_info',
+    help: 'Always 1, with the version of this server.',
+    labelNames: ['version'] as const,
+    registers,
+  });
+  buildInfo.set({ version: installedVersion() }, 1);
 }
 
 /** Shorter than the time in which the processes of a machine report to the one that is scraped. */
@@ -161,6 +172,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   watchEventLoop(registers);
+  addBuildInfo(registers);
   const requests = new Histogram({
     name: 'railhead_request_seconds',
     help: 'Duration of requests.',

@@ -21,6 +21,9 @@ export const INTEGRATION = 'docs/guides/integration.md';
 /** Its commands start a cluster, which the tests in test/cluster do. */
 const HIGH_AVAILABILITY = 'docs/guides/high-availability.md';
 
+/** Its commands change the machine; test/processes/release.test.ts starts a release. */
+const INSTALL = 'docs/guides/install.md';
+
 /** The commands span several days: server/test/providers/walkthrough.test.ts advances the clock. */
 export const PROVIDERS_WALKTHROUGH = 'docs/guides/providers-walk.md';
 
@@ -35,7 +38,9 @@ export const RUN_PAGES: readonly string[] = [
   ...PAGES.filter(
     (name) =>
       name.startsWith('docs/guides/') &&
-      ![INTEGRATION, HIGH_AVAILABILITY, PROVIDERS_WALKTHROUGH, KEYS, BACKUP].includes(name),
+      ![INTEGRATION, HIGH_AVAILABILITY, INSTALL, PROVIDERS_WALKTHROUGH, KEYS, BACKUP].includes(
+        name,
+      ),
   ),
   ...['docs/command.md', 'docs/concepts/webhooks.md', 'docs/start.md', 'README.md'],
 ];

@@ -16,10 +16,21 @@ const ORIGIN = 'http://railhead.test';
 
 /** Programs that are not part of this checkout, with the reason: bash only reads their commands. */
 const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
+  cd: 'the folders of a checkout do not exist where bash reads the block',
+  cp: 'the files of a checkout do not exist where bash reads the block',
+  docker: 'deploy/check builds and runs the image, and checks the compose file',
+  kubectl: 'deploy/check compares the manifests with the types of their API',
   createdb: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_restore: 'a client of PostgreSQL, which the embedded one does not contain',
   tar: 'the sh blocks of docs/backups.md run it',
+  ...Object.fromEntries(
+    [
+      ...['install', 'ln', 'mkdir', 'sha256sum', 'systemctl', 'systemd-run', 'useradd'],
+      ...['/opt/railhead/current/bin/railhead-server'],
+      ...['railhead-0.2.0-linux-x64/bin/railhead-server'],
+    ].map((name) => [name, 'a command of root; test/processes/release.test.ts tests a release']),
+  ),
   python3: 'the example adapter, whose test runs it',
   railhead: 'packages/cli, whose tests run its commands',
 };
