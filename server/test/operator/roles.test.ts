@@ -100,11 +100,17 @@ describe('permissions', () => {
   );
 });
 
+/** Verbs that need the keys of the machine, or a database that no server uses yet. */
+const VERBS_OF_THE_MACHINE = [
+  ...['keys list', 'keys rotate', 'keys retire'],
+  'customers erasures repeat',
+];
+
 describe('verbs', () => {
-  it('each have an operation', () => {
+  it('each have an operation, except those of the machine', () => {
     const covered = new Set(CONTRACTS.flatMap(({ commands = [] }) => commands));
     const verbs = VERBS.map(({ noun, verb }) => `${noun} ${verb}`);
     expect([...covered].filter((verb) => !verbs.includes(verb))).toEqual([]);
-    expect(verbs.filter((verb) => !covered.has(verb))).toEqual([]);
+    expect(verbs.filter((verb) => !covered.has(verb))).toEqual(VERBS_OF_THE_MACHINE);
   });
 });

@@ -172,6 +172,7 @@ describe('resetSandbox', () => {
       'data_keys',
       'event_epochs',
       'ledger_accounts',
+      'ledger_checks',
       'ledger_transfers',
       'operator_audit_head',
       'operator_data_keys',
