@@ -12,9 +12,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 
 /** Tests of whole processes: in browsers and shells, under signals and kills, and the simulator. */
-const SYSTEM = ['attack', 'browser', 'console', 'guides', 'processes', 'sim'].map(
+const SYSTEM = ['browser', 'console', 'guides', 'processes', 'sim'].map(
   (name) => `server/test/${name}/**`,
 );
+/** Random attacks on a server process: `npm run attack`, a job of its own. */
+const ATTACK = 'server/test/attack/**';
 /** Tests of a database cluster, which need Debian's packages: `npm run test:cluster`. */
 const CLUSTER = 'server/test/cluster/**';
 const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'];
@@ -26,7 +28,7 @@ const LONG = new Set(
   [
     ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
     ...['reference', 'event-followers.property', 'replay-kill', 'hosted-pages', 'flat'],
-    ...['screens', 'stories', 'changes', 'upgrade', 'release', 'attack'],
+    ...['screens', 'stories', 'changes', 'upgrade', 'release'],
   ].map((name) => `${name}.test.ts`),
 );
 
@@ -50,7 +52,7 @@ export default defineConfig({
   test: {
     root: path.dirname(import.meta.dirname),
     include: includedTests(),
-    exclude: suite === 'main' ? [...SYSTEM, CLUSTER] : [],
+    exclude: suite === 'main' ? [...SYSTEM, ATTACK, CLUSTER] : [],
     globalSetup:
       suite === 'cluster'
         ? 'server/test/kit/cluster/global-setup.ts'
