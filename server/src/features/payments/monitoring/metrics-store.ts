@@ -74,7 +74,8 @@ const COUNT = `with mark as (
     select platform_id, id, created_at, currency, amount, outcome from compared
     on conflict (platform_id, id) do update set outcome = excluded.outcome
   ), added as (
-    insert into payment_metrics as m (platform_id, grain, bucket, type, currency, rail, ${SUM_NAMES})
+    insert into payment_metrics as m
+      (platform_id, grain, bucket, type, currency, rail, ${SUM_NAMES})
     select c.platform_id, g.grain, date_trunc(g.grain, c.created_at, 'UTC') as bucket, c.type,
       c.currency, c.rail, ${SUMS.map(([, sum]) => sum).join(', ')}
     from compared c, (values ('hour'), ('day')) g(grain)
