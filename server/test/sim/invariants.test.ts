@@ -103,7 +103,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   ['balances equal the sum of their transfers', [insertTransferSql('more', 'posted')]],
   ['a payment has the transfers of its state', [insertTransferSql('more', 'posted')]],
   [
-    'its transfers say',
+    'its transfers sum to',
     [disableChangeLogSql('ledger_transfers'), insertTransferSql('more', 'posted')],
   ],
   [
