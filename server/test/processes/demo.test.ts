@@ -72,7 +72,7 @@ const SCENARIO = [
   'Quote       1,000.00 USD → ',
   'Fees        5.00 USD, included',
   ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
-  'Balance     4,000.00 USD, as the quotes said',
+  'Balance     4,000.00 USD, as quoted',
   'Dollars to pesos',
   ' USD → 10,000.00 MXN',
   ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
