@@ -22,6 +22,8 @@ const BASE = 'localhost/railhead-base';
 const IMAGE = 'localhost/railhead';
 const MAX_BYTES = 250e6;
 const START_S = 60;
+/** User and group of PostgreSQL, which does not run as root. */
+const UNPRIVILEGED = 65_534;
 
 const print = (line) => console.log(line);
 
@@ -83,22 +85,22 @@ async function startPostgres(sockets) {
   const data = at('data');
   for (const folder of [data, sockets]) fs.mkdirSync(folder, { mode: 0o777 });
   fs.chmodSync(scratch, 0o755);
-  run('chown', ['-R', 'nobody:nogroup', data, sockets]);
-  const asNobody = {
-    uid: 65_534,
-    gid: 65_534,
+  run('chown', ['-R', `${UNPRIVILEGED}:${UNPRIVILEGED}`, data, sockets]);
+  const unprivileged = {
+    uid: UNPRIVILEGED,
+    gid: UNPRIVILEGED,
     cwd: data,
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
   };
   run(
     path.join(binaries, 'initdb'),
     ['-D', data, '-U', 'railhead', '-A', 'trust', '-E', 'UTF8'],
-    asNobody,
+    unprivileged,
   );
   const flags = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${sockets}`];
   const access = ['-c', 'unix_socket_permissions=0777'];
   const server = spawn(path.join(binaries, 'postgres'), ['-D', data, ...flags, ...access], {
-    ...asNobody,
+    ...unprivileged,
     stdio: 'ignore',
   });
   const ended = new Promise((resolve) => server.once('exit', resolve));
