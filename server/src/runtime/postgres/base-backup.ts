@@ -110,18 +110,22 @@ export async function createBaseBackup(
 }
 
 /**
- * Settings that archive the write-ahead log in the folder, from the next start of PostgreSQL. A segment
- * is complete under its name, and none is replaced.
+ * Archives a segment: it is complete under its name, and none is replaced. PostgreSQL repeats the command if
+ * it was killed before it recorded the success, so the same segment is accepted again.
  */
+export function archiveCommand(folder: string): string {
+  const target = `"${walFolder(folder)}/%f"`;
+  const copy = `cp "%p" ${target}.part && mv ${target}.part ${target}`;
+  return `if test -f ${target}; then cmp -s "%p" ${target}; else ${copy}; fi`;
+}
+
+/** Sets that command for the PostgreSQL at `url`; it applies from its next start. */
 export async function archiveLog(url: string, folder: string): Promise<void> {
-  const wal = walFolder(folder);
-  const target = `"${wal}/%f"`;
-  const command = `test ! -f ${target} && cp "%p" ${target}.part && mv ${target}.part ${target}`;
   const client = await connectDatabase(url, { name: 'railhead backup' });
   const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
   try {
     await client.query(`alter system set archive_mode = 'on'`);
-    await client.query(`alter system set archive_command = ${quoted(command)}`);
+    await client.query(`alter system set archive_command = ${quoted(archiveCommand(folder))}`);
     await client.query(`alter system set archive_timeout = '60s'`);
     await client.query('select pg_reload_conf()');
   } finally {
