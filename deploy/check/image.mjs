@@ -72,7 +72,9 @@ function build(file) {
   const named = [`NODE=${BASE}`, `ARCHIVE=${path.basename(file)}`];
   const settings = named.flatMap((each) => ['--build-arg', each]);
   const dockerfile = path.join(root, 'deploy', 'container', 'Dockerfile');
-  const args = ['bud', '--isolation=chroot', '--pull-never', ...settings, '--file', dockerfile];
+  // The format of OCI has no health check.
+  const kind = ['--isolation=chroot', '--pull-never', '--format', 'docker'];
+  const args = ['bud', ...kind, ...settings, '--file', dockerfile];
   buildah(...args, '--tag', IMAGE, at('context'));
   const bytes = Number(podman('image', 'inspect', '--format', '{{.Size}}', IMAGE));
   print(`image: ${(bytes / 1e6).toFixed(0)} MB`);

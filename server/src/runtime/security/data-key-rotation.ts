@@ -73,9 +73,10 @@ export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState
   });
 }
 
-/** Texts of each column that are not sealed with the newest key. */
+/** Texts of each column that are not sealed with the newest key; none before the first rotation. */
 export async function staleTexts({ runtime, keys, columns }: RotationParts) {
   const number = latestNumber(keys.rows());
+  if (number === 0) return [];
   const counts = [];
   for (const column of columns) {
     const count = await countStale(runtime.db, column, number);

@@ -41,6 +41,7 @@ describe('a rotation', () => {
     const text = first.runtime.vault.sealOwn('secret', 'place');
     expect(text).toMatch(/^s1\./);
     expect(keyStates(first)).toMatchObject([{ number: 0, status: 'active' }]);
+    expect(await staleTexts(first)).toEqual([]);
 
     const steps = rotateDataKeys(first, NEW);
     expect((await steps.next()).value).toBe('Key 1 is published.');
