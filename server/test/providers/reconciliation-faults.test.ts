@@ -1,5 +1,8 @@
 // Random faults of statements: every fault is reported, and after decisions the day is balanced and closed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { StatementPage } from '../../src/connectors/ports/providers/protocol.ts';
+import { reconcileDay } from '../../src/features/reconciliation/reconcile.ts';
+import { receivePage } from '../../src/features/reconciliation/statements.ts';
 import { findInternalAccount } from '../kit/app/fixtures.ts';
 import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';
@@ -146,6 +149,47 @@ it.each([1, 2, 3, 4, 5, 6])(
   },
   120_000,
 );
+
+it('a statement that arrives after those of later days resolves their differences', async () => {
+  const first = bank.today();
+  bank.pay(await payout(true));
+  await service.app.advance(DAY);
+  const second = bank.today();
+  bank.pay(await payout(true));
+  await service.app.advance(DAY);
+  const currency = 'EUR';
+  expect(await reconcile({ currency, day: second })).toMatchObject({ openDifferences: 2 });
+  const { data: open } = await read('/differences?limit=100');
+  const kinds = open.map((difference: { kind: string }) => difference.kind);
+  expect(kinds.sort()).toEqual(['BALANCE_DIFFERS', 'MISSING_AT_PROVIDER']);
+  expect(await reconcile({ currency, day: first })).toMatchObject({ ties: true });
+  expect((await read('/differences?limit=100')).data).toEqual([]);
+  for (const day of [first, second]) {
+    const closed = await write('POST', `/providers/${BANK}/close-day`, { currency, day });
+    expect(closed).toMatchObject({ status: 'CLOSED' });
+  }
+}, 60_000);
+
+it('days that two processes reconcile at the same time have no differences', async () => {
+  for (let round = 0; round < 3; round++) {
+    const days = [];
+    for (let count = 0; count < 3; count++) {
+      days.push(bank.today());
+      bank.pay(await payout(true));
+      await service.app.advance(DAY);
+    }
+    const { runtime } = service.app;
+    const keys = days.map((day) => ({ providerId: BANK, currency: 'EUR', day }));
+    for (const day of days)
+      await receivePage(runtime, BANK, bank.page(day) as StatementPage, false);
+    await Promise.all(keys.reverse().map((key) => reconcileDay(runtime, key)));
+    expect((await read('/differences?limit=100')).data).toEqual([]);
+    for (const day of days) {
+      const closed = await write('POST', `/providers/${BANK}/close-day`, { currency: 'EUR', day });
+      expect(closed).toMatchObject({ status: 'CLOSED' });
+    }
+  }
+}, 60_000);
 
 it('the commands reconcile and close a day, and reject an unknown time zone', async () => {
   const day = bank.today();

@@ -2,7 +2,7 @@
 // the API over HTTP, and the Python adapter with the clock of the server, which the test advances.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
@@ -44,8 +44,11 @@ python3() { sh ${folder}/python3 "$@"; }
 advance() { curl -sS --fail-with-body --data "$1" "$CONTROL/advance"; }
 `;
 
+/** Replaces the file at once: the adapter may read it at any time. */
 function setClock(): void {
-  writeFileSync(clockFile, String((service.app.effects.now() - Date.now()) / 1_000));
+  const offset = (service.app.effects.now() - Date.now()) / 1_000;
+  writeFileSync(`${clockFile}.new`, String(offset));
+  renameSync(`${clockFile}.new`, clockFile);
 }
 
 /** Work of the server runs one after another. */
@@ -60,6 +63,8 @@ async function answer(request: http.IncomingMessage, response: http.ServerRespon
   const body = await textOf(request);
   if (request.url === '/advance') {
     await inTurn(() => service.app.advance(Number(body) * DAY, 600_000));
+    // Runs the requests of statements that were due at the end.
+    await inTurn(() => service.app.advance(60_000));
     return void response.end();
   }
   const { code, out, err } = await inTurn(() => service.run(...body.split('\0').slice(0, -1)));

@@ -25,6 +25,7 @@ import {
   type StatementRow,
   statementLines,
   statementPages,
+  statementSources,
 } from './store.ts';
 
 type PageLine = StatementPage['lines'][number];
@@ -151,9 +152,13 @@ async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void
 }
 
 /** Posts the opening balance of the first day; a corrected statement of that day posts the difference. */
-function postOpening(ctx: Ctx, day: DayRow, days: readonly DayRow[], opening: bigint): bigint {
+async function postOpening(ctx: Ctx, day: DayRow, opening: bigint): Promise<bigint> {
+  const source = await ctx.read(statementSources, day.provider_id);
+  const days = await daysOf(ctx, { providerId: day.provider_id, currency: day.currency });
   const isFirst = !days.some((each) => each.id < day.id && each.statement_id !== null);
   if (!isFirst) return 0n;
+  // Days that are applied at the same time conflict here, so that only one of them is the first.
+  if (source) ctx.update(statementSources, source, { updated_at: ctx.now });
   const amount = opening - days.reduce((sum, each) => sum + each.opening_posted, 0n);
   const step = `opening.${day.version}`;
   postAtProvider(ctx, day, { postingId: day.id, step, amount }, 'external_settlement');
@@ -197,7 +202,7 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
       await ctx.read(providerStatements, statement.id),
     ];
     if (!current || row?.status !== 'COMPLETE') return;
-    const opening = postOpening(ctx, current, await daysOf(ctx, key), row.opening_balance);
+    const opening = await postOpening(ctx, current, row.opening_balance);
     const replaced = await ctx.db.find(providerStatements, { day_id: dayId, status: 'APPLIED' });
     for (const each of replaced) ctx.update(providerStatements, each, { status: 'REPLACED' });
     ctx.update(providerStatements, row, { status: 'APPLIED' });

@@ -29,6 +29,26 @@ function providerIn(directory: ProviderDirectory, providerId: string): Provider 
   return provider;
 }
 
+/** Runs the work of one key after the other. */
+function inTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
+    const result = (last.get(key) ?? Promise.resolve()).then(work);
+    const end = result.catch(() => undefined);
+    last.set(key, end);
+    try {
+      return await result;
+    } finally {
+      if (last.get(key) === end) last.delete(key);
+    }
+  };
+}
+
+const inTurn = inTurns();
+/** Reconciles the days of a provider and currency one after the other: they share items and balances. */
+const reconcileInTurn = (runtime: Runtime, key: DayKey): Promise<NewDifferences> =>
+  inTurn(`${key.providerId}/${key.currency}`, () => reconcileDay(runtime, key));
+
 /**
  * Requests the statement of a day and reconciles the day. Throws CONFLICT if the provider does not have the
  * statement yet, and an error if its reply is invalid.
@@ -43,7 +63,7 @@ async function requestStatement(
   if (!(await fetchStatement(runtime, providerId, pageOf))) {
     throw new Fault('CONFLICT', `The provider does not have the statement of ${day} yet.`);
   }
-  return reconcileDay(runtime, { providerId, currency, day });
+  return reconcileInTurn(runtime, { providerId, currency, day });
 }
 
 interface StatementRequest extends DayKey {
@@ -90,7 +110,7 @@ export const reconciliationJobs = (parts: ReconciliationParts): JobHandler[] => 
   handlerOf(parts, FETCH_STATEMENT, (runtime, key, directory) =>
     requestStatement(runtime, directory, key),
   ),
-  handlerOf(parts, RECONCILE_DAY, reconcileDay),
+  handlerOf(parts, RECONCILE_DAY, reconcileInTurn),
 ];
 
 const CURRENCIES = `select distinct currency from provider_days where provider_id = $1`;

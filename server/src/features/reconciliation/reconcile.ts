@@ -13,7 +13,7 @@ import { type BookItem, bookItemsFor, chunksOf } from './book-items.ts';
 import { periodOf } from './days.ts';
 import { type Finding, type Line, matchLines } from './matching.ts';
 import { effectOf, postAtProvider, postBetween, signed } from './postings.ts';
-import { type Source, sourceOf } from './sources.ts';
+import { ensureSource, type Source, sourceOf } from './sources.ts';
 import {
   type DayKey,
   type DayRow,
@@ -26,6 +26,7 @@ import {
   providerDays,
   SQL,
   statementLines,
+  statementSources,
 } from './store.ts';
 
 /** Maximum time between a line and a transfer that are matched by amount only. */
@@ -47,7 +48,14 @@ interface Run {
   opened: NewDifferences;
   /** Kinds of the differences that the current attempt of a commit opens. */
   staged: DifferenceKind[];
+  /** Version of the source that the comparison is based on. */
+  sourceVersion: number;
 }
+
+/** Another day of the provider was compared at the same time, in another process. */
+class Overtaken extends Error {}
+/** Comparisons of a day before its job is repeated later. */
+const MAX_COMPARISONS = 10;
 
 const asLine = (row: LineRow): DayLine => ({
   ...{ id: row.id, direction: row.direction, amount: row.amount, currency: row.currency },
@@ -282,13 +290,11 @@ export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   return day.closing_balance - (start + between + day.line_net + day.adjusted_net);
 }
 
-/** Opens, updates or resolves the difference of the closing balance. */
-async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
-  const day = await dayIn(ctx, run.key);
-  const amount = balanceGap(day, await daysOf(ctx, run.key));
+/** Opens, updates or resolves the difference of the closing balance of `day`. */
+async function stageGap(ctx: Ctx, run: Run, day: DayRow, days: readonly DayRow[]): Promise<void> {
+  const amount = balanceGap(day, days);
   const key = `BALANCE/${day.id}`;
   const existing = (await differencesBy(ctx, [key])).get(key);
-  ctx.update(providerDays, day, { reconciled_at: ctx.now, updated_at: ctx.now });
   if (amount === 0n) return resolve(ctx, existing);
   const money = (value: bigint | null) => textOf({ currency: day.currency, amount: value ?? 0n });
   const detail =
@@ -298,6 +304,19 @@ async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   if (!existing) return open(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
   if (existing.amount === amount && existing.status !== 'RESOLVED') return;
   ctx.update(differences, existing, { amount, detail, status: 'OPEN', updated_at: ctx.now });
+}
+
+/** Stages the difference of the closing balance, and that of the next day, which starts with it. */
+async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
+  const day = await dayIn(ctx, run.key);
+  const days = await daysOf(ctx, run.key);
+  await stageGap(ctx, run, day, days);
+  ctx.update(providerDays, day, { reconciled_at: ctx.now, updated_at: ctx.now });
+  const next = days.find((each) => each.id > day.id && each.closing_balance !== null);
+  if (next?.status !== 'OPEN') return;
+  if (next.reconciled_at !== null) await stageGap(ctx, run, next, days);
+  // A concurrent run of the next day conflicts, and reads this day again.
+  ctx.update(providerDays, next, { updated_at: ctx.now });
 }
 
 /** Stages the closing balance as the prefunded balance of the provider. */
@@ -327,11 +346,17 @@ async function firstDayOf({ runtime, source, key }: Run): Promise<number> {
 
 async function compare(run: Run): Promise<void> {
   const { runtime, source, key } = run;
+  run.sourceVersion = (await runtime.db.read(statementSources, key.providerId))?.version ?? 0;
+  // Days share items and balances, so that a commit is based on all earlier ones.
   const commit = async (work: (ctx: Ctx) => Promise<void>) => {
-    await operate(runtime, systemCaller('', source.environment), (ctx) => {
+    await operate(runtime, systemCaller('', source.environment), async (ctx) => {
       run.staged.length = 0;
+      const row = await ctx.read(statementSources, key.providerId);
+      if ((row?.version ?? 0) !== run.sourceVersion) throw new Overtaken();
+      if (row) ctx.update(statementSources, row, { updated_at: ctx.now });
       return work(ctx);
     });
+    if (run.sourceVersion > 0) run.sourceVersion += 1;
     for (const kind of run.staged) run.opened.set(kind, (run.opened.get(kind) ?? 0) + 1);
   };
   const period = periodOf(key.day, source.time_zone);
@@ -385,11 +410,19 @@ async function compare(run: Run): Promise<void> {
  */
 export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDifferences> {
   const source = await sourceOf(runtime, key.providerId);
-  const run: Run = { runtime, source, key, opened: new Map(), staged: [] };
+  const run: Run = { runtime, source, key, opened: new Map(), staged: [], sourceVersion: 0 };
+  await ensureSource(runtime, source);
   const late = await applyStatements(runtime, source, key);
   if (late > 0) run.opened.set('LATE_CORRECTION', late);
   const day = await runtime.db.read(providerDays, dayIdOf(key));
   if (!day) throw notFound(key);
-  if (day.status === 'OPEN') await compare(run);
+  for (let comparison = 1; day.status === 'OPEN'; comparison++) {
+    try {
+      await compare(run);
+      break;
+    } catch (error) {
+      if (!(error instanceof Overtaken) || comparison === MAX_COMPARISONS) throw error;
+    }
+  }
   return run.opened;
 }

@@ -3,9 +3,9 @@
 import { iso } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { isKeyTaken, operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { providerModes } from '../providers/index.ts';
-import { INSTALLATION } from '../tenancy/platform/index.ts';
+import { INSTALLATION, systemCaller } from '../tenancy/platform/index.ts';
 import { isTimeZone } from './days.ts';
 import { type SourceRow, statementSources } from './store.ts';
 
@@ -23,6 +23,18 @@ export async function sourceOf({ db }: Pick<Runtime, 'db'>, providerId: string):
   const { time_zone, fees_expected, requested_day } =
     (await db.read(statementSources, providerId)) ?? DEFAULTS;
   return { ...provider, time_zone, fees_expected, requested_day };
+}
+
+/** Creates the row of the settings if it does not exist: comparisons conflict on it. */
+export async function ensureSource(runtime: Runtime, source: Source): Promise<void> {
+  const { providerId, environment } = source;
+  await operate(runtime, systemCaller('', environment), async (ctx) => {
+    if (await ctx.read(statementSources, providerId)) return;
+    ctx.insert(statementSources, { id: providerId, ...DEFAULTS, updated_at: ctx.now });
+  }).catch((error: unknown) => {
+    // Another process created it in the meantime.
+    if (!isKeyTaken(error)) throw error;
+  });
 }
 
 const present = ({ providerId, time_zone, fees_expected, requested_day }: Source) => ({
