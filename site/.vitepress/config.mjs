@@ -42,6 +42,21 @@ function highlightOnce(md) {
   };
 }
 
+/** Names tabs after their position instead of at random, so that equal pages are built equally. */
+function nameTabs(md) {
+  const { rules } = md.renderer;
+  const render = rules['container_code-group_open'];
+  rules['container_code-group_open'] = (tokens, index, ...rest) => {
+    let tab = 0;
+    return render(tokens, index, ...rest)
+      .replaceAll(/name="group-[^"]*"/g, `name="group-${index}"`)
+      .replaceAll(/(id|for)="tab-[^"]*"/g, (_, attribute) => {
+        if (attribute === 'id') tab += 1;
+        return `${attribute}="tab-${index}-${tab}"`;
+      });
+  };
+}
+
 /** Set by `npm run docs`; the server has the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
@@ -132,6 +147,8 @@ export default defineConfig({
   outDir: './dist',
   base,
   cleanUrls: true,
+  // The order of the search index is that of the pages.
+  buildConcurrency: 1,
   lastUpdated: true,
   metaChunk: true,
   head: [
@@ -149,6 +166,7 @@ export default defineConfig({
     anchor: { slugify },
     config(md) {
       highlightOnce(md);
+      nameTabs(md);
       addDiagrams(md);
       addLinks(md, base);
     },
