@@ -72,7 +72,7 @@ async function build(folder, base) {
   await writeSdkReference();
   const vitepress = path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
   const args = [vitepress, 'build', '.', '--outDir', folder];
-  const status = run(process.execPath, args, { RAILHEAD_DOCS_BASE: base });
+  const status = run(process.execPath, args, { RAILHEAD_DOCS_BASE: base, NODE_ENV: 'production' });
   if (status !== 0) process.exit(status);
 }
 

@@ -20,8 +20,9 @@ function fail(text) {
   process.exit(1);
 }
 
-function run(program, args) {
-  const { status, error } = spawnSync(program, args, { cwd: folder, stdio: 'inherit' });
+function run(program, args, env = {}) {
+  const options = { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } };
+  const { status, error } = spawnSync(program, args, options);
   if (error) print(error.message);
   return status ?? 1;
 }
@@ -51,7 +52,9 @@ async function build() {
   const vite = path.join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
   // The previous build is shown until this one is complete.
   const next = path.join(folder, 'dist-next');
-  if (run(process.execPath, [vite, 'build', '--outDir', next, '--logLevel', 'warn']) !== 0)
+  const args = [vite, 'build', '--outDir', next, '--logLevel', 'warn'];
+  // Another NODE_ENV, for example of a test program, would build the development form of React.
+  if (run(process.execPath, args, { NODE_ENV: 'production' }) !== 0)
     fail('The console cannot be built. Run `npm run console` to see why.');
   fs.writeFileSync(path.join(next, STAMP), JSON.stringify({ hash }));
   fs.rmSync(dist, { recursive: true, force: true });
