@@ -37,6 +37,7 @@ import {
   webhookContracts,
 } from './features.ts';
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
+import { createSlots, type Slots } from './http/admission/slots.ts';
 import { type Operation, perform } from './http/bind.ts';
 import { type Draining, drainConnections } from './http/connection/connection-close.ts';
 import { listeningOrigin } from './http/connection/listen.ts';
@@ -318,6 +319,7 @@ interface PublicPages {
   operations: readonly Operation[];
   bearers: ReturnType<typeof linkAuthenticator>;
   limiter: ReturnType<typeof createLimiter> | undefined;
+  slots: Slots;
   log: Log;
   openApi: () => Promise<object>;
   siteFolder: string | undefined;
@@ -355,6 +357,7 @@ const allProviders = (directory: ProviderDirectory, { builtIn }: ConnectorRegist
 /** Resolves the credentials of links, agents and operators, and limits requests. */
 const admissionOf = (runtime: Runtime, settings: Settings, metrics: Metrics) => ({
   limiter: limiterOf(settings, runtime.effects, metrics),
+  slots: createSlots(),
   bearers: linkAuthenticator(runtime),
   agents: agentBearers(runtime),
   operators: operatorAuthenticator(runtime, operatorUrlOf(settings)),

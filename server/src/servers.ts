@@ -29,6 +29,7 @@ import { type ChangeFeed, createChangeFeed } from './features/staff/changes/inde
 import { signIn } from './features/staff/users/index.ts';
 import { accountPorts } from './features.ts';
 import type { Limiter } from './http/admission/rate-limit.ts';
+import type { Slots } from './http/admission/slots.ts';
 import { listenOn } from './http/connection/listen.ts';
 import { addProviderMessages } from './http/pages/provider-messages.ts';
 import { createServer } from './http/server.ts';
@@ -224,13 +225,14 @@ interface MessageOptions {
   directory: ProviderDirectory;
   naming: Naming;
   limiter: Limiter | undefined;
+  slots: Slots;
   publicUrl: string | undefined;
   log: Log;
 }
 
 /** Adds the address for the messages of providers. */
 export function addMessagesOfProviders(server: FastifyInstance, options: MessageOptions): void {
-  const { runtime, directory, naming, limiter, publicUrl, log } = options;
+  const { runtime, directory, naming, limiter, slots, publicUrl, log } = options;
   const note = (problem: string) => log.warn({ problem }, 'a provider has a problem');
   const networks = MODES.map((mode) => [mode, cardNetworkHandler(runtime, options.parts, mode)]);
   const cards: Record<Mode, CardNetwork> = Object.fromEntries(networks);
@@ -247,7 +249,7 @@ export function addMessagesOfProviders(server: FastifyInstance, options: Message
       }),
   };
   addProviderMessages(server, {
-    ...{ naming, limiter, publicUrl, now: runtime.effects.now },
+    ...{ naming, limiter, slots, publicUrl, now: runtime.effects.now },
     async authenticate(providerId, request) {
       const provider = await authenticateProvider(parts, providerId, request);
       return (json) => receiveMessage(parts, provider, request.body, json);

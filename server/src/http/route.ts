@@ -16,6 +16,7 @@ import type { Runtime } from '../runtime/operation/operate.ts';
 import { type Admission, anonymousAt, bytesKeyOf } from './admission/admission.ts';
 import type { Limiter } from './admission/rate-limit.ts';
 import { recordsOf } from './admission/request-records.ts';
+import type { Slots } from './admission/slots.ts';
 import { type Operation, perform } from './bind.ts';
 import { type JsonBody, parseJson, readBody } from './body/body.ts';
 import { rejectUnreadableQuery, splitLists } from './body/query.ts';
@@ -41,6 +42,8 @@ export interface RouteOptions {
   /** Receives the completed requests of platforms. */
   record?: RecordRequest | undefined;
   limiter?: Limiter | undefined;
+  /** Absent: changes have no limit. */
+  slots?: Slots | undefined;
 }
 
 /** Base of the operator API. */
@@ -173,10 +176,11 @@ export function bindRoute(
   operation: Operation,
 ): void {
   const { contract } = operation;
-  const { runtime, naming, limiter } = options;
+  const { runtime, naming, limiter, slots } = options;
   const toBody = (fault: Fault) => faultBody(naming, fault);
   const stampHeader = naming.walletSignatureHeader.toLowerCase();
   const exchanges = exchangesOf(contract, options);
+  const isChange = contract.method !== 'GET' && !contract.waits && !contract.streams;
 
   async function run(request: FastifyRequest, reply: FastifyReply, exchange: Exchange) {
     const { caller } = exchange;
@@ -201,7 +205,8 @@ export function bindRoute(
       if (!isCounted) limiter?.takeBytes(key, bytes);
     });
     exchange.body = naming.fromWire(parsed?.json);
-    return execute({ body: exchange.body, rawBody: parsed?.raw ?? '' });
+    const parts = { body: exchange.body, rawBody: parsed?.raw ?? '' };
+    return isChange && slots ? slots.run(key, () => execute(parts)) : execute(parts);
   }
 
   server.route({

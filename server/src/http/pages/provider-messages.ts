@@ -9,6 +9,7 @@ import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { createMeter } from '../admission/bucket.ts';
 import { type Limiter, networkOf } from '../admission/rate-limit.ts';
+import type { Slots } from '../admission/slots.ts';
 import { parseJson, readBody, tooLarge } from '../body/body.ts';
 import { faultOf, sendFault } from '../replies.ts';
 
@@ -27,6 +28,7 @@ interface ReceivedRequest {
 export interface ProviderMessageOptions {
   naming: Naming;
   limiter: Limiter | undefined;
+  slots: Pick<Slots, 'giveWay'>;
   now(): Time;
   /** Public base URL of this server, which signatures cover; defaults to the host of the request. */
   publicUrl: string | undefined;
@@ -48,6 +50,9 @@ const headersOf = ({ raw }: FastifyRequest): Record<string, string> =>
     ]),
   );
 
+const isAuthorization = (json: unknown): boolean =>
+  (json as { type?: unknown } | null)?.type === 'card.authorization';
+
 async function bodyOf(request: FastifyRequest, limiter: Limiter | undefined): Promise<Buffer> {
   const length = Number(request.headers['content-length'] ?? 0);
   if (length > MAX_BYTES) throw tooLarge(MAX_BYTES);
@@ -60,7 +65,7 @@ export function addProviderMessages(
   server: FastifyInstance,
   options: ProviderMessageOptions,
 ): void {
-  const { naming, limiter, now, publicUrl } = options;
+  const { naming, limiter, slots, now, publicUrl } = options;
   const messages = createMeter(MESSAGES_PER_S, BURST, now);
 
   function admitProvider(providerId: string): void {
@@ -85,7 +90,9 @@ export function addProviderMessages(
       throw error;
     });
     admitProvider(providerId);
-    const result = await apply(parseJson(bytes, MAX_BYTES).json);
+    const { json } = parseJson(bytes, MAX_BYTES);
+    if (isAuthorization(json)) slots.giveWay();
+    const result = await apply(json);
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
   }
 

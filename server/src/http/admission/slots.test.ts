@@ -1,0 +1,67 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createSlots } from './slots.ts';
+
+/** Starts changes that end when the test ends them. */
+function scene() {
+  let time = 0;
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const slots = createSlots(() => time);
+  const add = (owner: string, count: number) => {
+    for (let index = 0; index < count; index++) {
+      void slots.run(owner, () => {
+        started.push(owner);
+        return new Promise<void>((end) => ends.push(end));
+      });
+    }
+  };
+  const end = async (count: number) => {
+    for (const each of ends.splice(0, count)) each();
+    await turn();
+  };
+  return { slots, started, add, end, advance: (ms: number) => (time += ms) };
+}
+
+describe('changes', () => {
+  it('have no limit without card authorizations', async () => {
+    const { started, add } = scene();
+    add('a', 500);
+    await turn();
+    expect(started).toHaveLength(500);
+  });
+
+  it('wait while authorizations arrive, and platforms take turns', async () => {
+    const { slots, started, add, end } = scene();
+    slots.giveWay();
+    add('a', 50);
+    add('b', 2);
+    await turn();
+    expect(started).toHaveLength(20);
+    await end(4);
+    expect(started.slice(20)).toEqual(['a', 'b', 'a', 'b']);
+    await end(100);
+    await end(100);
+    expect(started).toHaveLength(52);
+  });
+
+  it('all start when the time after the last authorization has ended', async () => {
+    const { slots, started, add, end, advance } = scene();
+    slots.giveWay();
+    add('a', 50);
+    await turn();
+    advance(2_000);
+    await end(1);
+    expect(started).toHaveLength(50);
+  });
+
+  it('free their slot when they fail', async () => {
+    const { slots } = scene();
+    slots.giveWay();
+    const failing = () => Promise.reject(new Error('failed'));
+    const all = Array.from({ length: 60 }, () => slots.run('a', failing));
+    const results = await Promise.allSettled(all);
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(await slots.run('a', async () => 1)).toBe(1);
+  });
+});
