@@ -33,6 +33,7 @@ const GROUPS = [
   'sdk',
   'operator-lists',
   'card-messages',
+  'traces',
 ];
 
 // CommonJS packages call `require`, which an ES module does not define.

@@ -25,6 +25,7 @@ import { readRows } from './rows/read-row.ts';
 import { sdkRows } from './rows/sdk-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
 import { startRows } from './rows/start-row.ts';
+import { traceRows } from './rows/trace-row.ts';
 import { FULL, printProgress, QUICK_SETTINGS, type Row } from './table/row.ts';
 import { jsonOf, remarksOf, shortfalls, tableOf, timesOf } from './table/table.ts';
 
@@ -60,6 +61,7 @@ const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['latency', latencyRows],
   ['processes', processRows],
   ['bytes', bytesRows],
+  ['traces', traceRows],
   ['card-messages', cardMessageRows],
   ['deliveries', deliveryRows],
   ['operator-lists', operatorListRows],

@@ -23,7 +23,11 @@ const CONNECTIONS = 256;
 const LONG_S = 60;
 
 /** Starts a server on the database of the bench, after the shared one has exited. */
-export async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api> {
+export async function startOn(
+  bench: Bench,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Api> {
   const shared = await bench.api();
   await shared.process.stop();
   // The receiver of the execute rows has exited.
@@ -32,14 +36,14 @@ export async function startOn(bench: Bench, args: readonly string[] = []): Promi
   const dataDir = path.join(bench.scratch, 'server');
   const log = path.join(bench.scratch, 'load.log');
   const all = ['--database-url', url, '--data-dir', dataDir, ...args];
-  return { ...shared, ...(await startServer(bench, all, { log })) };
+  return { ...shared, ...(await startServer(bench, all, { log, env })) };
 }
 
 /**
  * Warm-up: number of quotes executed per process before the measurement; the first ones take
  * several times as long.
  */
-const WARM = 4_000;
+export const WARM = 4_000;
 
 const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
   server: () => familyOf(server.pid),
