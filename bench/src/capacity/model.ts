@@ -29,27 +29,27 @@ interface PaymentCost extends Cost {
 
 /** Where and how the costs were measured. */
 export const MEASUREMENT =
-  '`npm run capacity -- --measure` on 28 November 2026, 2 × AMD EPYC, Node 20.20.2, PostgreSQL 18.4';
+  '`npm run capacity -- --measure` on 29 November 2026, 2 × Intel Xeon, Node 20.20.2, PostgreSQL 18.4';
 
 /** A payment by `POST /transfer-out` to a bank account, with its submission and settlement. */
 const PAYOUT: PaymentCost = {
-  ...{ nodeUs: 1_845, postgresUs: 1_800, logBytes: 13_249 },
-  ...{ keptBytes: 3_064, largestBytes: 2_085, replyBytes: 795 },
-  ...{ events: 5, eventBytes: 2_908, requestBytes: 631, bodyBytes: 1_495 },
+  ...{ nodeUs: 1_090, postgresUs: 655, logBytes: 12_289 },
+  ...{ keptBytes: 3_056, largestBytes: 2_081, replyBytes: 827 },
+  ...{ events: 5, eventBytes: 2_912, requestBytes: 627, bodyBytes: 1_495 },
 };
 
 /** A quote and its execution between two accounts of a customer, in two currencies. */
 const CONVERSION: PaymentCost = {
-  ...{ nodeUs: 925 + 920, postgresUs: 725 + 565, logBytes: 8_575 + 8_855 },
-  ...{ keptBytes: 3_146 + 852, largestBytes: 2_519, replyBytes: 770 + 1_040 },
-  ...{ events: 5, eventBytes: 2_720, requestBytes: 655 + 664, bodyBytes: 1_782 + 1_303 },
+  ...{ nodeUs: 505 + 545, postgresUs: 240 + 300, logBytes: 9_884 + 10_323 },
+  ...{ keptBytes: 3_138 + 844, largestBytes: 2_515, replyBytes: 782 + 1_049 },
+  ...{ events: 5, eventBytes: 2_691, requestBytes: 659 + 651, bodyBytes: 1_778 + 1_303 },
 };
 
 /** A deposit to an account. */
 const DEPOSIT: PaymentCost = {
-  ...{ nodeUs: 835, postgresUs: 925, logBytes: 7_421 },
+  ...{ nodeUs: 440, postgresUs: 290, logBytes: 7_733 },
   ...{ keptBytes: 2_249, largestBytes: 1_958, replyBytes: 1_085 },
-  ...{ events: 2, eventBytes: 1_249, requestBytes: 709, bodyBytes: 954 },
+  ...{ events: 2, eventBytes: 1_257, requestBytes: 713, bodyBytes: 954 },
 };
 
 export const PAYMENTS: Readonly<Record<Kind, PaymentCost>> = {
@@ -59,10 +59,10 @@ export const PAYMENTS: Readonly<Record<Kind, PaymentCost>> = {
 };
 
 /** `GET /transactions/{id}`. Recorded reads share rows. */
-export const READ = { nodeUs: 450, postgresUs: 135, logBytes: 43, requestBytes: 45 };
+export const READ = { nodeUs: 140, postgresUs: 25, logBytes: 36, requestBytes: 53 };
 
 /** One event to one endpoint: its part of a delivered payout beyond one without an endpoint. */
-export const DELIVERY = { nodeUs: 673, postgresUs: 366, logBytes: 1_147, attemptBytes: 410 };
+export const DELIVERY = { nodeUs: 344, postgresUs: 182, logBytes: 1_253, attemptBytes: 385 };
 
 /** Connections for operators and Patroni. */
 const SPARE_CONNECTIONS = 10;
