@@ -1,6 +1,6 @@
 // Runs the commands of docs/guides/providers-walk.md in bash: the commands of the operator in this process,
 // the API over HTTP, and the Python adapter with the clock of the server, which the test advances.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -24,6 +24,7 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'walkthrough-'));
 const clockFile = path.join(folder, 'clock');
 const END_OF_BLOCK = '\x1e';
 let control: http.Server;
+let bash: ChildProcess | undefined;
 
 /** Python with the clock of the server. */
 const PYTHON = `#!/bin/sh
@@ -85,6 +86,12 @@ beforeAll(async () => {
   await once(control, 'listening');
 });
 afterAll(() => {
+  try {
+    // With its adapters, if the test has failed.
+    if (bash?.pid) process.kill(-bash.pid, 'SIGKILL');
+  } catch {
+    // All have ended.
+  }
   control.close();
   rmSync(folder, { recursive: true });
 });
@@ -123,8 +130,9 @@ describe.skipIf(python === '')('the guide', () => {
   it('is true', async () => {
     const origin = await service.app.server.listen({ host: '127.0.0.1', port: 0 });
     const port = 20_000 + Math.floor(Math.random() * 20_000);
-    const bash = spawn('bash', ['--noprofile', '--norc', '-c', scriptOf(port)], {
+    const shell = spawn('bash', ['--noprofile', '--norc', '-c', scriptOf(port)], {
       cwd: projectRoot(),
+      detached: true,
       env: {
         PATH: process.env.PATH,
         RAILHEAD_URL: `${origin}${BASE_PATH}`,
@@ -132,8 +140,9 @@ describe.skipIf(python === '')('the guide', () => {
         WALK_CLOCK: clockFile,
       },
     });
-    const exit = once(bash, 'exit');
-    const output = Promise.all([textOf(bash.stdout), textOf(bash.stderr)]);
+    bash = shell;
+    const exit = once(shell, 'exit');
+    const output = Promise.all([textOf(shell.stdout), textOf(shell.stderr)]);
     let isRunning = true;
     const jobs = (async () => {
       while (isRunning) {
