@@ -36,8 +36,8 @@ const outgoing = (...names) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 const balance = (free, all) =>
   `INTERNAL_ACCOUNT.BALANCE_UPDATED ${dollars(free)} to spend, ${dollars(all)} in all`;
 
-function assertThat(isMet, complaint) {
-  if (!isMet) throw new Error(complaint);
+function assertThat(isMet, message) {
+  if (!isMet) throw new Error(message);
 }
 
 async function createCustomer({ call, webhooks, customerRecord }) {
@@ -88,8 +88,8 @@ async function begin(parts) {
 async function checkBalance({ call }, { account }, expected) {
   const funded = await call('GET', `/internal-accounts/${account.id}`);
   for (const { amount } of [funded.balance, funded.totalBalance]) {
-    const complaint = `The balance is ${dollars(amount)} and should be ${dollars(expected)}.`;
-    assertThat(amount === expected, complaint);
+    const message = `The balance is ${dollars(amount)} and should be ${dollars(expected)}.`;
+    assertThat(amount === expected, message);
   }
   fact('Balance', `${dollars(expected)}, as quoted`);
 }

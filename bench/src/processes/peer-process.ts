@@ -1,6 +1,6 @@
-// The conventional implementation of quote execution, as a peer: one transaction per request,
-// behind a bare route. It runs the server's own operation; `interactive.ts` writes its rows to the
-// database.
+// Quote execution in the conventional way, for comparison: one interactive transaction per request,
+// on a route with nothing but authentication. The operation is that of the server; `interactive.ts`
+// writes its rows to the database.
 
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -30,7 +30,7 @@ export interface PeerOptions {
 
 const effects = systemEffects();
 const vault = createVault(effects, () => {
-  throw new Error('executing opens no personal data');
+  throw new Error('the execution of a quote decrypts no personal data');
 });
 const operation = quoteOperations({
   connectors: connectorRegistry(effects),

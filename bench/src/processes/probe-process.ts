@@ -1,6 +1,5 @@
-// One caller with one connection that sends different requests in turn and measures each of them.
-// Pages of an operator are read by a person, one at a time, so their latency matters and not the
-// number of them per second.
+// A client with one connection that sends several requests in turn and measures the latency of each.
+// An operator reads one page at a time, so latency is measured and not throughput.
 import http from 'node:http';
 import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run } from '../table/stats.ts';
@@ -10,9 +9,9 @@ export interface Probe {
   path: string;
   /** JSON of a POST; absent for a GET. */
   body?: string | undefined;
-  /** Instead of that of the run. */
+  /** Credential of this request; by default that of the run. */
   authorization?: string | undefined;
-  /** Expected, 200 by default. */
+  /** Expected status code; 200 by default. */
   status?: number;
 }
 
@@ -25,7 +24,7 @@ export interface ProbeOptions {
 }
 
 export interface ProbeRun extends Run {
-  /** The same for each probe, by its name. */
+  /** Result of each probe, by its name. */
   byProbe: Record<string, Run>;
 }
 

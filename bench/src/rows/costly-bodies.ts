@@ -1,4 +1,5 @@
-// The costliest bodies of an operation: as large as allowed, with values that the schema validates.
+// The request bodies that take longest to validate: as large as allowed, with values that the schema
+// checks.
 // Generated from openapi.json, so that every operation is covered.
 import { BASE } from '../machine/api.ts';
 
@@ -14,29 +15,31 @@ interface RequestBody {
 }
 
 export interface CostlyBody {
-  /** Name: the operation and what is costly. */
+  /** The operation, and the property of the body that takes long to validate. */
   name: string;
   method: string;
   path: string;
   body: string;
 }
 
-/** Just under the size limit of every body. */
+/** Slightly below the size limit of a body. */
 const BYTES = 65_000;
-/** Just under the limits of a body: members of one object, items of one list, depth. */
+/** Slightly below the other limits of a body: members of an object, items of a list, depth. */
 const MEMBERS = 4_000;
 const ITEMS = 990;
 const DEPTH = 30;
-const NESTED = 4;
+/** Maximum depth at which the parts of a schema are read. */
+const SCHEMA_DEPTH = 4;
 
-/** The properties of an object schema, including those of its parts and alternatives. */
+/** The properties of an object schema, including those in `allOf`, `oneOf` and `anyOf`. */
 function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string, Json> {
   const ref = schema.$ref as string | undefined;
   const resolved = ref
     ? (document.components.schemas[ref.split('/').at(-1) as string] ?? {})
     : schema;
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((key) => (resolved[key] as Json[]) ?? []);
-  const inner = depth < NESTED ? parts.map((part) => propertiesOf(document, part, depth + 1)) : [];
+  const inner =
+    depth < SCHEMA_DEPTH ? parts.map((part) => propertiesOf(document, part, depth + 1)) : [];
   return Object.assign({}, resolved.properties, ...inner);
 }
 
@@ -60,15 +63,15 @@ function manyKeys(): Json {
   return object;
 }
 
-const costly = (property: string): [string, unknown][] => [
-  [`${property}, one text`, 'a'.repeat(BYTES - 500)],
+const valuesFor = (property: string): [string, unknown][] => [
+  [`${property}, one long string`, 'a'.repeat(BYTES - 500)],
   [`${property}, digits`, '1'.repeat(BYTES - 500)],
-  [`${property}, signs`, 'a@'.repeat(BYTES / 2 - 500)],
+  [`${property}, at signs`, 'a@'.repeat(BYTES / 2 - 500)],
   [`${property}, many values`, Array.from({ length: ITEMS }, (_, index) => (index % 2 ? 1 : ''))],
   [`${property}, many objects`, Array.from({ length: ITEMS }, () => ({ a: 1 }))],
 ];
 
-/** Costly bodies for every operation that reads JSON. */
+/** Bodies for every operation that reads JSON. */
 export function costlyBodies(document: OpenApi): CostlyBody[] {
   const all: CostlyBody[] = [];
   for (const [path, item] of Object.entries(document.paths)) {
@@ -87,7 +90,7 @@ export function costlyBodies(document: OpenApi): CostlyBody[] {
         });
       add('many keys', JSON.stringify({ ...choices, ...manyKeys() }));
       add('deep', '['.repeat(DEPTH) + ']'.repeat(DEPTH));
-      for (const [name, value] of Object.keys(properties).flatMap(costly)) {
+      for (const [name, value] of Object.keys(properties).flatMap(valuesFor)) {
         const [property = ''] = name.split(',');
         add(name, JSON.stringify({ ...choices, [property]: value }));
       }

@@ -1,6 +1,6 @@
 // Row 2: executing quotes between internal accounts over HTTP, complete: credentials and an
 // Idempotency-Key on each request, events written, and webhooks delivered to a receiver. The peers
-// are pgbench, which only posts one transfer per transaction, and the same operation as one
+// are pgbench, which only posts one transfer per transaction, and the same operation in one
 // interactive transaction per request.
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, PEER_DATABASE } from '../machine/api.ts';
 import type { Api, Bench, Templates } from '../machine/bench.ts';
@@ -19,7 +19,7 @@ export type Kind = keyof Templates;
  */
 const FIRST_GUESS = { railhead: 3_000, peer: 800 };
 /** Factor by which more quotes are prepared than the fastest run so far would have used. */
-const SPARE = 1.5;
+const RESERVE_FACTOR = 1.5;
 
 export interface Parts {
   bench: Bench;
@@ -41,14 +41,19 @@ function pauseServer(api: Api): () => void {
 export interface RunOptions {
   /** Open load: requests start at fixed times. Absent: each request follows a response. */
   perSecond?: number;
-  /** Executes this many quotes if the time suffices. */
+  /** Number of quotes to execute. By default as many as the time allows. */
   count?: number;
 }
 
 /** The run, with an error if its quotes ran out before a rate could be measured. */
 function assertSufficient(run: Run, seconds: number): Run {
   if ((run.measuredS ?? seconds) >= seconds / 10) return run;
-  return { ...run, perSecond: 0, errors: run.errors + 1, firstError: 'the quotes ran out' };
+  return {
+    ...run,
+    perSecond: 0,
+    errors: run.errors + 1,
+    firstError: 'no quotes were left before the end of the measurement',
+  };
 }
 
 /** Executes fresh quotes at a port for a while; records how many the next run may need. */
@@ -72,7 +77,7 @@ export function executor(parts: Parts, database: string) {
       { perSecond, count }: RunOptions = {},
     ): Promise<Run> {
       await bench.cluster.checkpoint();
-      const rate = perSecond ?? (last ? fastest * SPARE : guess);
+      const rate = perSecond ?? (last ? fastest * RESERVE_FACTOR : guess);
       const quoteCount = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], quoteCount);
       const resume = database === DATABASE ? undefined : pauseServer(api);
@@ -103,7 +108,7 @@ export function executor(parts: Parts, database: string) {
 
 const CHECK = `select
   (select count(*) from transactions where type = 'OUTGOING' and status = 'COMPLETED') as completed,
-  (select count(*) from idempotency) as remembered,
+  (select count(*) from idempotency) as keys,
   (select count(*) from transactions t where t.type = 'OUTGOING' and t.status = 'COMPLETED'
     and not exists (select from ledger_transfers l where l.transaction_id = t.id)) as unpaid,
   (select count(*) from (select currency from ledger_accounts
@@ -123,9 +128,10 @@ export async function differences(bench: Bench, name: string, doneCount: number)
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK);
   const counts = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);
   printProgress(`${name}: ${doneCount} acknowledged; ${counts.join(', ')}`);
-  const at = (column: string) => Number(row?.[column]);
-  const missing = Math.abs(at('completed') - doneCount) + Math.abs(at('remembered') - doneCount);
-  return missing + at('unpaid') + at('unbalanced') + at('failed');
+  const countOf = (column: string) => Number(row?.[column]);
+  const missing =
+    Math.abs(countOf('completed') - doneCount) + Math.abs(countOf('keys') - doneCount);
+  return missing + countOf('unpaid') + countOf('unbalanced') + countOf('failed');
 }
 
 /** The interactive peer with the pool size and connections at which it was fastest in this run. */
@@ -191,7 +197,7 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
   );
   const peer = await preparePeer(parts, peerWorker);
   const execute = (kind: Kind) => () => serverExecutor.run(kind, api.port, connections, seconds);
-  const plain = (spread: 'spread' | 'hot') => async () => {
+  const runPgbench = (spread: 'spread' | 'hot') => async () => {
     const resume = pauseServer(api);
     const run = await pgbench.run(spread);
     resume();
@@ -200,16 +206,16 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
   const runs = await alternate(
     {
       'execute, spread': execute('convert'),
-      'pgbench, spread': plain('spread'),
+      'pgbench, spread': runPgbench('spread'),
       'interactive, spread': () => peer.run('convert'),
       'execute, hot': execute('hot'),
-      'pgbench, hot': plain('hot'),
+      'pgbench, hot': runPgbench('hot'),
       'execute, one currency': execute('pay'),
       'interactive, one currency': () => peer.run('pay'),
     },
     rounds,
   );
-  printProgress(`${await receiver.call<number>('count')} events delivered in the meantime`);
+  printProgress(`${await receiver.call<number>('count')} events delivered during the runs`);
   for (const child of [load, peerWorker, api.process]) await child.stop();
   const wrongCount = await differences(bench, DATABASE, serverExecutor.done());
   const wrongPeer = await differences(bench, PEER_DATABASE, peer.done());

@@ -1,4 +1,5 @@
-// The client: its groups are created from the table of operations, its types from the document.
+// The client. Its groups are created from the table of operations, and its types are generated from
+// the OpenAPI document.
 
 import type { EventType } from './events.ts';
 import { type EventStream, type FollowOptions, follow } from './follow.ts';
@@ -10,7 +11,7 @@ import { type ClientOptions, settingsOf } from './http/settings.ts';
 import { send } from './http/transport.ts';
 import type { CallOptions } from './types.ts';
 
-/** The operations of events, and following them. */
+/** The operations of events, and an iterator over new events. */
 export interface FollowedEvents extends EventsGroup {
   /**
    * Iterates the events of the platform as they occur, each once and in a fixed order, and resumes
@@ -44,7 +45,7 @@ export function createClient(options: ClientOptions = {}): Client {
   const settings = settingsOf(options);
   const sender: Sender = (operation, input, callOptions) =>
     send(settings, operation, input, callOptions);
-  // The table and the types come from the same document.
+  // The table and the types are generated from the same document.
   const groups = Object.fromEntries(
     Object.entries(TABLE).map(([name, rows]) => [name, groupOf(rows, sender)]),
   ) as unknown as Groups;

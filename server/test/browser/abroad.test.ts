@@ -81,7 +81,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const id = await newResidentOf('DE');
       const {
         page,
-        problems: complaints,
+        problems: pageErrors,
         close,
       } = await visit(fixture.browser, 'phone', fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
@@ -89,12 +89,12 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await settle(page, 'DE', 'Köln');
 
       await title(page, 'Your identification number');
-      expect(await optionsOf(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN', 'NON_US_TAX_ID']);
+      expect(await optionsOf(page, 'Type of number')).toEqual(['', 'SSN', 'ITIN', 'NON_US_TAX_ID']);
       const issuer = page.getByLabel('Country that issued the number');
       expect(await issuer.isVisible()).toBe(false);
-      await page.getByLabel('Kind of number').selectOption('NON_US_TAX_ID');
+      await page.getByLabel('Type of number').selectOption('NON_US_TAX_ID');
       expect(await issuer.inputValue()).toBe('DE');
-      await page.getByText('Identifikationsnummer (IdNr.), like 86 095 742 719.').waitFor();
+      await page.getByText('Identifikationsnummer (IdNr.), for example 86 095 742 719.').waitFor();
       await page.getByLabel('Number', { exact: true }).fill('123-45-6789');
       await press(page, 'Continue');
       await page.locator('.field.bad').waitFor();
@@ -116,7 +116,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         idType: 'NON_US_TAX_ID',
         countryOfIssuance: 'DE',
       });
-      expect(complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([]);
+      expect(pageErrors.filter((error) => !error.includes('status of 400'))).toEqual([]);
       await close();
     },
     TIMEOUT_MS,
@@ -128,7 +128,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const id = await newPerson();
       const {
         page,
-        problems: complaints,
+        problems: pageErrors,
         close,
       } = await visit(fixture.browser, 'desktop', fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
@@ -143,7 +143,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await press(page, 'Submit');
       await title(page, 'You are verified');
       expect(ok(await request('GET', `/customers/${id}`), 200)).not.toHaveProperty('idType');
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await close();
     },
     TIMEOUT_MS,
@@ -155,7 +155,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const id = await newPerson();
       const {
         page,
-        problems: complaints,
+        problems: pageErrors,
         close,
       } = await visit(fixture.browser, size, fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
@@ -171,7 +171,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await inspect(page, `abroad-3-no-postal-codes-${size}`);
       await page.getByLabel('Country').selectOption('DE');
       expect(await hint.count()).toBe(0);
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await close();
     },
     TIMEOUT_MS,
@@ -186,7 +186,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await introduce(page, 'Ada Lovelace', 'US');
       await settle(page, 'AE', 'Dubai');
       await title(page, 'Your identification number');
-      expect(await optionsOf(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN']);
+      expect(await optionsOf(page, 'Type of number')).toEqual(['', 'SSN', 'ITIN']);
       await close();
     },
     TIMEOUT_MS,
@@ -208,7 +208,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const business = ok(await request('POST', '/customers', body), 201);
       const {
         page,
-        problems: complaints,
+        problems: pageErrors,
         close,
       } = await visit(fixture.browser, 'phone', fixture.origin);
       await openAndStart(page, await fixture.linkFor(business.id));
@@ -224,13 +224,13 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const country = page.getByLabel('Country', { exact: true });
       const number = page.getByLabel('Number', { exact: true });
       await country.selectOption('AE');
-      await page.getByLabel('Kind of number (optional)').waitFor();
+      await page.getByLabel('Type of number (optional)').waitFor();
       expect(await number.isVisible()).toBe(false);
       await country.selectOption('DE');
-      await page.getByLabel('Kind of number', { exact: true }).waitFor();
+      await page.getByLabel('Type of number', { exact: true }).waitFor();
       await page.getByLabel('Street and number').fill('Heidestr. 17');
       await page.getByLabel('Postal code').fill('51147');
-      await page.getByLabel('Kind of number').selectOption('NON_US_TAX_ID');
+      await page.getByLabel('Type of number').selectOption('NON_US_TAX_ID');
       await number.fill('65 929 970 489');
       await press(page, 'Add this person');
       await page.getByRole('alert').waitFor();
@@ -245,7 +245,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       expect(beneficialOwners).toMatchObject([
         { personalInfo: { idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE' } },
       ]);
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await close();
     },
     TIMEOUT_MS,

@@ -1,5 +1,5 @@
-// The steps of the verification page: the step number does not decrease, each step can be left
-// backwards, and a reload keeps the current step.
+// The steps of the verification page: a reload keeps the step and its number, and every step has a
+// way to the previous one.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../kit/app/fixtures.ts';
@@ -37,7 +37,7 @@ async function fillAddress(page: Page) {
 
 describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
-    'keep their number during completion, after a reload and in another tab',
+    'keep their numbers while data is entered, after a reload and in another tab',
     async () => {
       const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
@@ -65,7 +65,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   );
 
   it(
-    'return step by step to the start, with the button of the page and the button of the browser',
+    'return step by step to the start, by the Back button of the page and of the browser',
     async () => {
       const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,
@@ -73,7 +73,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       });
       const {
         page,
-        problems: complaints,
+        problems: pageErrors,
         close,
       } = await visit(fixture.browser, 'desktop', fixture.origin);
       await openAndStart(page, await fixture.linkFor(person.id));
@@ -99,14 +99,14 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       await title(page, 'Your identification number');
       await page.goForward();
       await title(page, 'Where you live');
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await close();
     },
     TIMEOUT_MS,
   );
 
   it(
-    'begin with the required data, the reason, the recipients and the expiry of the link',
+    'begin with a page that lists the required data, the reason, the recipients and the expiry of the link',
     async () => {
       const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,

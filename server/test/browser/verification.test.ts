@@ -30,7 +30,7 @@ describe.runIf(browserPath)('the verification page', () => {
       const {
         page,
         context,
-        problems: complaints,
+        problems: pageErrors,
         close,
       } = await visit(fixture.browser, size, fixture.origin);
       const remainingSteps: string[] = [];
@@ -80,7 +80,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Continue');
 
       await title(page, 'Your identification number');
-      await page.getByLabel('Kind of number').selectOption('SSN');
+      await page.getByLabel('Type of number').selectOption('SSN');
       await page.getByLabel('Number', { exact: true }).fill('123');
       await press(page, 'Continue');
       await page.locator('.field.bad').waitFor();
@@ -131,7 +131,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.waitForURL(REDIRECT);
       expect(remainingSteps).toEqual([REDIRECT]);
       // The browser reports each error reply; any other message is a defect.
-      expect(complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([]);
+      expect(pageErrors.filter((error) => !error.includes('status of 400'))).toEqual([]);
       await close();
     },
     TIMEOUT_MS,
@@ -152,7 +152,7 @@ describe.runIf(browserPath)('the verification page', () => {
       const business = ok(await fixture.app.call('POST', '/customers', body, fixture.as), 201);
       const {
         page,
-        problems: complaints,
+        problems: pageErrors,
         close,
       } = await visit(fixture.browser, size, fixture.origin);
       await openAndStart(page, await fixture.linkFor(business.id));
@@ -174,9 +174,9 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Continue');
 
       await title(page, 'What the business does');
-      await page.getByLabel('Where is the business active?').selectOption('US');
+      await page.getByLabel('Where does the business operate?').selectOption('US');
       await page.getByRole('button', { name: 'Add the country' }).click();
-      await page.getByLabel('Where is the business active?').selectOption('MX');
+      await page.getByLabel('Where does the business operate?').selectOption('MX');
       await page.getByLabel('Where does its money come from?').fill('Sales');
       await page.getByLabel('What is the main purpose of the account?').selectOption('OTHER');
       await press(page, 'Continue');
@@ -202,7 +202,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('City or town').fill('Arlington');
       await page.getByLabel('State, province or region').fill('VA');
       await page.getByLabel('Postal code').fill('22201');
-      await page.getByLabel('Kind of number').selectOption('SSN');
+      await page.getByLabel('Type of number').selectOption('SSN');
       await page.getByLabel('Number', { exact: true }).fill('98-1');
       await press(page, 'Add this person');
       await page.locator('.field.bad').waitFor();
@@ -265,7 +265,7 @@ describe.runIf(browserPath)('the verification page', () => {
         businessInfo: { countriesOfOperation: ['US', 'MX'], registrationNumber: 'HRB 1000' },
         beneficialOwners: [{ ownershipPercentage: 70, kycStatus: 'APPROVED' }],
       });
-      expect(complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([]);
+      expect(pageErrors.filter((error) => !error.includes('status of 400'))).toEqual([]);
       await close();
     },
     TIMEOUT_MS,

@@ -1,4 +1,4 @@
-// Typed durations in ISO 8601 form, and rejected ones.
+// Conversion of entered durations to ISO 8601.
 import { expect, it } from 'vitest';
 import { isoDuration } from './duration.ts';
 
@@ -10,10 +10,10 @@ it.each([
   ['0s', 'PT0S'],
   ['P2D', 'P2D'],
   ['pt6m', 'PT6M'],
-])('%s is %s', (text, iso) => {
+])('%s is converted to %s', (text, iso) => {
   expect(isoDuration(text)).toBe(iso);
 });
 
-it.each(['', 'soon', '2', 'P', 'PT', '2d2d', '-1d'])('%s is none', (text) => {
+it.each(['', 'soon', '2', 'P', 'PT', '2d2d', '-1d'])('%j is rejected', (text) => {
   expect(() => isoDuration(text)).toThrow('is not a duration');
 });

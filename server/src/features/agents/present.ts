@@ -5,20 +5,20 @@ import { Fault } from '../../kernel/fault.ts';
 import { type Ctx, stamps } from '../../runtime/operation/context.ts';
 import type { Agent } from './contract.ts';
 import type { RateParts } from './parts.ts';
-import type { Spent } from './policy/policy.ts';
+import type { AgentUsage } from './policy/policy.ts';
 import { readSpent } from './policy/usage.ts';
 import type { AgentRow } from './store.ts';
 
 type AgentView = Static<typeof Agent>;
 
 /** Usage of a new agent. */
-export function emptyUsage({ policy }: AgentRow): Spent {
+export function emptyUsage({ policy }: AgentRow): AgentUsage {
   const zero = { currency: policy.spendingLimits.currency, amount: 0n };
   return { count: 0n, day: zero, month: zero };
 }
 
 /** Days and months are UTC; the reset fields name the next one. */
-function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] {
+function usageOf({ count, day, month }: AgentUsage, now: number): AgentView['usage'] {
   const today = new Date(now);
   const [year, index, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
   return {
@@ -31,7 +31,7 @@ function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] 
 }
 
 /** The resource with the given usage. */
-export const agentView = (ctx: Ctx, row: AgentRow, spent: Spent): AgentView => ({
+export const agentView = (ctx: Ctx, row: AgentRow, spent: AgentUsage): AgentView => ({
   id: row.id,
   name: row.name,
   customerId: row.customer_id,
@@ -46,7 +46,7 @@ export const agentView = (ctx: Ctx, row: AgentRow, spent: Spent): AgentView => (
  * Usage for display. Without an exchange rate, usage in former limit currencies is omitted, so that
  * a missing rate blocks neither reading nor pausing an agent.
  */
-async function readSpentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<Spent> {
+async function readSpentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentUsage> {
   try {
     return await readSpent(ctx, parts, row);
   } catch (error) {

@@ -19,7 +19,7 @@ import {
 } from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
-import { Actions, CurrencyOf, CustomerId, namesOf, PlatformId } from './schemas.ts';
+import { Actions, CurrencyCode, CustomerId, namesOf, PlatformId } from './schemas.ts';
 
 const TAG = 'Accounts';
 
@@ -34,7 +34,7 @@ const ACCOUNT = {
   accountId: text('ID of the account.'),
   platformId: PlatformId,
   customerId: CustomerId,
-  currency: CurrencyOf,
+  currency: CurrencyCode,
   status: AccountStatus,
   balance: Type.Integer({
     format: 'int64',

@@ -28,10 +28,10 @@ import {
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
 import {
-  CurrencyOf,
+  CurrencyCode,
   CustomerId,
+  MajorUnitAmount,
   PlatformId,
-  Readable,
   TransactionId,
   TransactionStatus,
   TransactionType,
@@ -53,8 +53,8 @@ const HeldDeposit = named(
       since: time('Time at which the hold began.'),
       reason: nullable(PendingReason),
       amount: withDescription(Amount, 'Amount received, in minor units.'),
-      currency: CurrencyOf,
-      readable: Readable,
+      currency: CurrencyCode,
+      readable: MajorUnitAmount,
       source: text(
         'ACCOUNT: a direct debit. UMA_ADDRESS: a UMA payment. REALTIME_FUNDING: a deposit.',
       ),
@@ -157,7 +157,7 @@ const record = operation({
       maxLength: 255,
     }),
     amount: withDescription(PositiveAmount, 'Amount received, in minor units.'),
-    currency: CurrencyOf,
+    currency: CurrencyCode,
     accountId: Type.Optional(
       text('ID of the credited internal account. Required without `paymentReference`.'),
     ),

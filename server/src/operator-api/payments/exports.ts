@@ -17,7 +17,7 @@ import {
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
-import { CurrencyOf, CustomerId, PlatformId, Posting, TransactionId } from './schemas.ts';
+import { CurrencyCode, CustomerId, PlatformId, Posting, TransactionId } from './schemas.ts';
 
 const TAG = 'Exports';
 
@@ -101,7 +101,7 @@ const ExportedPosting = named(
       transactionId: TransactionId,
       ...Posting,
       amount: Amount,
-      currency: CurrencyOf,
+      currency: CurrencyCode,
     },
     { description: 'A posting in an export.' },
   ),
@@ -131,7 +131,7 @@ const ExportedBalance = named(
       platformId: nullable(PlatformId),
       customerId: CustomerId,
       account: text('ID of the ledger account.'),
-      currency: CurrencyOf,
+      currency: CurrencyCode,
       day: withDescription(DateOnly, 'Day, UTC.'),
       opening: minor('Balance at the start of the day'),
       debits: minor('Sum of the debits'),

@@ -25,7 +25,7 @@ import { operatorHandle } from '../handle.ts';
 import { CustomerFilter, ModeFilter, SHORT_PAGES } from '../overview/schemas.ts';
 import { listInput, PlatformFilter, SummedPlatform } from '../schemas.ts';
 import { summedPlatforms } from '../several-platforms.ts';
-import { CurrencyOf, Posting } from './schemas.ts';
+import { CurrencyCode, Posting } from './schemas.ts';
 
 const TAG = 'Ledger';
 const optional = Type.Optional;
@@ -54,7 +54,7 @@ const LedgerAccount = named(
       mode: Mode,
       platformId: optional(platformId),
       customerId: optional(text('Customer of an internal account.')),
-      currency: CurrencyOf,
+      currency: CurrencyCode,
       status: optional(text('Status of an internal account.')),
       balance: amountField('Balance: credits less debits'),
       held: withDescription(Amount, 'Amount held for payments, in minor units.'),
@@ -128,7 +128,7 @@ const trial = operation({
           Type.Object(
             {
               mode: Mode,
-              currency: CurrencyOf,
+              currency: CurrencyCode,
               type: LedgerAccountType,
               accounts: nullable(
                 Type.Integer({ description: 'Number of accounts; null if they were not counted.' }),
@@ -149,7 +149,7 @@ const trial = operation({
           Type.Object(
             {
               mode: Mode,
-              currency: CurrencyOf,
+              currency: CurrencyCode,
               debit,
               credit,
               difference: amountField('Credits less debits; 0 if the books balance'),
@@ -203,7 +203,7 @@ const postings = operation({
     200: Type.Object({
       accountId,
       platformId: optional(platformId),
-      currency: CurrencyOf,
+      currency: CurrencyCode,
       balance: amountField('Current balance'),
       held: withDescription(Amount, 'Amount held now, in minor units.'),
       ...page(AccountPosting).properties,

@@ -5,7 +5,7 @@ import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { Amount, named, nullable, page, text } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { CurrencyOf, PlatformId, Posting, transactionParams } from './schemas.ts';
+import { CurrencyCode, PlatformId, Posting, transactionParams } from './schemas.ts';
 
 const TAG = 'Ledger';
 
@@ -16,7 +16,7 @@ const Total = named(
   'LedgerTotal',
   Type.Object(
     {
-      currency: CurrencyOf,
+      currency: CurrencyCode,
       accounts: Type.Integer({ description: 'Number of accounts.' }),
       holds: Type.Integer({ description: 'Number of open holds.' }),
       owned: total('Sum of the balances of internal accounts'),
@@ -61,7 +61,7 @@ export const PostingOfTransaction = named(
   Type.Object(
     {
       ...Posting,
-      currency: CurrencyOf,
+      currency: CurrencyCode,
       amount: Amount,
       readable: text('Amount in major units, with its currency.'),
     },

@@ -25,9 +25,9 @@ import {
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter, RejectionBody } from '../schemas.ts';
 import {
-  CurrencyOf,
+  CurrencyCode,
+  MajorUnitAmount,
   PlatformId,
-  Readable,
   RecallFields,
   RefundStatus,
   TransactionFailureReason,
@@ -49,8 +49,8 @@ const AwaitedTransfer = named(
       }),
       since: time('Time since which the result is awaited.'),
       amount: withDescription(Amount, 'Amount of the transfer, in minor units.'),
-      currency: CurrencyOf,
-      readable: Readable,
+      currency: CurrencyCode,
+      readable: MajorUnitAmount,
       rail: nullable(text('Rail of the transfer; null if the operator chooses it.')),
       reference: text('Reference that the transfer must contain.'),
       beneficiary: nullable(text('Name of the beneficiary.')),

@@ -47,8 +47,8 @@ export const PlatformId = text('ID of the platform.');
 export const CustomerId = nullable(
   text('ID of the customer; null for a resource of the platform.'),
 );
-export const CurrencyOf = text('Currency code.');
-export const Readable = text('Amount in major units.');
+export const CurrencyCode = text('Currency code.');
+export const MajorUnitAmount = text('Amount in major units.');
 
 /** Fields of a request for the return of a payout. */
 export const RecallFields = {
@@ -85,7 +85,7 @@ export const Actions = named(
   Type.Object({ platformId: PlatformId, ...page(Action).properties }),
 );
 
-/** Fields of a transfer between two accounts of the ledger. */
+/** Fields of a transfer between two ledger accounts. */
 export const Posting = {
   step: text('Step of the transaction.'),
   phase: oneOf(['posted', 'pending', 'post', 'void'], {

@@ -11,7 +11,7 @@ import { operatorService } from '../../../test/kit/operator/production.ts';
 const { service, read, rejects, isHidden, change } = operatorService();
 
 /** A payment of 100.00 USD whose refund has failed. */
-async function suspensePayment() {
+async function createSuspenseItem() {
   const { id, account } = await service.createPayment();
   const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
   await service.runJson('payouts', 'fail', id, ...reason);
@@ -21,7 +21,10 @@ async function suspensePayment() {
 
 describe('suspense items', () => {
   it('are listed and returned', async () => {
-    const [{ id, account }, { id: second }] = [await suspensePayment(), await suspensePayment()];
+    const [{ id, account }, { id: second }] = [
+      await createSuspenseItem(),
+      await createSuspenseItem(),
+    ];
     const listPath = `/suspense-items?platformId=${service.platform.id}&environment=production&limit=1`;
     const first = await read(listPath);
     expect(first.data).toMatchObject([
@@ -43,7 +46,7 @@ describe('suspense items', () => {
 });
 
 /** A payment whose debit of 50.00 USD was recalled; no account can cover it. */
-async function recalledDebit(): Promise<string> {
+async function createShortfall(): Promise<string> {
   const { app, as } = service;
   const { person, account } = await service.createPayer();
   const to = await service.createPayee(person.id);
@@ -62,7 +65,7 @@ async function recalledDebit(): Promise<string> {
 
 describe('shortfalls', () => {
   it('are settled', async () => {
-    const id = await recalledDebit();
+    const id = await createShortfall();
     const [item] = (await read(`/suspense-items?platformId=${service.platform.id}`)).data.filter(
       (each: { transactionId: string }) => each.transactionId === id,
     );

@@ -11,9 +11,9 @@ import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kerne
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
 import {
-  CurrencyOf,
+  CurrencyCode,
+  MajorUnitAmount,
   PlatformId,
-  Readable,
   RefundStatus,
   TransactionFailureReason,
   TransactionId,
@@ -43,8 +43,8 @@ const SuspenseItem = named(
         format: 'int64',
         description: 'Amount in minor units of the currency; negative for a shortfall.',
       }),
-      currency: CurrencyOf,
-      readable: Readable,
+      currency: CurrencyCode,
+      readable: MajorUnitAmount,
       to: nullable(
         text(
           'Destination of a return: the ID of an internal account, or `outside` for a transfer by the ' +

@@ -10,19 +10,19 @@ import { enrollment } from '../../features/staff/users/index.ts';
 const app = testApp();
 const tokens = operatorClient(app);
 
-it('the link is the same in every process, and ends when another user enrolls', async () => {
+it('the link is the same in every process, and is invalid once another user has enrolled', async () => {
   const links = await Promise.all(
     [1, 2, 3].map(() => enrollment.firstAdministratorLink(app.runtime)),
   );
   const [first] = links;
   for (const each of links) expect(each).toEqual(first);
   const secret = first?.secret ?? '';
-  const show = () => browser(app).call('POST', '/enrollment', { body: { secret } });
-  expect((await show()).status).toBe(200);
+  const openLink = () => browser(app).call('POST', '/enrollment', { body: { secret } });
+  expect((await openLink()).status).toBe(200);
   const body = { name: 'Other', email: 'other@example.com', roles: ['administrator'] };
   const { link } = ok(await tokens.call('POST', '/operator-users', { body }), 201);
-  expect((await show()).status).toBe(200);
+  expect((await openLink()).status).toBe(200);
   ok((await enrollWithPasskey(browser(app), link.secret)).reply, 201);
-  expect((await show()).status).toBe(410);
+  expect((await openLink()).status).toBe(410);
   expect(await enrollment.firstAdministratorLink(app.runtime)).toBeUndefined();
 });

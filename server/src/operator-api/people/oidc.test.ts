@@ -135,7 +135,7 @@ describe('a sign-in at the identity provider', () => {
     });
   });
 
-  it('is FORBIDDEN without a role, and ends the sessions of the user', async () => {
+  it('is rejected with FORBIDDEN without a role, and ends the sessions of the user', async () => {
     const subject = account({ groups: ['admins'] });
     const person = browser(app);
     const { id } = (await signIn(subject, person)).body.user;
@@ -160,7 +160,7 @@ describe('a sign-in at the identity provider', () => {
     },
   );
 
-  it('is FORBIDDEN for a disabled user', async () => {
+  it('is rejected with FORBIDDEN for a disabled user', async () => {
     const subject = account({ groups: ['ops'] });
     const { id } = (await signIn(subject)).body.user;
     ok(await changeUser(id, { isDisabled: true }), 200);
@@ -169,7 +169,7 @@ describe('a sign-in at the identity provider', () => {
     expect(await rejectionOf(id)).toBe('Rejected: disabled user.');
   });
 
-  it('is a CONFLICT if another user has the e-mail address', async () => {
+  it('is rejected with CONFLICT if another user has the e-mail address', async () => {
     const subject = account({ groups: ['admins'], email: 'ADA@example.com', email_verified: true });
     const reply = await signIn(subject);
     expect(reply).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -189,7 +189,7 @@ describe('a user of the identity provider', () => {
     expect(ok(await changeUser(id, { platformIds }), 200)).toMatchObject({ platformIds });
   });
 
-  it('cannot be recovered or register another sign-in method', async () => {
+  it('cannot be recovered, and cannot add another sign-in method', async () => {
     const person = browser(app);
     const { id } = (await signIn(account({ groups: ['ops'] }), person)).body.user;
     const body = { reason: 'lost' };
@@ -214,7 +214,7 @@ describe('a callback', () => {
     const statuses = replies.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409]);
     expect((await finish(person, state, callback)).status).toBe(409);
-    // A provider revokes the tokens of a code that it sees twice.
+    // A provider revokes the tokens of a code that it receives twice.
     expect(provider.tokenRequests() - before).toBe(1);
   });
 
@@ -233,13 +233,13 @@ describe('a callback', () => {
     const callback = await provider.signIn(first.authorizationUrl, subject());
     expect((await finish(person, second.state, callback)).status).toBe(400);
     // With the other state, the code lacks its verifier.
-    const wanted = new URL(second.authorizationUrl).searchParams.get('state') ?? '';
-    const mixed = withParameter(callback, 'state', wanted);
+    const otherState = new URL(second.authorizationUrl).searchParams.get('state') ?? '';
+    const mixed = withParameter(callback, 'state', otherState);
     expect((await finish(person, second.state, mixed)).status).toBe(401);
     const third = await begin(person);
-    const lateReply = await provider.signIn(third.authorizationUrl, subject());
+    const lateCallback = await provider.signIn(third.authorizationUrl, subject());
     app.effects.set(app.effects.now() + 10 * 60_000);
-    expect((await finish(person, third.state, lateReply)).status).toBe(400);
+    expect((await finish(person, third.state, lateCallback)).status).toBe(400);
   });
 
   it.each([
@@ -257,7 +257,7 @@ describe('a callback', () => {
   it.each([
     ['another issuer', (url: string) => withParameter(url, 'iss', 'https://evil.example'), 401],
     ['an error', (url: string) => withParameter(url, 'error', 'access_denied'), 401],
-    ['an invented code', (url: string) => withParameter(url, 'code', 'invented'), 401],
+    ['an unknown code', (url: string) => withParameter(url, 'code', 'invented'), 401],
     ['another address', (url: string) => url.replace('/operator/', '/other/'), 400],
     ['another host', (url: string) => url.replace('localhost', 'evil.example'), 400],
     ['no address', () => 'code', 400],
@@ -273,8 +273,8 @@ describe('a callback', () => {
     ['another audience', { aud: 'another' }, false],
     ['another issuer', { iss: 'https://evil.example' }, false],
     ['another nonce', { nonce: 'another' }, false],
-    ['expired', { exp: 1_000_000_000 }, false],
-  ])('is rejected if the ID token has or is %s', async (_name, claims, isForged) => {
+    ['a past expiry', { exp: 1_000_000_000 }, false],
+  ])('is rejected if the ID token has %s', async (_name, claims, isForged) => {
     provider.change({ claims, isForged });
     const reply = await signIn(subject());
     provider.change({ claims: {}, isForged: false });
@@ -287,17 +287,17 @@ describe('the provider', () => {
   it('can return claims at its userinfo endpoint and accept a public client', async () => {
     const other = await startIdentityProvider('userinfo');
     other.accounts.set('una', { name: 'Una', groups: ['ops'] });
-    const served = await startApp(atRealTime(other.issuer, 'public'));
-    const reply = await signIn('una', browser(served), other);
+    const otherApp = await startApp(atRealTime(other.issuer, 'public'));
+    const reply = await signIn('una', browser(otherApp), other);
     expect(reply.body).toMatchObject({ user: { name: 'Una', roles: ['support', 'treasury'] } });
-    await Promise.all([served.close(), other.close()]);
+    await Promise.all([otherApp.close(), other.close()]);
   });
 
   it('is reported with 503 if it is unreachable or rejects the client secret', async () => {
     const other = await startIdentityProvider();
     const operatorOidc = { ...settingsOf(other.issuer), clientSecret: 'wrong' };
-    const served = await startApp({ start: Date.now(), operatorOidc });
-    const person = browser(served);
+    const otherApp = await startApp({ start: Date.now(), operatorOidc });
+    const person = browser(otherApp);
     const { state, authorizationUrl } = await begin(person);
     const callback = await other.signIn(authorizationUrl, 'una');
     const second = await begin(person);
@@ -308,34 +308,34 @@ describe('the provider', () => {
     await other.close();
     const down = await finish(person, second.state, otherCallback);
     expect(down.body.message).toBe('The identity provider does not respond.');
-    served.effects.set(served.effects.now() + 3_600_000);
+    otherApp.effects.set(otherApp.effects.now() + 3_600_000);
     expect((await person.call('POST', '/sign-in/oidc-options')).status).toBe(503);
-    expect(served.log.join()).not.toContain(CLIENT.secret);
-    await served.close();
+    expect(otherApp.log.join()).not.toContain(CLIENT.secret);
+    await otherApp.close();
   });
 
   it('is reported with 503 within seconds if it does not respond', async () => {
-    const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as { port: number };
-    const served = await startApp(atRealTime(`http://127.0.0.1:${port}`));
-    const began = performance.now();
-    const reply = await browser(served).call('POST', '/sign-in/oidc-options');
+    const unresponsiveServer = createServer();
+    await new Promise<void>((resolve) => unresponsiveServer.listen(0, '127.0.0.1', resolve));
+    const { port } = unresponsiveServer.address() as { port: number };
+    const otherApp = await startApp(atRealTime(`http://127.0.0.1:${port}`));
+    const startedAt = performance.now();
+    const reply = await browser(otherApp).call('POST', '/sign-in/oidc-options');
     expect(reply.status).toBe(503);
-    expect(performance.now() - began).toBeLessThan(8_000);
-    await served.close();
-    silent.close();
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    await otherApp.close();
+    unresponsiveServer.close();
   }, 20_000);
 
   it('is reported as NOT_IMPLEMENTED if none is configured', async () => {
-    const served = await startApp();
-    const { call } = browser(served);
+    const otherApp = await startApp();
+    const { call } = browser(otherApp);
     const body = { state: 'x', callbackUrl: 'x' };
     const replies = [
       await call('POST', '/sign-in/oidc-options'),
       await call('POST', '/sign-in/oidc', { body }),
     ];
     expect(replies.map(({ status }) => status)).toEqual([501, 501]);
-    await served.close();
+    await otherApp.close();
   });
 });

@@ -6,21 +6,21 @@ import {
   type Verdict,
 } from '../../../src/features/agents/policy/policy.ts';
 
-export interface Spent {
+export interface AgentUsage {
   count: bigint;
   day: bigint;
   month: bigint;
 }
 
-export interface PlainRequest extends Omit<AgentRequest, 'amount' | 'forThreshold'> {
+export interface PlainRequest extends Omit<AgentRequest, 'amount' | 'thresholdAmount'> {
   amount: bigint;
-  forThreshold: bigint | null;
+  thresholdAmount: bigint | null;
 }
 
 export function evaluatePlainAmounts(
   agent: { paused: boolean; policy: Policy },
-  { count, day, month }: Spent,
-  { amount, forThreshold, ...request }: PlainRequest,
+  { count, day, month }: AgentUsage,
+  { amount, thresholdAmount, ...request }: PlainRequest,
 ): Verdict {
   const { currency } = agent.policy.spendingLimits;
   const thresholdCurrency = agent.policy.approvalThresholds?.currency ?? currency;
@@ -28,7 +28,7 @@ export function evaluatePlainAmounts(
   return evaluate(agent, spent, {
     ...request,
     amount: { currency, amount },
-    forThreshold:
-      forThreshold === null ? null : { currency: thresholdCurrency, amount: forThreshold },
+    thresholdAmount:
+      thresholdAmount === null ? null : { currency: thresholdCurrency, amount: thresholdAmount },
   });
 }

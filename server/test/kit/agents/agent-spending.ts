@@ -103,7 +103,7 @@ export function spendingFixture(app: TestApp) {
         { currency: currency ?? limitCurrency, amount },
         limitCurrency,
       );
-      const request = { accountId: 'one', amount: converted, forThreshold: null };
+      const request = { accountId: 'one', amount: converted, thresholdAmount: null };
       const spent = await readSpent(ctx, parts, agent);
       const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...request });
       if (verdict.decision === 'REJECTED') throw new Error(verdict.reason);

@@ -59,12 +59,12 @@ describe('runGuide', () => {
       ['f() { false; true; }', 'f'],
       /guide\.md:3 .*failed: false/s,
     ],
-  ])('finds %s in %s', async ([, shell, lines, complaint], { skip }) => {
+  ])('finds %s in %s', async ([, shell, lines, expectedProblem], { skip }) => {
     skip(missingFor(shell).length > 0, `this needs ${missingFor(shell).join(' and ')}`);
     // After a syntax error dash discards the lines pasted after it and waits.
     const problems = await run(shell, sh(...lines), shell === 'dash' ? 1_500 : undefined);
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(complaint);
+    expect(problems[0]).toMatch(expectedProblem);
   });
 
   describe.for(SHELL_NAMES)('in %s', (shell) => {
@@ -90,10 +90,10 @@ describe('runGuide', () => {
       ['a line too few', [...sh('echo a'), ...text('a', 'b')], /guide\.md:7 is not/],
       ['other order', [...sh('echo a', 'echo b'), ...text('b', 'a')], /guide\.md:7 is not/],
       ['part of a line', [...sh('echo a b'), ...text('a')], /guide\.md:6 is not/],
-    ])('finds %s', { timeout: 20_000 }, async ([, lines, complaint]) => {
+    ])('finds %s', { timeout: 20_000 }, async ([, lines, expectedProblem]) => {
       const problems = await run(shell, lines);
       expect(problems).toHaveLength(1);
-      expect(problems[0]).toMatch(complaint);
+      expect(problems[0]).toMatch(expectedProblem);
     });
 
     test.concurrent.for<[string, string]>([
@@ -143,8 +143,8 @@ describe('readGuide', () => {
     ['a fence that is not closed', ['```sh'], 'not closed'],
     ['output of nothing', text('a'), 'belongs to'],
     ['output that is shown twice', [...sh('echo a'), ...text('a'), ...text('a')], 'belongs to'],
-  ])('rejects %s', ([, lines, complaint]) => {
-    expect(() => readGuide(lines.join('\n'))).toThrow(complaint);
+  ])('rejects %s', ([, lines, expectedProblem]) => {
+    expect(() => readGuide(lines.join('\n'))).toThrow(expectedProblem);
   });
 });
 

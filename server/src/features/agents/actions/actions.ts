@@ -33,7 +33,7 @@ import { agentActionPending } from './actions-contract.ts';
 import { type ActionWithContext, presentAction } from './present-action.ts';
 
 /** The requested payment in its own currency. */
-interface Spending extends Pick<PaymentRequest, 'type' | 'accountId' | 'intoId'>, Money {}
+interface Spending extends Pick<PaymentRequest, 'type' | 'accountId' | 'destinationId'>, Money {}
 
 /** A verdict without rejection; the amount is in the currency of the limits, rounded up. */
 type Evaluation = Exclude<Verdict, Rejection> & { amount: Money };
@@ -58,7 +58,7 @@ export async function spendingOf(
   return {
     type,
     accountId: internalAccountId,
-    intoId: into?.customer_id === payment.customer_id ? counterAccount : undefined,
+    destinationId: into?.customer_id === payment.customer_id ? counterAccount : undefined,
     ...debitedOf(payment),
   };
 }
@@ -74,12 +74,12 @@ export async function evaluateSpending(
   const threshold = thresholdOf(policy);
   const convertAmount = (to: CurrencyCode) =>
     convertRoundedUp(ctx, parts, { currency, amount: units }, to);
-  const [spent, amount, forThreshold] = await Promise.all([
+  const [spent, amount, thresholdAmount] = await Promise.all([
     readSpent(ctx, parts, agent),
     convertAmount(policy.spendingLimits.currency),
     threshold ? convertAmount(threshold.currency) : null,
   ]);
-  const verdict = evaluate(agent, spent, { ...act, amount, forThreshold });
+  const verdict = evaluate(agent, spent, { ...act, amount, thresholdAmount });
   return verdict.decision === 'REJECTED' ? verdict : { ...verdict, amount };
 }
 

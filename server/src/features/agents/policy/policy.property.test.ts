@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type AgentUsage,
   evaluatePlainAmounts as evaluate,
   type PlainRequest,
-  type Spent,
 } from '../../../../test/kit/agents/agent-policy.ts';
 import { AGENT_PERMISSIONS, EXECUTION_MODES, type Policy, type Rule } from './policy.ts';
 
-const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
+const NOTHING: AgentUsage = { count: 0n, day: 0n, month: 0n };
 
 const amount = fc.integer({ min: 0, max: 40 });
 const optionalOf = <T>(arbitrary: fc.Arbitrary<T>) =>
@@ -61,7 +61,7 @@ const payments: fc.Arbitrary<PlainRequest> = fc.record({
   type: fc.constantFrom('EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'),
   accountId,
   amount: unitsUpTo(45),
-  forThreshold: fc.option(unitsUpTo(45), { nil: null, freq: 6 }),
+  thresholdAmount: fc.option(unitsUpTo(45), { nil: null, freq: 6 }),
 });
 const usages = fc.record({
   count: fc.bigInt({ min: 0n, max: 7n }),
@@ -82,7 +82,7 @@ const perTransactionLimitOf = (
 };
 
 /** An independent implementation of the rules, in order of evaluation. */
-const RULES: [Rule, (agent: Agent, spent: Spent, payment: PlainRequest) => boolean][] = [
+const RULES: [Rule, (agent: Agent, spent: AgentUsage, payment: PlainRequest) => boolean][] = [
   ['PAUSED', ({ paused }) => paused],
   [
     'PERMISSION',
@@ -125,9 +125,9 @@ const RULES: [Rule, (agent: Agent, spent: Spent, payment: PlainRequest) => boole
   ],
   [
     'APPROVAL_THRESHOLD',
-    ({ policy: { approvalThresholds } }, _, { forThreshold }) =>
-      Number(forThreshold ?? Infinity) > (approvalThresholds?.amount ?? Infinity) ||
-      (forThreshold === null && typeof approvalThresholds?.amount === 'number'),
+    ({ policy: { approvalThresholds } }, _, { thresholdAmount }) =>
+      Number(thresholdAmount ?? Infinity) > (approvalThresholds?.amount ?? Infinity) ||
+      (thresholdAmount === null && typeof approvalThresholds?.amount === 'number'),
   ],
 ];
 
@@ -219,8 +219,8 @@ describe('evaluate, for any policy', () => {
         if (evaluate(agent, NOTHING, requested).decision !== 'AUTO') return;
         const threshold = agent.policy.approvalThresholds?.amount;
         if (typeof threshold !== 'number') return;
-        expect(requested.forThreshold).not.toBeNull();
-        expect(Number(requested.forThreshold)).toBeLessThanOrEqual(threshold);
+        expect(requested.thresholdAmount).not.toBeNull();
+        expect(Number(requested.thresholdAmount)).toBeLessThanOrEqual(threshold);
       }),
       RUNS,
     );

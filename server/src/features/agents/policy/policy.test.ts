@@ -1,13 +1,13 @@
 // Evaluation of agent policies, case by case.
 import { describe, expect, it } from 'vitest';
 import {
+  type AgentUsage,
   evaluatePlainAmounts,
   type PlainRequest,
-  type Spent,
 } from '../../../../test/kit/agents/agent-policy.ts';
 import type { Policy, Rule, Verdict } from './policy.ts';
 
-const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
+const NOTHING: AgentUsage = { count: 0n, day: 0n, month: 0n };
 
 const spendingLimits = (
   extraFields: Partial<Policy['spendingLimits']> = {},
@@ -28,14 +28,14 @@ const requestOf = (extraFields: Partial<PlainRequest> = {}): PlainRequest => ({
   type: 'TRANSFER_OUT',
   accountId: 'one',
   amount: 100_00n,
-  forThreshold: null,
+  thresholdAmount: null,
   ...extraFields,
 });
 
 interface Case {
   paused?: boolean;
   policy?: Partial<Policy>;
-  spent?: Partial<Spent>;
+  spent?: Partial<AgentUsage>;
   request?: Partial<PlainRequest>;
 }
 
@@ -114,14 +114,14 @@ describe('evaluate', () => {
       'an amount equal to the threshold',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } },
-        request: { forThreshold: 90_00n },
+        request: { thresholdAmount: 90_00n },
       },
     ],
     [
       'any amount if the threshold is null',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: null } },
-        request: { forThreshold: 10n ** 15n },
+        request: { thresholdAmount: 10n ** 15n },
       },
     ],
   ])('allows %s', (_, overrides) => {
@@ -149,7 +149,7 @@ describe('evaluate', () => {
       'APPROVAL_THRESHOLD',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } },
-        request: { forThreshold: 90_01n },
+        request: { thresholdAmount: 90_01n },
       },
     ],
     [
@@ -157,7 +157,7 @@ describe('evaluate', () => {
       'APPROVAL_THRESHOLD',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: 0 } },
-        request: { forThreshold: 1n },
+        request: { thresholdAmount: 1n },
       },
     ],
     [
@@ -173,7 +173,7 @@ describe('evaluate', () => {
           defaultExecutionMode: 'APPROVAL_REQUIRED',
           approvalThresholds: { currency: 'EUR', amount: 0 },
         },
-        request: { forThreshold: 1n },
+        request: { thresholdAmount: 1n },
       },
     ],
   ])('requires approval for %s', (_, rule, overrides) => {
@@ -210,7 +210,7 @@ describe('evaluate', () => {
       'The policy of the agent does not allow this account.',
       {
         policy: { accountRestrictions: { allowedAccountIds: ['one'] } },
-        request: { intoId: 'two' },
+        request: { destinationId: 'two' },
       },
     ],
     [

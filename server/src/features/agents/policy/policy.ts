@@ -1,5 +1,5 @@
-// Evaluation of agent policies as a pure function of policy, usage and requested payment. The result is AUTO,
-// APPROVAL_REQUIRED or REJECTED. Amounts are converted by the caller.
+// Evaluation of agent policies as a pure function of policy, usage and requested payment. The
+// result is AUTO, APPROVAL_REQUIRED or REJECTED. The caller converts the amounts.
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { add, isLess, type Money } from '../../../kernel/money.ts';
 import type { ActionType } from '../states.ts';
@@ -40,7 +40,7 @@ export interface Policy {
 }
 
 /** Usage in the current day and month (UTC), in the currency of the limits. */
-export interface Spent {
+export interface AgentUsage {
   count: bigint;
   day: Money;
   month: Money;
@@ -51,12 +51,12 @@ export interface PaymentRequest {
   type: ActionType;
   /** The internal account: the source of a payment, or the destination of a transfer in. */
   accountId: string;
-  /** Second internal account of the customer, the destination. */
-  intoId?: string | undefined;
+  /** Destination, if it is an internal account of the same customer. */
+  destinationId?: string | undefined;
   /** In the currency of the limits, rounded up. */
   amount: Money;
   /** In the currency of the threshold, rounded up; null without a threshold. */
-  forThreshold: Money | null;
+  thresholdAmount: Money | null;
 }
 
 /** Rules in order of evaluation; the first violated rule decides. */
@@ -125,8 +125,8 @@ export const accountRejection = (): Rejection =>
   rejection('ACCOUNT', 'The policy of the agent does not allow this account.');
 
 /**
- * The rejection by pause or missing permission, independent of the payment. Evaluated before any lookup. A
- * paused agent may read.
+ * The rejection of a paused agent or for a missing permission; it does not depend on the payment and
+ * is evaluated before any resource is read. A paused agent may read.
  */
 export function generalRejection(
   { paused, policy }: { paused: boolean; policy: Policy },
@@ -141,7 +141,7 @@ export function generalRejection(
 /** The first violated rule; undefined if none is. */
 function firstRejection(
   agent: { paused: boolean; policy: Policy },
-  spent: Spent,
+  spent: AgentUsage,
   payment: PaymentRequest,
 ): Rejection | undefined {
   const generalViolation = generalRejection(agent, PERMISSION_FOR[payment.type]);
@@ -149,7 +149,7 @@ function firstRejection(
   const { policy } = agent;
   const { spendingLimits: limits, accountRestrictions } = policy;
   const allowedAccountIds = accountRestrictions?.allowedAccountIds;
-  const usedAccountIds = [payment.accountId, payment.intoId ?? payment.accountId];
+  const usedAccountIds = [payment.accountId, payment.destinationId ?? payment.accountId];
   if (allowedAccountIds && !usedAccountIds.every((id) => allowedAccountIds.includes(id))) {
     return accountRejection();
   }
@@ -181,15 +181,17 @@ const ruleFor = ({ accountRestrictions }: Policy, { accountId }: PaymentRequest)
   accountRestrictions?.accountRules?.find((rule) => rule.accountId === accountId);
 
 /** An amount that could not be converted to the currency of the threshold counts as above it. */
-function isAboveThreshold(policy: Policy, { forThreshold }: PaymentRequest): boolean {
+function isAboveThreshold(policy: Policy, { thresholdAmount }: PaymentRequest): boolean {
   const threshold = thresholdOf(policy);
-  return threshold !== undefined && (forThreshold === null || isLess(threshold, forThreshold));
+  return (
+    threshold !== undefined && (thresholdAmount === null || isLess(threshold, thresholdAmount))
+  );
 }
 
 /** Evaluates one payment. A violated limit is a rejection and never becomes an approval request. */
 export function evaluate(
   agent: { paused: boolean; policy: Policy },
-  spent: Spent,
+  spent: AgentUsage,
   payment: PaymentRequest,
 ): Verdict {
   const rejected = firstRejection(agent, spent, payment);

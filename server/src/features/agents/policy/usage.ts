@@ -23,7 +23,7 @@ import {
 import { midRate } from '../../payees/discovery/index.ts';
 import { forbidden, type RateParts } from '../parts.ts';
 import { type AgentRow, agents } from '../store.ts';
-import { rejection, type Spent, usageLimitReasons } from './policy.ts';
+import { type AgentUsage, rejection, usageLimitReasons } from './policy.ts';
 
 /** The day or month (UTC) of a moment. */
 const PERIOD = {
@@ -104,7 +104,7 @@ const paymentCountLimit = ({ id, policy }: AgentRow, now: Time): VelocityLimit =
 });
 
 /** Usage of the agent in the currency of its limits. */
-export async function readSpent(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<Spent> {
+export async function readSpent(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<AgentUsage> {
   const [count, day, month] = await Promise.all([
     usedOf(ctx, paymentCountLimit(agent, ctx.now)),
     readSpentIn(ctx, parts, agent, 'day'),

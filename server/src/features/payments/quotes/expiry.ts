@@ -1,5 +1,5 @@
-// Expires the payments of quotes that were not executed in time. A sweep expires them; a payment that
-// cannot be expired becomes a job with its own retries, so that it does not delay the others.
+// Expires the payments of quotes that were not executed in time. A sweep expires them. A payment
+// whose expiry fails is retried by a job, so that it does not delay the others.
 
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -34,8 +34,7 @@ const LATEST = 'select max(expires_at) as latest from quotes where expires_at <=
 const FIRST_SWEEP_MS = 7 * 24 * 3_600_000;
 
 /**
- * Relative to the latest quote, so that a server after a long outage finds the payments pending at its
- * stop.
+ * Relative to the latest quote, so that a server finds pending payments after a long outage too.
  */
 async function readFirstPosition(runtime: Runtime, now: Time): Promise<Time> {
   const [row] = await runtime.db.query<{ latest: Time | null }>(LATEST, [new Date(now)]);
@@ -54,7 +53,7 @@ async function expire(ctx: Ctx, id: string): Promise<void> {
   if (payment?.type === 'OUTGOING' && payment.status === 'PENDING') expirePayment(ctx, payment);
 }
 
-/** On a platform with a clock of its own, which the sweep does not follow, a job expires it. */
+/** Adds an expiry job on a platform with its own clock, which the sweep does not use. */
 export function expireOnClock(
   ctx: Ctx,
   { transaction_id: transactionId, expires_at }: Pick<Due, 'transaction_id' | 'expires_at'>,
@@ -66,7 +65,7 @@ const PENDING = `select q.transaction_id, q.expires_at
   from quotes q join transactions t on t.id = q.transaction_id
   where t.platform_id = $1 and t.type = 'OUTGOING' and t.status = 'PENDING'`;
 
-/** Stages the expiry of all quotes of the caller's platform, which receives its own clock. */
+/** Adds expiry jobs for all pending quotes of a platform that changes to its own clock. */
 export async function expireAllOnClock(ctx: Ctx): Promise<void> {
   const pendingRows = await ctx.db.query<Omit<Due, 'platform_id'>>(PENDING, [
     ctx.caller.platformId,
@@ -88,7 +87,7 @@ async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }:
   });
 }
 
-/** Expires pending payments of expired quotes. It keeps its position between runs, so each run is short. */
+/** Expires pending payments of expired quotes. A run continues at the position of the previous run. */
 export function expirySweep(log: Log): Sweep {
   let position: { at: Time; id: string } | undefined;
 
@@ -109,9 +108,9 @@ export function expirySweep(log: Log): Sweep {
       const values = [new Date(position.at), position.id, new Date(now)];
       const rows = await runtime.db.query<Due>(DUE, values);
       await Promise.all(rows.map((row) => expireOrRetry(runtime, row)));
-      const lastEvent = rows.length < BATCH_SIZE ? undefined : rows.at(-1);
-      position = lastEvent
-        ? { at: lastEvent.expires_at, id: lastEvent.transaction_id }
+      const lastRow = rows.length < BATCH_SIZE ? undefined : rows.at(-1);
+      position = lastRow
+        ? { at: lastRow.expires_at, id: lastRow.transaction_id }
         : { at: now, id: '' };
       return rows.length;
     },

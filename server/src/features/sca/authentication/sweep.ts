@@ -4,7 +4,7 @@
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 
 const INTERVAL_MS = 60_000;
-/** Kept for complaints. */
+/** Kept for the investigation of complaints. */
 const CHALLENGES_MS = 30 * 24 * 3_600_000;
 
 export const scaSweep = () =>

@@ -44,7 +44,7 @@ export const walletConfigOf = ({
 export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_config'>) {
   const config = walletConfigOf(platform);
   const { appName, sendFromEmailSenderName: senderName, replyToEmailAddress: replyTo } = config;
-  return { named: appName ?? platform.name, mail: { senderName, replyTo } };
+  return { platformName: appName ?? platform.name, mail: { senderName, replyTo } };
 }
 
 function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>): FieldError[] {

@@ -1,6 +1,6 @@
-// Privacy of a wallet, and export of its recovery phrase. An export discloses the master key of the wallet:
-// the phrase is encrypted to the client's key and not stored, exports are limited per hour, and the customer
-// is notified of each.
+// Privacy of a wallet, and export of its recovery phrase. The recovery phrase gives full control of
+// the wallet, so it is encrypted to the key of the client and not stored, exports are limited per
+// hour, and the customer is notified of each.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -74,13 +74,13 @@ async function notifyExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet):
   const { environment } = ctx.caller;
   if (customer.email === null) return;
   if (!canSend(parts.connectors(environment), 'EMAIL', environment)) return;
-  const { named, mail } = walletSenderOf(await readOwnPlatform(ctx));
+  const { platformName, mail } = walletSenderOf(await readOwnPlatform(ctx));
   sendMessage(ctx, {
     channel: 'EMAIL',
     to: customer.email,
     kind: 'WALLET_EXPORTED',
     customer,
-    ...walletExportedText(named),
+    ...walletExportedText(platformName),
     ...mail,
   });
 }
@@ -103,9 +103,9 @@ const exportSeedPhrase = (parts: WalletParts) =>
       const { id, organization_id: organizationId, wallet_id: walletId } = wallet.row;
       await countAttempt(ctx, limiterId(id), EXPORT_LIMITS, EXPORT_LIMIT_REACHED);
       const clientPublicKey = body.clientPublicKey.toLowerCase();
-      const names = { organizationId, walletId };
       const encryptedWalletCredentials = await custodyOf(ctx, parts).exportSeed({
-        ...names,
+        organizationId,
+        walletId,
         seed,
         clientPublicKey,
       });

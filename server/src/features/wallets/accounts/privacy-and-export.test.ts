@@ -53,8 +53,8 @@ async function exportWallet(
   keys = generateKeys(),
   platform = app.platform,
 ) {
-  const requestedExport = ok(await requestExport(id, keys, {}, platform), 202);
-  return requestExport(id, keys, await signedHeaders(requestedExport, session), platform);
+  const exportRequest = ok(await requestExport(id, keys, {}, platform), 202);
+  return requestExport(id, keys, await signedHeaders(exportRequest, session), platform);
 }
 
 const readAccount = async (id: string) =>
@@ -64,39 +64,35 @@ const findAuthorizations = (id: string) =>
 
 /** The recovery phrase in an unsigned bundle, as in the sandbox. */
 function openBundle({ data }: { data: string }, { privateKey }: Keys): string {
-  const sealedBundle = JSON.parse(Buffer.from(data, 'hex').toString());
-  const openedText = walletCrypto.hpkeDecrypt({
-    ciphertextBuf: Buffer.from(sealedBundle.ciphertext, 'hex'),
-    encappedKeyBuf: Buffer.from(sealedBundle.encappedPublic, 'hex'),
+  const bundle = JSON.parse(Buffer.from(data, 'hex').toString());
+  const phrase = walletCrypto.hpkeDecrypt({
+    ciphertextBuf: Buffer.from(bundle.ciphertext, 'hex'),
+    encappedKeyBuf: Buffer.from(bundle.encappedPublic, 'hex'),
     receiverPriv: privateKey,
   });
-  return Buffer.from(openedText).toString();
+  return Buffer.from(phrase).toString();
 }
 
 const isMnemonic = (text: string) => validateMnemonic(text, wordlist);
 
 describe('updateInternalAccount', () => {
-  it('hides a wallet after one of its sessions has signed exactly this change', async () => {
+  it('makes a wallet private after one of its sessions has signed exactly this change', async () => {
     const { id } = await createWallet();
     const session = await sessionOf(id);
-    const requestedAccount = ok(await patchAccount(id, { privateEnabled: true }), 202);
-    expect(Object.keys(requestedAccount).sort()).toEqual([
-      'expiresAt',
-      'payloadToSign',
-      'requestId',
-    ]);
-    const activity = JSON.parse(requestedAccount.payloadToSign);
+    const privacyRequest = ok(await patchAccount(id, { privateEnabled: true }), 202);
+    expect(Object.keys(privacyRequest).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
+    const activity = JSON.parse(privacyRequest.payloadToSign);
     expect(activity.type).toBe('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2');
     expect(activity.parameters).toMatchObject({
       encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
       hashFunction: 'HASH_FUNCTION_NO_OP',
     });
-    const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${requestedAccount.requestId}"}`;
+    const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${privacyRequest.requestId}"}`;
     expect(activity.parameters.payload).toBe(createHash('sha256').update(change).digest('hex'));
     expect((await readAccount(id)).privateEnabled).toBe(false);
 
     const eventCountBefore = (await app.events()).length;
-    const headers = await signedHeaders(requestedAccount, session);
+    const headers = await signedHeaders(privacyRequest, session);
     const otherResponse = await patchAccount(id, { privateEnabled: false }, headers);
     expect(codeOf(otherResponse)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const accountAfter = ok(await patchAccount(id, { privateEnabled: true }, headers), 200);
@@ -111,9 +107,13 @@ describe('updateInternalAccount', () => {
       { operation: 'updateInternalAccount', subject: id, public_key: session.publicKey },
     ]);
 
-    const disabled = ok(await patchAccount(id, { privateEnabled: false }), 202);
+    const disableRequest = ok(await patchAccount(id, { privateEnabled: false }), 202);
     ok(
-      await patchAccount(id, { privateEnabled: false }, await signedHeaders(disabled, session)),
+      await patchAccount(
+        id,
+        { privateEnabled: false },
+        await signedHeaders(disableRequest, session),
+      ),
       200,
     );
     expect((await readAccount(id)).privateEnabled).toBe(false);
@@ -123,15 +123,15 @@ describe('updateInternalAccount', () => {
     const [ownWallet, otherWallet] = [await createWallet(), await createWallet()];
     const foreignSession = await sessionOf(otherWallet.id);
     const expiredSession = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
-    const requestedAccount = ok(await patchAccount(ownWallet.id, { privateEnabled: true }), 202);
+    const privacyRequest = ok(await patchAccount(ownWallet.id, { privateEnabled: true }), 202);
     for (const keys of [foreignSession, expiredSession, generateKeys()]) {
-      const headers = await signedHeaders(requestedAccount, keys);
+      const headers = await signedHeaders(privacyRequest, keys);
       const response = await patchAccount(ownWallet.id, { privateEnabled: true }, headers);
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
     }
     // A challenge is valid for one wallet only.
     const session = await sessionOf(ownWallet.id);
-    const headers = await signedHeaders(requestedAccount, session);
+    const headers = await signedHeaders(privacyRequest, session);
     expect(codeOf(await patchAccount(otherWallet.id, { privateEnabled: true }, headers))).toEqual([
       401,
       'UNAUTHORIZED',
@@ -140,7 +140,7 @@ describe('updateInternalAccount', () => {
     expect(await findAuthorizations(ownWallet.id)).toEqual([]);
   });
 
-  it('changes wallets only and requires a change', async () => {
+  it('rejects accounts that are not wallets, and bodies without a change', async () => {
     const { person, id } = await createWallet();
     const usd = await findInternalAccount(app, person.id, 'USD');
     const change = { privateEnabled: true };
@@ -165,19 +165,19 @@ describe('updateInternalAccount', () => {
 });
 
 describe('exportInternalAccount', () => {
-  it('encrypts the recovery phrase to the given key only', async () => {
+  it('encrypts the recovery phrase to the key in the request only', async () => {
     const { id } = await createWallet();
     const session = await sessionOf(id);
     const [keys, otherKeys] = [generateKeys(), generateKeys()];
-    const requestedExport = ok(await requestExport(id, keys), 202);
-    const activity = JSON.parse(requestedExport.payloadToSign);
+    const exportRequest = ok(await requestExport(id, keys), 202);
+    const activity = JSON.parse(exportRequest.payloadToSign);
     const row = await app.runtime.db.read(wallets, id);
     expect(activity).toMatchObject({
       type: 'ACTIVITY_TYPE_EXPORT_WALLET',
       organizationId: row?.organization_id,
       parameters: { targetPublicKey: keys.uncompressedKey, walletId: row?.wallet_id },
     });
-    const headers = await signedHeaders(requestedExport, session);
+    const headers = await signedHeaders(exportRequest, session);
     expect(codeOf(await requestExport(id, otherKeys, headers))).toEqual([
       401,
       'WALLET_SIGNATURE_BODY_MISMATCH',
@@ -222,13 +222,13 @@ describe('exportInternalAccount', () => {
 
   it('succeeds at most three times an hour', async () => {
     const { id } = await createWallet();
-    const retained = generateKeys();
-    const firstExport = ok(await requestExport(id, retained), 202);
+    const firstKeys = generateKeys();
+    const firstExport = ok(await requestExport(id, firstKeys), 202);
     const headers = await signedHeaders(firstExport, await sessionOf(id));
     for (let index = 0; index < 3; index++) ok(await exportWallet(id, await sessionOf(id)), 200);
     for (const response of [
       await requestExport(id, generateKeys()),
-      await requestExport(id, retained, headers),
+      await requestExport(id, firstKeys, headers),
     ]) {
       expect(codeOf(response)).toEqual([429, 'RATE_LIMITED']);
       expect(Number(response.headers['retry-after'])).toBe(HOUR_MS / 1000);
@@ -237,7 +237,7 @@ describe('exportInternalAccount', () => {
     ok(await exportWallet(id, await sessionOf(id)), 200);
   });
 
-  it('counts exports, not requests; two concurrent ones have the same result', async () => {
+  it('counts exports, not requests, even if they are concurrent', async () => {
     const { id } = await createWallet();
     const session = await sessionOf(id);
     for (let index = 0; index < 5; index++) ok(await requestExport(id, generateKeys()), 202);
@@ -279,8 +279,8 @@ describe('exportInternalAccount', () => {
     const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [app.platform.id, 2]);
     const keys = generateKeys();
-    const requestedExport = ok(await requestExport(id, keys), 202);
-    const headers = await signedHeaders(requestedExport, session);
+    const exportRequest = ok(await requestExport(id, keys), 202);
+    const headers = await signedHeaders(exportRequest, session);
     for (let index = 0; index < 2; index++) {
       expect(ok(await requestExport(id, keys, headers), 200).status).toBe('PROCESSING');
     }
@@ -289,12 +289,12 @@ describe('exportInternalAccount', () => {
     expect(isMnemonic(openBundle(JSON.parse(result.encryptedWalletCredentials), keys))).toBe(true);
     await app.runtime.db.query(sql, [app.platform.id, 0]);
     const [row] = await app.runtime.db.query('select reply from wallet_requests where id = $1', [
-      requestedExport.requestId,
+      exportRequest.requestId,
     ]);
     expect(row?.reply).toBeNull();
   });
 
-  it('contains the signer of the bundle in production', async () => {
+  it('returns a bundle that is signed in production', async () => {
     const platform = app.production;
     const { id } = await createWallet(platform);
     const keys = generateKeys();
@@ -309,11 +309,11 @@ describe('exportInternalAccount', () => {
       returnMnemonic: true,
     });
     expect(isMnemonic(phrase)).toBe(true);
-    const requestedExport = ok(await requestExport(id, keys, {}, platform), 202);
-    const wrongStamp = await stampWith(generateKeys().privateKey, requestedExport.payloadToSign);
+    const exportRequest = ok(await requestExport(id, keys, {}, platform), 202);
+    const wrongStamp = await stampWith(generateKeys().privateKey, exportRequest.payloadToSign);
     const headers = {
       'service-wallet-signature': wrongStamp,
-      'request-id': requestedExport.requestId,
+      'request-id': exportRequest.requestId,
     };
     expect(codeOf(await requestExport(id, keys, headers, platform))).toEqual([
       401,
@@ -322,8 +322,8 @@ describe('exportInternalAccount', () => {
   });
 });
 
-describe('a wallet before provisioning or after closing', () => {
-  const set = (id: string, to: string) =>
+describe('a wallet that is not provisioned, or is closed', () => {
+  const setStatus = (id: string, to: string) =>
     app.runtime.db.query(
       'update internal_accounts set status = $2, version = version + 1 where id = $1',
       [id, to],
@@ -336,12 +336,12 @@ describe('a wallet before provisioning or after closing', () => {
     ['CLOSED', [404, 'ACCOUNT_NOT_FOUND'], [404, 'ACCOUNT_NOT_FOUND']],
   ])('%s', async (status, patchError, exportError) => {
     const { id } = await createWallet();
-    await set(id, status);
+    await setStatus(id, status);
     expect(codeOf(await patchAccount(id, { privateEnabled: true }))).toEqual(patchError);
     expect(codeOf(await requestExport(id, generateKeys()))).toEqual(exportError);
   });
 
-  it('ends with its customer, and earlier requests can no longer be signed', async () => {
+  it('is not found after the deletion of its customer, and pending requests can no longer be signed', async () => {
     const { id, person } = await createWallet();
     const [keys, session] = [generateKeys(), await sessionOf(id)];
     const headers = await signedHeaders(ok(await requestExport(id, keys), 202), session);

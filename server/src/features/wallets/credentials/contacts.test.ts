@@ -30,11 +30,11 @@ const fieldsOf = ({ body }: ApiResponse) =>
 
 /** A customer with a wallet and a session of it. */
 async function createHolder(body: object = {}) {
-  const heldWallet = await fixture.createWalletCustomer(body);
+  const wallet = await fixture.createWalletCustomer(body);
   return {
-    ...heldWallet,
-    id: heldWallet.customer.id as string,
-    session: await fixture.openEmailSession(heldWallet.accountId),
+    ...wallet,
+    id: wallet.customer.id as string,
+    session: await fixture.openEmailSession(wallet.accountId),
   };
 }
 type Holder = Awaited<ReturnType<typeof createHolder>>;
@@ -118,9 +118,9 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const result = ok(await change(id, { email }, signedRequest), 200);
     expect(result).toMatchObject({ id, email });
     expect(await readCustomer(id)).toEqual(result);
-    const [accountAfter] = await fixture.credentialsOf(accountId);
-    expect(accountAfter).toMatchObject({ id: credential.id, nickname: email });
-    expect(Date.parse(accountAfter.updatedAt)).toBe(app.effects.now());
+    const [changedCredential] = await fixture.credentialsOf(accountId);
+    expect(changedCredential).toMatchObject({ id: credential.id, nickname: email });
+    expect(Date.parse(changedCredential.updatedAt)).toBe(app.effects.now());
     const [row] = await app.runtime.db.query('select email_digest from customers where id = $1', [
       id,
     ]);
@@ -225,12 +225,12 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     for (const [name, value] of Object.entries(unrelatedHeaders)) {
       ok(await change(id, { email: previous.email }, { [name]: value }), 200);
     }
-    const otherSession = ok(
+    const signOutRequest = ok(
       await fixture.call('DELETE', `/auth/sessions/${session.session.id}`),
       202,
     );
     ok(
-      await change(id, { email: previous.email }, await signedHeaders(otherSession, session)),
+      await change(id, { email: previous.email }, await signedHeaders(signOutRequest, session)),
       200,
     );
     const plainCustomer = await createCustomer(
@@ -243,7 +243,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     ok(await change(otherCustomer.id, { email: createEmail() }), 200);
   });
 
-  it('cannot be removed, or changed together with the number', async () => {
+  it('cannot be removed or changed together with the telephone number', async () => {
     const { id } = await createHolder();
     const emailRemoved = await change(id, { email: null });
     expect(codeOf(emailRemoved)).toEqual([400, 'INVALID_INPUT']);
@@ -253,7 +253,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
   });
 
-  it('cannot receive codes of another customer, in any notation', async () => {
+  it('is rejected if it receives codes of another customer, in upper or lower case', async () => {
     const [firstHolder, secondHolder] = [await createHolder(), await createHolder()];
     const usedEmail = { email: secondHolder.customer.email.toUpperCase() };
     const expectedError = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
@@ -273,22 +273,22 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const signedRequest = await signedHeaders({ requestId, payloadToSign }, firstHolder.session);
     expect(codeOf(await change(firstHolder.id, { email }, signedRequest))).toEqual(expectedError);
 
-    const endedSql =
+    const revokeSql =
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
-    await app.runtime.db.query(endedSql, [secondHolder.id, 'REVOKED']);
+    await app.runtime.db.query(revokeSql, [secondHolder.id, 'REVOKED']);
     ok(await change(firstHolder.id, { email }, signedRequest), 200);
     const otherPlatformFixture = walletFixture(app, { as: app.other });
     const foreignWallet = await otherPlatformFixture.createWalletCustomer();
     ok(await change(firstHolder.id, { email: foreignWallet.customer.email }), 202);
   });
 
-  it('can be set for a new customer even if another one receives codes at it', async () => {
+  it('is accepted for a new customer even if it receives codes of another customer', async () => {
     const { customer: previous } = await createHolder();
     const sameContact = await fixture.createWalletCustomer({ email: previous.email });
     expect(sameContact.credential.nickname).toBe(previous.email);
   });
 
-  it('is not changed if other credentials use it than at the first request', async () => {
+  it('is not changed if its credentials have changed since the first request', async () => {
     const person = await createHolder();
     const email = createEmail();
     const firstChange = ok(await change(person.id, { email }), 202);
@@ -297,13 +297,13 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const expectedError = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
     expect(codeOf(await change(person.id, { email }, signedRequest))).toEqual(expectedError);
     expect((await readCustomer(person.id)).email).toBe(person.customer.email);
-    const endCredentialsSql =
+    const revokeSql =
       'update credentials set status = $2, uniqueness_key = null where account_id = $1';
-    await app.runtime.db.query(endCredentialsSql, [secondWallet.accountId, 'REVOKED']);
+    await app.runtime.db.query(revokeSql, [secondWallet.accountId, 'REVOKED']);
     ok(await change(person.id, { email }, signedRequest), 200);
     const nextChange = ok(await change(person.id, { email: createEmail() }), 202);
     const lateSignedHeaders = await signedHeaders(nextChange, person.session);
-    await app.runtime.db.query(endCredentialsSql, [person.accountId, 'REVOKED']);
+    await app.runtime.db.query(revokeSql, [person.accountId, 'REVOKED']);
     const { userEmail } = JSON.parse(nextChange.payloadToSign).parameters;
     expect(codeOf(await change(person.id, { email: userEmail }, lateSignedHeaders))).toEqual(
       expectedError,
@@ -314,7 +314,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
 const individualBody = (overrides: object) => ({ customerType: 'INDIVIDUAL', ...overrides });
 
 describe('the signature of a contact change', () => {
-  it('is rejected for each reason in order, and counts as a failure if it is wrong', async () => {
+  it('is rejected with the code of the first failed check, and counted if it is wrong', async () => {
     const [{ id, session }, otherHolder] = [await createHolder(), await createHolder()];
     const email = createEmail();
     const firstChange = ok(await change(id, { email }), 202);
@@ -373,9 +373,9 @@ describe('the signature of a contact change', () => {
 });
 
 describe('updateCustomerById of a telephone number that one-time codes go to', () => {
-  it('follows the same steps', async () => {
+  it('requires a signature and changes the credential, as for an e-mail address', async () => {
     const person = await createHolder({ phoneNumber: createPhone() });
-    const tied = await addOtpCredential(person, 'SMS_OTP');
+    const credential = await addOtpCredential(person, 'SMS_OTP');
     const phoneNumber = createPhone();
     const firstChange = ok(await change(person.id, { phoneNumber }), 202);
     expect(JSON.parse(firstChange.payloadToSign)).toMatchObject({
@@ -386,8 +386,10 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
     expect(ok(await change(person.id, { phoneNumber }, signedRequest), 200).phoneNumber).toBe(
       phoneNumber,
     );
-    const shownNow = await fixture.credentialsOf(person.accountId);
-    expect(shownNow.find((each) => each.id === tied.id)).toMatchObject({ nickname: phoneNumber });
+    const changedCredentials = await fixture.credentialsOf(person.accountId);
+    expect(changedCredentials.find((each) => each.id === credential.id)).toMatchObject({
+      nickname: phoneNumber,
+    });
     expect(codeOf(await change(person.id, { phoneNumber: null }))).toEqual([400, 'INVALID_INPUT']);
 
     const otherHolder = await createHolder({ phoneNumber: createPhone() });

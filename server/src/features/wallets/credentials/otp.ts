@@ -160,7 +160,7 @@ async function sendOtp(
   const reason = 'A code was sent recently. Wait before requesting another one.';
   // Per wallet, so that removing and adding the credential does not reset the count.
   await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, reason);
-  const { named, mail, rules } = await rulesOf(ctx);
+  const { platformName, mail, rules } = await rulesOf(ctx);
   const purpose = { id: purposeId(row.id), binding: contact, rules, fixed: script?.code };
   const code = await issueCode(ctx, purpose);
   const expiresAt = ctx.now + rules.validityMs;
@@ -172,7 +172,7 @@ async function sendOtp(
     kind: 'WALLET_CODE',
     customer: wallet.customer,
     expiresAt,
-    ...codeText(named, code, rules.validityMs),
+    ...codeText(platformName, code, rules.validityMs),
     ...(CHANNELS[type].via === 'EMAIL' ? mail : {}),
   });
   return createTarget(ctx, parts, credential, expiresAt);

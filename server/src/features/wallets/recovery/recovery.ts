@@ -38,9 +38,9 @@ export async function announceRecovery(
   row: Pick<RecoveryRow, 'type' | 'created_at' | 'due_at'>,
   notice: Notice,
 ): Promise<void> {
-  const { named, mail } = walletSenderOf(await readOwnPlatform(ctx));
+  const { platformName, mail } = walletSenderOf(await readOwnPlatform(ctx));
   const text = NOTICES[notice]({
-    platformName: named,
+    platformName,
     contact: RECOVERED_CONTACT[row.type],
     requestedAt: row.created_at,
     dueAt: row.due_at,

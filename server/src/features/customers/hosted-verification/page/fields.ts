@@ -141,20 +141,20 @@ export const personFields: Field[] = [
 ];
 
 const HINTS: Readonly<Record<string, string>> = {
-  SSN: 'With its hyphens, like 123-45-6789.',
-  ITIN: 'With its hyphens, like 912-34-5678.',
-  EIN: 'With its hyphen, like 12-3456789.',
+  SSN: 'Include the hyphens, for example 123-45-6789.',
+  ITIN: 'Include the hyphens, for example 912-34-5678.',
+  EIN: 'Include the hyphen, for example 12-3456789.',
 };
 
 function identifierHint(type: unknown, issuer: unknown): string {
   if (type !== 'NON_US_TAX_ID') return HINTS[String(type)] ?? '';
   const { name, example } = TAX_IDENTIFIERS.get(String(issuer)) ?? {};
-  return example ? `${name}, like ${example}.` : 'As it is written on your documents.';
+  return example ? `${name}, for example ${example}.` : 'As it is written on your documents.';
 }
 
 /** Fields of an identity number. They depend on the country of residence and the nationality. */
 function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
-  const neededOf = (read: (name: string) => unknown) =>
+  const requiredOf = (read: (name: string) => unknown) =>
     requiredTaxIdentifier({
       nationality: read(`${prefix}nationality`),
       residence: read(`${prefix}address.country`),
@@ -162,12 +162,12 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
   return [
     {
       name: `${prefix}idType`,
-      label: 'Kind of number',
+      label: 'Type of number',
       kind: 'choice',
       derive: (read) => {
-        const needed = neededOf(read);
-        const types = needed === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
-        return { values: types, optional: needed === 'NONE' };
+        const required = requiredOf(read);
+        const types = required === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
+        return { values: types, optional: required === 'NONE' };
       },
     },
     {
@@ -183,7 +183,7 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
       autocomplete: 'off',
       derive: (read) => ({
         hint: identifierHint(read(`${prefix}idType`), read(`${prefix}countryOfIssuance`)),
-        hidden: neededOf(read) === 'NONE' && !read(`${prefix}idType`),
+        hidden: requiredOf(read) === 'NONE' && !read(`${prefix}idType`),
       }),
     },
   ];
@@ -246,7 +246,7 @@ export const businessFields: Field[] = [
   createBusinessField('doingBusinessAs', 'Trading name', 'text', { optional: true }),
   createBusinessField('country', 'Country of registration', 'country'),
   createBusinessField('taxId', 'Tax identification number', 'text', {
-    hint: 'In the United States an EIN with its hyphen, like 12-3456789.',
+    hint: 'In the United States, the EIN with its hyphen, for example 12-3456789.',
   }),
   createBusinessField('incorporatedOn', 'Date of incorporation', 'date'),
   createBusinessField('registrationNumber', 'Registration number', 'text'),
@@ -261,8 +261,8 @@ export const businessFields: Field[] = [
 ];
 
 export const activityFields: Field[] = [
-  createBusinessField('countriesOfOperation', 'Where is the business active?', 'countries', {
-    noun: 'at least one country where the business is active',
+  createBusinessField('countriesOfOperation', 'Where does the business operate?', 'countries', {
+    noun: 'at least one country where the business operates',
   }),
   createBusinessField(
     'expectedRecipientJurisdictions',
@@ -284,9 +284,9 @@ export const activityFields: Field[] = [
     hint: 'For example sales, investments or loans.',
     noun: 'where its money comes from',
   }),
-  createBusinessField('sourceOfFundsCategories', 'Sources of its money', 'choices', {
+  createBusinessField('sourceOfFundsCategories', 'Sources of funds', 'choices', {
     hint: 'Select all that apply.',
-    noun: 'at least one source of its money',
+    noun: 'at least one source of funds',
   }),
   descriptionField('sourceOfFundsOtherDescription', 'sourceOfFundsCategories', 'businessInfo.'),
   ...purposeFields('businessInfo.'),
@@ -314,9 +314,9 @@ export const ownerFields: Field[] = [
   },
   {
     name: 'ownershipPercentage',
-    label: 'Share of the business in percent',
+    label: 'Share of the business, in percent',
     kind: 'percent',
-    hint: 'A whole number. 0 for a person without a share.',
+    hint: 'A whole number. Enter 0 if the person owns no share.',
   },
   createPersonField('firstName', 'Given name', 'text'),
   createPersonField('middleName', 'Middle name', 'text', { optional: true }),
@@ -326,7 +326,7 @@ export const ownerFields: Field[] = [
   createPersonField('email', 'Email address', 'email', { optional: true }),
   createPersonField('phoneNumber', 'Phone number', 'tel', {
     optional: true,
-    hint: 'With the country code, like +15550100200.',
+    hint: 'Include the country code, for example +15550100200.',
   }),
   ...addressFields('personalInfo.'),
   ...identifierFieldsOf('personalInfo.', ['SSN', 'ITIN', 'EIN']),
