@@ -1,5 +1,5 @@
 // Bundles the server's entry files into server/dist if a source has changed. One bundle with its
-// packages starts in 0.12 s, hundreds of small files in 0.3 s. Each build has a folder of its own,
+// packages starts in 0.12 s, hundreds of small files in 0.3 s. Each build has its own folder,
 // and files of fixed names refer to the newest and are replaced by a rename, so a running server
 // keeps its files and concurrent builds do not conflict.
 import fs from 'node:fs';

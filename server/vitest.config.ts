@@ -1,5 +1,5 @@
 // How `npm test` runs: one PostgreSQL for the whole run, two worker processes, each test
-// file with databases of its own. Paths given on the command line start at the checkout.
+// file with its own databases. Paths given on the command line start at the checkout.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';

@@ -49,7 +49,7 @@ interface Options {
 
 /**
  * Order of the groups: reads before rows that write. The execute rows stop the shared server; later
- * rows on its database start servers of their own.
+ * rows on its database start their own servers.
  */
 const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['ledger', ledgerRows],

@@ -84,7 +84,7 @@ async function checkCompose() {
     absent.map((file) => `${file} does not exist`),
   );
   const env = { ...process.env, ...exampleValues() };
-  // That of Debian does not know the name of a project.
+  // The version of Debian does not support a project name.
   const input = read('compose', 'compose.yaml').replace(/^name: .*$/m, '');
   const args = ['--file', '-', '--project-directory', at('compose'), 'config', '--quiet'];
   checkWith('docker-compose', 'compose/compose.yaml', args, { env, input });

@@ -1,5 +1,5 @@
-// `npm run attack [-- --seed N --requests M]`: bundles and runs the attacks on a server of its own. Without a
-// seed it generates one and prints it.
+// `npm run attack [-- --seed N --requests M]`: bundles and runs the attacks on a separate server.
+// Without a seed it generates one and prints it.
 import { parseArgs } from 'node:util';
 import { countOf, flagsOrExit, runTest } from './bundle.mjs';
 

@@ -239,7 +239,7 @@ export const SEALED_COLUMNS = [
 /** Rules of tables for the reset of a sandbox platform. */
 export const RESET_RULES = FEATURES.flatMap(({ reset }) => reset ?? []);
 
-/** Stages the work that sweeps would find for a platform without a clock of its own. */
+/** Stages the work that sweeps would find for a platform without its own clock. */
 export async function stageClockWork(ctx: Ctx): Promise<void> {
   for (const each of FEATURES) await each.onOwnClock?.(ctx);
 }

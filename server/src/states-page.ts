@@ -42,7 +42,7 @@ transfer is created. A completed payment fails if the receiving bank returns it 
   {
     title: 'Incoming payment',
     about: `The \`status\` of a transaction of type INCOMING. It is initially COMPLETED if the
-funds are available at once, and PENDING if they are held or need an approval or a declaration.`,
+funds are available immediately, and PENDING if they are held or need an approval or a declaration.`,
     states: transactionFeature.states.incoming,
   },
   {
@@ -81,7 +81,7 @@ ACTIVE; earlier holds continue and refunds are credited. Only an empty account c
   {
     title: 'Identity check',
     about: `The \`kycStatus\` of a person or beneficial owner, or the \`kybStatus\` of a
-business. It is initially UNVERIFIED, or the result that the sandbox returns at once. HOLD means
+business. It is initially UNVERIFIED, or the result that the sandbox returns immediately. HOLD means
 that more information is required.`,
     states: customerFeature.states.check,
   },

@@ -157,7 +157,7 @@ export default defineConfig({
   ],
   // Prefetching every page that is linked would cost more than the page itself.
   router: { prefetchLinks: false },
-  // Pages are plain Markdown; a text such as <address> is no element.
+  // Pages are plain Markdown; a string such as <address> is not an element.
   markdown: {
     html: false,
     // Every color of these themes has the contrast of WCAG AA on the ground of a code block.

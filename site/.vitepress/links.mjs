@@ -17,7 +17,7 @@ export function addLinks(md, base) {
       return open(tokens, index, options, env, self);
     }
     tokens[index].attrSet('href', `${base}${to}`);
-    // A complete load: these are no pages of the site.
+    // A complete load: these are not pages of the site.
     tokens[index].attrSet('target', '_self');
     return self.renderToken(tokens, index, options);
   };

@@ -151,7 +151,7 @@ describe('startAttack', () => {
     expect(report).toMatchObject({ responses: { 413: heads }, connections: 1, unanswered: {} });
   });
 
-  it('reconnects at once after a response that closes the connection', async () => {
+  it('reconnects immediately after a response that closes the connection', async () => {
     let heads = 0;
     const port = await listen((socket) =>
       requestsOf(socket, () => {

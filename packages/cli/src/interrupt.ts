@@ -3,7 +3,7 @@ import process from 'node:process';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A signal that aborts at the first interruption; a second one ends the program at once. */
+/** A signal that aborts at the first interruption; a second one ends the program immediately. */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const name of SIGNALS) {

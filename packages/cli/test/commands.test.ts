@@ -143,7 +143,7 @@ describe('an error', () => {
     expect(out).toMatch(/operationId +createCustomer[\s\S]*email: /);
   });
 
-  it('of credentials has a code of its own', async () => {
+  it('of credentials has its own code', async () => {
     const env = { RAILHEAD_CLIENT_SECRET: 'wrong' };
     const { code, err } = await server.cli.run(['customers', 'list'], { env });
     expect([code, err]).toEqual([3, expect.stringContaining('railhead login')]);

@@ -1,4 +1,4 @@
-// Builds the console while a server runs, in a process of its own at a low priority.
+// Builds the console while a server runs, in a separate process at a low priority.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -1,5 +1,5 @@
 // `node packages/console/scripts/screenshots.mjs [--all FOLDER]`: the pictures of the guide of the
-// console. It starts a server of its own with the world `business`, signs in with a virtual passkey and
+// console. It starts its own server with the world `business`, signs in with a virtual passkey and
 // writes docs/images/console/*.webp. With --all it writes every screen in light, dark and phone width
 // to a folder for review. It needs Chromium (CHROME_PATH) and about three minutes.
 import { spawn, spawnSync } from 'node:child_process';

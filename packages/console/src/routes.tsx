@@ -126,7 +126,7 @@ export const router = createRouter({
   // Inside the frame, so that the menu remains.
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: false,
-  // Search parameters are plain texts, so that a filter reads as it was typed.
+  // Search parameters are plain strings, so that a filter reads as it was typed.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const text = new URLSearchParams(

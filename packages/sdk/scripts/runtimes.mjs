@@ -1,5 +1,5 @@
 // `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and as CommonJS in each
-// version of Node.js, in Deno and in Bun, which npm installs, with a server of its own; prints a table.
+// version of Node.js, in Deno and in Bun, which npm installs, with its own server; prints a table.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

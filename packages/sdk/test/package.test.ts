@@ -94,7 +94,7 @@ function readmeCode(): string {
   return blocks.join('\n');
 }
 
-/** The samples of the pages of operations; each is a scope of its own. */
+/** The samples of the pages of operations; each is a separate scope. */
 async function sampleCode(): Promise<string> {
   const load = (name: string) =>
     import(new URL(`../../../site/.vitepress/operations/${name}.mjs`, import.meta.url).href);

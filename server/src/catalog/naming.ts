@@ -42,15 +42,15 @@ export interface Naming {
   readonly webhookSignatureHeader: string;
   /** Header for the id of the key of that signature. */
   readonly webhookKeyIdHeader: string;
-  /** API form of an error code. Other texts are unchanged. */
+  /** API form of an error code. Other strings are unchanged. */
   code(neutral: string): string;
-  /** API form of a listed name. Other texts are unchanged. */
+  /** API form of a listed name. Other strings are unchanged. */
   wire(neutral: string): string;
   /** API form of a path. Listed names among its segments are renamed. */
   path(neutral: string): string;
   /** API form of a message. Listed names among its words are renamed. */
   text(neutral: string): string;
-  /** Neutral form of an API name. Other texts are unchanged. */
+  /** Neutral form of an API name. Other strings are unchanged. */
   neutral(wire: string): string;
   /** API form of a response body or document. Renames keys and text values at any depth. */
   toWire(value: unknown): unknown;

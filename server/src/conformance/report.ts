@@ -16,10 +16,10 @@ const MIN_CELL = 16;
 
 const COLORS: Readonly<Record<Verdict, number>> = { passed: 32, failed: 31, skipped: 33 };
 
-/** Removes control characters, because a text of the adapter must not control the terminal. */
+/** Removes control characters, because a string of the adapter must not control the terminal. */
 const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 
-/** Splits a text into lines of at most `width` characters. Longer words are split. */
+/** Splits a string into lines of at most `width` characters. Longer words are split. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of plain(text).split(' ')) {

@@ -166,7 +166,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
             return setting.type === 'object' ? countDescribed(setting as TObject) : 1;
           })
           .reduce((sum, each) => sum + each, 0);
-      // Each property that is no object is a setting with an environment variable.
+      // Each property that is not an object is a setting with an environment variable.
       expect(leaves.length).toBe(countDescribed(connector.settings));
       for (const leaf of leaves) {
         expect(leaf.env).toMatch(/^[A-Z][A-Z0-9_]+$/);

@@ -19,7 +19,7 @@ const folder = path.join(root, 'folder');
 const staging = path.join(root, 'staging');
 const effects = systemEffects();
 
-/** The package brings no types. */
+/** The package contains no types. */
 const S3rver = createRequire(import.meta.url)('s3rver') as new (
   options: object,
 ) => { run(): Promise<{ port: number }>; close(): Promise<void> };

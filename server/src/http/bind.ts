@@ -156,7 +156,7 @@ async function furtherErrors(
 
 interface Keyed {
   id: string;
-  /** Begins with a letter that is no hexadecimal digit. */
+  /** Begins with a letter that is not a hexadecimal digit. */
   hash: string;
   /** The hash of older versions; can be removed a week after the upgrade from the last of them. */
   plainHash: () => string;

@@ -61,7 +61,7 @@ function padded(bytes: number): string {
 }
 
 describe('a body', () => {
-  it('may have 64 KiB and no byte more', async () => {
+  it('may have 64 KiB, and not one byte more', async () => {
     expect((await send('/tokens', { body: padded(64 * KIB) })).status).toBe(201);
     const rejected = await send('/tokens', { body: padded(64 * KIB + 1) });
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', status: 400 } });

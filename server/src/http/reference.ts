@@ -1,5 +1,6 @@
 // The page of the API reference. Its viewer is one script that the package for Fastify contains as
-// a text; `@scalar/api-reference`, which has it as a file, would install 367 MB of other packages.
+// a string; `@scalar/api-reference`, which has it as a file, would install 367 MB of other
+// packages.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

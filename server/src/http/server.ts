@@ -147,7 +147,7 @@ function createGuard(
   };
 }
 
-/** Builds the server without listening; `inject` works at once. */
+/** Builds the server without listening; `inject` works immediately. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming, trustedProxies = [] } = options;
   const uploads = createUploads(options.files, naming.fromWire, (error) =>

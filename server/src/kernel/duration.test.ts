@@ -1,4 +1,4 @@
-// Durations in the calendar, and rejected texts.
+// Durations in the calendar, and rejected strings.
 import { describe, expect, it } from 'vitest';
 import { readDuration, timeAfter } from './duration.ts';
 

@@ -59,10 +59,12 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const ANY_ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a text could be an id of any resource. */
+/** Whether a string could be an id of any resource. */
 export const isAnyId = (text: string): boolean => ANY_ID.test(text);
 
-/** Whether a text could be an id of this resource; any other text is handled like an unknown id. */
+/**
+ * Whether a string could be an id of this resource; any other string is handled like an unknown id.
+ */
 export function isId<R extends string>(text: string, resource: R): text is Id<R> {
   return text.startsWith(`${resource}:`) && UUID.test(text.slice(resource.length + 1));
 }
@@ -75,7 +77,7 @@ export function timeOfId(id: string): Time {
 
 const MAX_TIME = 2 ** 48 - 1;
 
-/** A text that sorts before the ids of a resource that were created from a time on. */
+/** A string that sorts before the ids of a resource that were created from a time on. */
 export function idsFrom(resource: string, instant: Time): string {
   const time = Math.min(MAX_TIME, Math.max(0, Math.floor(instant)));
   const hex = time.toString(16).padStart(12, '0');

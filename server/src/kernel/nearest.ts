@@ -1,7 +1,7 @@
 // Suggests the known name that was probably intended. A name that differs in more than a third of
 // its letters is not considered a typing error and is not suggested.
 
-/** Edit distance of two texts: letters added, removed, changed, or two swapped. */
+/** Edit distance of two strings: letters added, removed, changed, or two swapped. */
 function distance(from: string, to: string): number {
   const rows = Array.from({ length: from.length + 1 }, (_, i) =>
     Array.from({ length: to.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),

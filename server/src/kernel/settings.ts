@@ -56,7 +56,7 @@ export const problemUnless = (valid: boolean, problem: string): string | undefin
 export const matches = (pattern: RegExp, problem: string) => (text: string) =>
   problemUnless(pattern.test(text), problem);
 
-/** Comma-separated texts. */
+/** Comma-separated strings. */
 export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
 /** A service of the operator's own choice, never called over a network without encryption. */
@@ -82,7 +82,7 @@ function settingOf<T extends TSchema>(schema: T, source: Source): T {
 const asText = (text: string) => text;
 const asPath = (text: string, base: string) => path.resolve(base, text);
 
-/** A text validated by `validate`. */
+/** A string validated by `validate`. */
 export const textSetting = (
   declared: Declared,
   validate: (text: string) => string | undefined,
@@ -111,7 +111,7 @@ export const secondsSetting = (declared: Declared): TNumber =>
     validate: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
   });
 
-/** Comma-separated texts; none if the setting is absent. */
+/** Comma-separated strings; none if the setting is absent. */
 export const listSetting = (
   declared: Declared,
   validate: (text: string) => string | undefined,
@@ -159,8 +159,8 @@ export function incompleteSettings(schema: TObject, isSet: (env: string) => bool
 }
 
 /**
- * The value of a schema from validated texts, by their environment variables. Absent settings have
- * their defaults. An object without a required setting is absent.
+ * The value of a schema from validated strings, by their environment variables. Absent settings
+ * have their defaults. An object without a required setting is absent.
  */
 export function readSettings<S extends TObject>(
   schema: S,

@@ -1,7 +1,7 @@
 // Long work in steps: a generator pauses where other work may run, so that the event loop is never blocked
 // for longer than one step.
 
-/** The result of work, done at once. */
+/** The result of work, done immediately. */
 export function runToEnd<T>(work: Generator<void, T>): T {
   let step = work.next();
   while (!step.done) step = work.next();

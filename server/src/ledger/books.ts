@@ -194,7 +194,7 @@ export function sumOf(sets: readonly Postings[]): Sum | undefined {
 /**
  * The floor of an account: no transfer and no hold may leave `balance - held` below it. Zero for a
  * balance of a customer or a platform, which therefore cannot be overdrawn. Negative for a count
- * with a limit: the floor of a velocity limit is the negated limit. Null, which is no floor, for
+ * with a limit: the floor of a velocity limit is the negated limit. Null, which means no floor, for
  * system accounts and for counts without a limit. A void is never rejected by it, because it only
  * raises the available balance. A floor is never set above the available balance, so it is always
  * satisfied.

@@ -47,7 +47,7 @@ export const systemAccount = (
 export const providerAccount = (environment: Mode, currency: string, providerId: string): string =>
   `${systemAccount(environment, 'provider', currency)}:${providerId}`;
 
-/** All ids of system accounts are between these two texts. */
+/** All ids of system accounts are between these two strings. */
 export const SYSTEM_ACCOUNT_IDS = { after: 'system:', before: 'system;' };
 
 /** Environment and purpose of a system account; undefined for any other account. */

@@ -92,7 +92,7 @@ interface LedgerCheckSettings {
   ledgerCheckMs?: number | undefined;
 }
 
-/** The regular verification of the ledger, each on a connection of its own. */
+/** The regular verification of the ledger, each on a separate connection. */
 export const ledgerCheckOf = (settings: LedgerCheckSettings): LedgerCheckOptions => ({
   everyMs: settings.ledgerCheckMs ?? 0,
   async withConnection(timeoutMs, work) {

@@ -8,7 +8,7 @@ import type { FromProcess, ProcessEnv } from './link.ts';
 import { createCollection } from './metrics.ts';
 import { type ServerProcess, startProcess } from './process.ts';
 
-/** A process that ran for this long starts again at once. */
+/** A process that ran for this long starts again immediately. */
 const STABLE_MS = 60_000;
 const MIN_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;

@@ -25,7 +25,7 @@ describe.runIf(isTestable)('a change', () => {
     await tom.signIn();
   }, TIMEOUT_MS);
 
-  /** Opens an account of its own, and fills in the form that freezes it. */
+  /** Opens its own account, and fills in the form that freezes it. */
   async function freezing(reason: string) {
     const { account } = await createFundedCustomer(opened.app);
     const { page } = tom;

@@ -106,7 +106,7 @@ async function openConsole() {
     return data.find((user: { email: string }) => user.email === email).id;
   }
 
-  /** An operator who has enrolled, in a browser of their own. */
+  /** An operator who has enrolled, in a separate browser. */
   async function operator(name: string, role: Role, { size = 'desktop', link }: Options = {}) {
     const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
     const { page, context, problems, close } = await visit(browser, size, origin);

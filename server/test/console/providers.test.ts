@@ -222,7 +222,7 @@ describe.runIf(isTestable)('in the console', () => {
       await send('Change');
       await close();
       await panel.getByText('Its days end at midnight in the time zone Europe/Berlin.').waitFor();
-      await panel.getByText('Its fees are posted as expenses at once.').waitFor();
+      await panel.getByText('Its fees are posted as expenses immediately.').waitFor();
     },
     TIMEOUT_MS,
   );

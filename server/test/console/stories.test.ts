@@ -253,7 +253,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'an administrator adds a user and ends the session of another, who sees it at once',
+    'an administrator adds a user and ends the session of another, who sees it immediately',
     async () => {
       const { page } = ann;
       const vera = await opened.operator('Vera Viewer', 'viewer');

@@ -102,7 +102,7 @@ async function recordOtherMessages(recorder: ExampleRecorder) {
   const { id } = await recordActiveCard(recorder, 'card-3030');
   const params = { id };
   const messages = [
-    ['FinancialAuthorization', 'cash', 'A withdrawal of 60.00 USD, cleared at once', 60_00],
+    ['FinancialAuthorization', 'cash', 'A withdrawal of 60.00 USD, cleared immediately', 60_00],
     ['CreditAuthorization', 'credit', 'A credit of 15.00 USD that is cleared later', 15_00],
     ['FinancialCreditAuthorization', 'payment', 'A payment of 30.00 USD to the card', 30_00],
     ['CreditAuthorizationAdvice', 'stand-in', 'A credit that the network approved itself', 5_00],

@@ -162,7 +162,7 @@ async function recordTokens(recorder: ExampleRecorder) {
   });
   await recorder.record('getTokenById', 'one', { summary: 'One token', params: { tokenId } });
   await recorder.record('deleteTokenById', 'revoked', {
-    summary: 'Revoke a token; it stops working at once',
+    summary: 'Revoke a token; it stops working immediately',
     params: { tokenId },
   });
 }

@@ -83,7 +83,7 @@ const withPermission = (contract: Contract, token = agent.accessToken): CallOpti
 };
 
 let failures = 0;
-/** Each has a code of its own, because the log collapses errors of one kind. */
+/** Each has its own code, because the log collapses errors of one kind. */
 function failure(): Error {
   return Object.assign(new Error('internal detail'), { code: `FAILURE_${++failures}` });
 }

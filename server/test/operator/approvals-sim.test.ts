@@ -139,7 +139,7 @@ function assertAnswered({ status, body }: ApiResponse): void {
   expect({ isAnswered: status < 500, status, body }).toMatchObject({ isAnswered: true });
 }
 
-/** Requests a change, which is executed at once only below the minimum of the policy. */
+/** Requests a change, which is executed immediately only below the minimum of the policy. */
 async function request({ chance, id, amount, people, approvals, executions }: Run): Promise<void> {
   const { name, secret, mayDecide, person } = chance.pick(people);
   const verb = chance.pick(VERBS);

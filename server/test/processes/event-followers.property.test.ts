@@ -123,7 +123,7 @@ const INSERT = `insert into events (id, platform_id, type, subject, data, create
     'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
   from generate_series(1, $3::int) returning id`;
 
-/** Writes events in a transaction of its own; returns their ids if it commits. */
+/** Writes events in a separate transaction; returns their ids if it commits. */
 async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) {
   const client = await pool.connect();
   try {

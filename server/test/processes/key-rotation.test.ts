@@ -1,6 +1,7 @@
-// The commands of docs/guides/keys.md on two servers under load. The rotation is killed in the middle
-// together with one of the servers, and continues. At the end no column contains a text of an earlier
-// key, every customer is readable, and a start with the old master key fails and writes nothing.
+// The commands of docs/guides/keys.md on two servers under load. The rotation is killed in the
+// middle together with one of the servers, and continues. At the end no column contains a sealed
+// value of an earlier key, every customer is readable, and a start with the old master key fails
+// and writes nothing.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -112,7 +113,7 @@ async function count(pattern: string, table = 'customers', column = 'data_key'):
   return (await client.query(text, [pattern])).rows[0].n;
 }
 
-/** Rows of all tables that contain a text of key `number`. */
+/** Rows of all tables that contain a sealed value of key `number`. */
 async function columnsWith(number: number): Promise<string[]> {
   const tables = await client.query<{ name: string }>(
     `select table_name as name from information_schema.tables

@@ -138,7 +138,7 @@ const INSERT = `insert into events (id, platform_id, type, subject, data, create
     'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
   from generate_series(1, $3::int) returning id`;
 
-/** Writes events and their deliveries in a transaction of its own; returns how many it commits. */
+/** Writes events and their deliveries in a separate transaction; returns how many it commits. */
 async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit): Promise<number> {
   const client = await pool.connect();
   try {

@@ -129,7 +129,7 @@ describe('rates', () => {
     return ok(await call('GET', path), 200).data[0].exchangeRate as number;
   };
 
-  it('are requested, and replaced by a message at once', async () => {
+  it('are requested, and replaced by a message immediately', async () => {
     const now = harness.app.effects.now();
     reply('/rates', rates(now - 1_000, '0.5'));
     const before = await estimate();

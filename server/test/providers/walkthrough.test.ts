@@ -45,7 +45,7 @@ python3() { sh ${folder}/python3 "$@"; }
 advance() { curl -sS --fail-with-body --data "$1" "$CONTROL/advance"; }
 `;
 
-/** Replaces the file at once: the adapter may read it at any time. */
+/** Replaces the file atomically: the adapter may read it at any time. */
 function setClock(): void {
   const offset = (service.app.effects.now() - Date.now()) / 1_000;
   writeFileSync(`${clockFile}.new`, String(offset));

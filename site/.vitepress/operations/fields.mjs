@@ -1,4 +1,4 @@
-// Fields of a schema as tables: nested objects with dotted names, and a table of its own for each
+// Fields of a schema as tables: nested objects with dotted names, and a separate table for each
 // variant of a union.
 import { nameOf, resolved } from './document.mjs';
 

@@ -58,7 +58,7 @@ const UNINDEXED =
 
 /** The HTML that the search reads: of an operation, what identifies it and what is sent. */
 export function searchText(source, env, md) {
-  // The search has a renderer of its own, and no use for colors.
+  // The search has its own renderer, and no use for colors.
   md.options.highlight = null;
   // Groups of the SDK repeat the operations.
   if (/^sdk\/.*Group\.md$/.test(env.relativePath)) return '';

@@ -68,7 +68,7 @@ export const rareClientProbes = (known: KnownOfClient): Probe[] => [
   probeOf(known, 'payments of a type without any', 'transactions?limit=20&type=INCOMING'),
 ];
 
-/** A quote that is executed at once. */
+/** A quote that is executed immediately. */
 export const executeProbes = (known: KnownOfClient): Probe[] => [
   {
     ...probeOf(known, 'an executed quote', 'quotes'),

@@ -123,7 +123,7 @@ async function pageRow(bench: Bench, server: OperatorServer): Promise<Row> {
   const { rounds, warmupMs } = bench.settings;
   const { cluster } = bench;
   const query = { scope: [], resources: [], filters: [], limit: 20 };
-  // As the server reads it: IDs of card payments are a range of their own.
+  // As the server reads it: IDs of card payments are a separate range.
   const statements = ['Transaction', 'CardTransaction'].map((resource) =>
     stepSql(transactions, query, { resource, after: undefined, length: 21, limit: 21 }),
   );

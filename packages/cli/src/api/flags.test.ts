@@ -56,7 +56,7 @@ describe('the input of an operation', () => {
     });
   });
 
-  it('rejects data that is no object', () => {
+  it('rejects data that is not an object', () => {
     expect(() => readData('[]')).toThrow('must be a JSON object');
     expect(() => readData('@/absent/file')).toThrow('cannot be read');
     const target: Record<string, unknown> = { a: 'text' };

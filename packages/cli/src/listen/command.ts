@@ -136,7 +136,7 @@ async function start(
   const state = loadState(files);
   const { output, client } = session;
   const connect = () => ensureEndpoint(client, state, registration);
-  // A first run reports at once that the server cannot be reached; a later run waits for it.
+  // A first run reports immediately that the server cannot be reached; a later run waits for it.
   const onInterruption = interruptions(output, undefined);
   const endpoint = state
     ? await retryUntilDone(connect, { signal, onInterruption })

@@ -48,7 +48,7 @@ export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded
     });
     sent.once('response', (response) => {
       response.resume();
-      // Written at once, to shorten the time in which a kill leaves the result uncertain.
+      // Written immediately, to shorten the time in which a kill leaves the result uncertain.
       resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() });
     });
     sent.once('timeout', () => sent.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)));

@@ -45,7 +45,7 @@ it.each([
   expect(receiverOf(text).href).toBe(url);
 });
 
-it('rejects a receiver that is no URL', () => {
+it('rejects a receiver that is not a URL', () => {
   expect(() => receiverOf('http://')).toThrow('is not a URL');
   expect(() => receiverOf('ftp://a.test')).toThrow('neither an http nor an https URL');
 });

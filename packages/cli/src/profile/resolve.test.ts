@@ -12,7 +12,7 @@ it.each([
   expect(baseUrlOf(text)).toBe(url);
 });
 
-it('rejects a text that is no URL', () => {
+it('rejects a string that is not a URL', () => {
   expect(() => baseUrlOf('http://')).toThrow('is not a URL');
 });
 

@@ -54,7 +54,7 @@ function checkClockSkew({ response }: Probed): Check {
   const difference = Date.now() - date;
   const seconds = Math.round(difference / 1_000);
   if (Math.abs(difference) < MAX_SKEW_MS)
-    return ok('Clock of this machine', `agrees with the server`);
+    return ok('Clock of this machine', 'equals the clock of the server');
   return warning(
     'Clock of this machine',
     `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`,

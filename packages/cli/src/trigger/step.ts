@@ -70,7 +70,7 @@ export interface Override {
   readonly value: unknown;
 }
 
-/** `quote.lockedCurrencyAmount=5000`: a step, a path in its input, and JSON or a text. */
+/** `quote.lockedCurrencyAmount=5000`: a step, a path in its input, and JSON or a string. */
 export function overrideOf(text: string): Override {
   const equalsIndex = text.indexOf('=');
   const [step = '', ...path] = text.slice(0, equalsIndex).split('.');

@@ -47,7 +47,7 @@ export type Reply<Id extends OperationId> =
 
 export type Query<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
 
-/** An item of the page that a list replies with. Short lists without pages have a name of their own. */
+/** An item of the page that a list replies with. Short lists without pages have their own name. */
 export type Item<Id extends OperationId> =
   Reply<Id> extends { data: readonly (infer Each)[] }
     ? Each

@@ -60,7 +60,9 @@ interface PageRequest {
   signal?: AbortSignal;
 }
 
-/** A page of a list. Some lists are short: they have no pages, and a name of their own for their rows. */
+/**
+ * A page of a list. Some lists are short: they have no pages, and a separate name for their rows.
+ */
 async function readPage(
   id: OperationId,
   input: ReadInput,

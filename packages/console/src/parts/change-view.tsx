@@ -40,7 +40,7 @@ const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter) => lett
 
 const AMOUNT = /(?:^|_)(?:amount|balance|held|owed|fee|volume)$/;
 
-/** Minor units of a column, which is a text if it is a bigint. */
+/** Minor units of a column, which is a string if it is a bigint. */
 const isUnits = (name: string, value: unknown): value is number | string =>
   AMOUNT.test(name) && /^-?\d+$/.test(String(value));
 

@@ -40,8 +40,7 @@ export const ACCOUNT_TEXTS = {
     'ledger balances is shown for all platforms together.',
   trialBalance: 'Trial balance',
   export: 'Export for accounting',
-  exportText:
-    'Days are UTC. Amounts are in major units, with their currency in a column of its own.',
+  exportText: 'Days are UTC. Amounts are in major units, with their currency in a separate column.',
   exportKind: 'Content',
   exportKinds: { exportPostings: 'Postings', exportBalances: 'Balances by day' },
   exportFrom: 'First day',

@@ -94,12 +94,12 @@ export const PROVIDER_TEXTS = {
     resume: (count: number) =>
       `${routes(count)} this provider. Their new transfers go to it again.`,
     rotate:
-      'The new key is shown at once and signs calls after the overlap, which is at least one hour. ' +
+      'The new key is shown immediately and signs calls after the overlap, which is at least one hour. ' +
       'Register it with the provider during the overlap; otherwise the provider rejects calls, and ' +
       'transfers wait.',
     addKey:
-      'Messages with the new key are accepted at once. After the overlap, messages with an earlier key are ' +
-      'rejected.',
+      'Messages with the new key are accepted immediately. After the overlap, messages with an ' +
+      'earlier key are rejected.',
     deleteRoute:
       'New transfers of this route go to the next matching route, or to the built-in rail. Transfers that ' +
       'were sent keep their provider.',

@@ -20,7 +20,7 @@ export const RECONCILIATION_TEXTS = {
   changingStatements:
     'The settings apply to statements that are received from now on. Lines that were posted are unchanged.',
   daysEnd: (zone: string) => `Its days end at midnight in the time zone ${zone}.`,
-  feesExpected: 'Its fees are posted as expenses at once.',
+  feesExpected: 'Its fees are posted as expenses immediately.',
   feesDiffer: 'A fee that is not in the ledger is a difference, which an operator decides.',
   noDayRequested: 'No statement was requested yet.',
   dayRequested: (day: string) => `The last day that was requested is ${day}.`,

@@ -1,4 +1,4 @@
-// SDK clients for a test server that listens on a port of its own.
+// SDK clients for a test server that listens on a separate port.
 import type { AddressInfo } from 'node:net';
 import type {
   TestApp,

@@ -13,7 +13,7 @@ import {
   isPixKey,
 } from './checks.ts';
 
-/** All texts that differ from `text` in one digit. */
+/** All strings that differ from `text` in one digit. */
 const oneDigitOff = (text: string): string[] =>
   [...text].flatMap((char, index) =>
     /[0-9]/.test(char)

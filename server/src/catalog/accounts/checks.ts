@@ -12,7 +12,7 @@ const weighted = (text: string, weights: readonly number[]): number =>
     0,
   );
 
-/** Remainder modulo 97 of a text as one number. Letters have the values 10 (A) to 35 (Z). */
+/** Remainder modulo 97 of a string as one number. Letters have the values 10 (A) to 35 (Z). */
 function mod97(text: string): number {
   let remainder = 0;
   for (const char of text.toUpperCase()) {

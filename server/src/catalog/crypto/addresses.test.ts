@@ -37,7 +37,7 @@ describe('EVM', () => {
     expect([hasAddressFormat('evm', address), isAddress('evm', address)]).toEqual([true, true]);
     expect(isEvmAddress(address.toLowerCase())).toBe(true);
   });
-  it('rejects an invalid checksum and other texts', () => {
+  it('rejects an invalid checksum and other strings', () => {
     const invalidAddress = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
     expect([hasAddressFormat('evm', invalidAddress), isEvmAddress(invalidAddress)]).toEqual([
       true,

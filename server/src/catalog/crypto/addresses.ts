@@ -25,7 +25,7 @@ const FORMATS: Record<AddressKind, RegExp> = {
   ),
 };
 
-/** Whether a text has the format of an address of this kind. The checksum is not validated. */
+/** Whether a string has the format of an address of this kind. The checksum is not validated. */
 export const hasAddressFormat = (kind: AddressKind, text: string): boolean =>
   FORMATS[kind].test(text);
 
@@ -100,14 +100,14 @@ const VALIDATORS: Record<AddressKind, (text: string) => boolean> = {
   bitcoin: isBitcoinAddress,
 };
 
-/** Whether a text is a main-network address of this kind with a valid checksum. */
+/** Whether a string is a main-network address of this kind with a valid checksum. */
 export const isAddress = (kind: AddressKind, text: string): boolean => VALIDATORS[kind](text);
 
-/** Whether a text has the prefix and alphabet of a Lightning invoice of any network. */
+/** Whether a string has the prefix and alphabet of a Lightning invoice of any network. */
 export const hasBolt11Format = (text: string): boolean =>
   new RegExp(`^ln(?:bcrt|bc|tbs|tb)(?:[0-9]+[munp]?)?1${BECH32}{10,}$`, 'i').test(text);
 
-/** Whether a text is a main-network Lightning invoice with a valid checksum. */
+/** Whether a string is a main-network Lightning invoice with a valid checksum. */
 export const isBolt11 = (text: string): boolean => parseBolt11(text)?.network === 'lnbc';
 
 /** BOLT 12 offer: `lno1` and the bech32 alphabet. Offers have no checksum. */

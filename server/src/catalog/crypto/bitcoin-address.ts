@@ -55,6 +55,6 @@ function legacy(text: string): BitcoinAddress | undefined {
   }
 }
 
-/** Undefined for a text that is not an address or has an invalid checksum or length. */
+/** Undefined for a string that is not an address or has an invalid checksum or length. */
 export const parseBitcoinAddress = (text: string): BitcoinAddress | undefined =>
   segwit(text) ?? legacy(text);

@@ -70,7 +70,9 @@ function parseFields(data: readonly number[]): Map<number, readonly number[]> | 
   return fields;
 }
 
-/** Undefined for a text that is not an invoice, has an invalid checksum, or has no payment hash. */
+/**
+ * Undefined for a string that is not an invoice, has an invalid checksum, or has no payment hash.
+ */
 export function parseBolt11(text: string): Invoice | undefined {
   const decoded = bech32.decodeUnsafe(text, MAX_LENGTH);
   const [, network, digits, unit = ''] = PREFIX.exec(decoded?.prefix ?? '') ?? [];

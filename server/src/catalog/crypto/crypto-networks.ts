@@ -43,7 +43,9 @@ export interface CryptoNetwork {
    * which has a reference rate.
    */
   readonly price?: Rate;
-  /** Whether a text is an address of the network. `withChecksum` validates the checksum as well. */
+  /**
+   * Whether a string is an address of the network. `withChecksum` validates the checksum as well.
+   */
   readonly isAddress: (text: string, withChecksum: boolean) => boolean;
 }
 

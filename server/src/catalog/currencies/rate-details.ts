@@ -25,7 +25,7 @@ export const storedRateDetails = (details: RateDetails, isFirm = false): StoredR
   ...(isFirm ? [FIRM] : []),
 ];
 
-/** Whether the rate is that of a firm quote: without it, execution reads no row more. */
+/** Whether the rate belongs to a firm quote. If not, execution reads no additional row. */
 export const hasFirmRate = (stored: StoredRateDetails | null): boolean =>
   Array.isArray(stored) && stored[NAMES.length] === FIRM;
 

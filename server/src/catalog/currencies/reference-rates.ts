@@ -4,7 +4,7 @@
 import type { Rate } from '../../kernel/money.ts';
 import { findCurrency } from './currencies.ts';
 
-/** Units of each currency for one US dollar, as decimal texts. */
+/** Units of each currency for one US dollar, as decimal strings. */
 const PER_USD: Readonly<Record<string, string>> = {
   AED: '3.6725',
   ARS: '1400',

@@ -105,7 +105,7 @@ type FindingDefinition = Definition<FindingWithDocuments['accepted'][number]>;
 
 export const FINDING_TYPES = Object.keys(FINDINGS) as FindingType[];
 
-/** Whether a text is a finding type. */
+/** Whether a string is a finding type. */
 export const isFindingType = (text: string): text is FindingType => Object.hasOwn(FINDINGS, text);
 
 export const findingKind = (type: FindingType): FindingDefinition => FINDINGS[type];

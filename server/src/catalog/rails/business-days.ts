@@ -73,7 +73,7 @@ export type CalendarId = keyof typeof CALENDARS;
 
 export const CALENDAR_IDS = Object.keys(CALENDARS) as readonly CalendarId[];
 
-/** Rails with a calendar of their own. */
+/** Rails with their own calendar. */
 const BY_RAIL: Partial<Record<PaymentRail, CalendarId>> = {
   SEPA: 'T2',
   ACH: 'FEDERAL_RESERVE',

@@ -13,7 +13,7 @@ export interface UmaAddress {
   host: string;
 }
 
-/** Undefined for a text that is not a UMA address. */
+/** Undefined for a string that is not a UMA address. */
 export function parseUmaAddress(text: string): UmaAddress | undefined {
   const address = text.toLowerCase();
   const separatorIndex = address.indexOf('@');

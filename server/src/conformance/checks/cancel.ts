@@ -22,7 +22,7 @@ const offered: readonly Check[] = [
   {
     name: 'cancel.held',
     action: 'a transfer is canceled before its execution',
-    expected: 'the state "canceled", at once or later',
+    expected: 'the state "canceled", immediately or later',
     remedy: 'Return "canceled", or "accepted" until the state is "canceled".',
     run: async (session) => (await canceledTransfer(session)).result,
   },

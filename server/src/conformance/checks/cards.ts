@@ -66,7 +66,7 @@ export const cardChecks: CheckGroup = {
   checks: [
     {
       name: 'cards.once',
-      action: 'a card is ordered three times, twice at once',
+      action: 'a card is ordered three times, twice concurrently',
       expected: 'one card: the same reference and digits',
       remedy: 'Store the card by cardId before it is issued, and return it to later calls.',
       async run(session) {

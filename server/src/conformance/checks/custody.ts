@@ -17,7 +17,7 @@ export const custodyChecks: CheckGroup = {
   checks: [
     {
       name: 'custody.same-key',
-      action: 'a key is requested three times, twice at once',
+      action: 'a key is requested three times, twice concurrently',
       expected: 'the same public key and reference',
       remedy: 'Store the key by keyId before the call is answered, and return it to later calls.',
       async run(session) {

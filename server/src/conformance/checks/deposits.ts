@@ -38,7 +38,7 @@ export const depositChecks: CheckGroup = {
   checks: [
     {
       name: 'deposits.same-details',
-      action: 'the account details of one account are requested three times, twice at once',
+      action: 'the account details of one account are requested three times, twice concurrently',
       expected: 'the same details',
       remedy: 'Store the details with accountId, and return them to every later call.',
       async run(session) {

@@ -56,7 +56,7 @@ export const quoteChecks: CheckGroup = {
     },
     {
       name: 'quotes.redeem-once',
-      action: 'a quote is redeemed three times, twice at once',
+      action: 'a quote is redeemed three times, twice concurrently',
       expected: 'one exchange: the same reference each time',
       remedy: 'Store the exchange by quoteId before it is executed.',
       async run(session) {

@@ -110,7 +110,7 @@ export const stablecoinChecks: CheckGroup = {
     },
     {
       name: 'stablecoins.once',
-      action: 'an order is sent three times, twice at once, and completes',
+      action: 'an order is sent three times, twice concurrently, and completes',
       expected: 'one completion: a single message with the amount of the order',
       remedy: 'Store the order by orderId before it is executed, and return the stored state.',
       async run(session) {

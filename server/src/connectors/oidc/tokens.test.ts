@@ -114,7 +114,7 @@ describe('malformed tokens', () => {
     expect(provider.takeRequests()).toEqual([]);
   });
 
-  it('a key of another type than in the token, or one inside the token', async () => {
+  it('a key of a type other than that in the token, or one inside the token', async () => {
     const { judge } = setUp();
     expect(await judge(elliptic, {}, { kid: 'first' })).toEqual(NO_KEY);
     const { kid: _, ...own } = secondProviderKey.jwk;

@@ -20,7 +20,7 @@ interface CustodyNames {
 
 /**
  * Keeps the secrets of wallets: seeds, keys for one-time codes, delegated keys, and the keys that
- * sign bundles. The texts that it returns (`seed`, `target`, `signer`) are references for itself.
+ * sign bundles. The strings that it returns (`seed`, `target`, `signer`) are references for itself.
  * Bundles, tokens and stamps have the format of the published clients.
  */
 export interface CustodyPort {
@@ -56,7 +56,7 @@ export interface CustodyPort {
    */
   newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**
-   * A stamp of such a key over a text, as in the wallet signature header of clients. Throws while
+   * A stamp of such a key over a string, as in the wallet signature header of clients. Throws while
    * it cannot sign: then a payment is declined, and a notice of a network is repeated.
    */
   stampWith(of: { id: string; signer: string; payload: string }): Promise<string>;

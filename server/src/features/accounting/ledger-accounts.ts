@@ -194,7 +194,7 @@ export async function ledgerAccountById(
 /** Maximum number of accounts of customers and platforms that are counted. */
 const MAX_COUNTED = 50_000;
 
-// Plans do not depend on the values, so that accounts of single platforms have a statement of their own.
+// Plans do not depend on the values, so that accounts of single platforms have their own statement.
 // Their order and limit in a lateral join require a range of the index for each platform.
 const ALL_ACCOUNTS = 'from internal_accounts i join ledger_accounts a on a.id = i.id';
 const OWN_ACCOUNTS = `from unnest($5::text[]) o(id)

@@ -1,5 +1,5 @@
 // The regular verification of the ledger, and the metrics of the latest one. One process of all runs it,
-// on a connection of its own: it reads every posting, which takes longer than the statements of the
+// on a separate connection: it reads every posting, which takes longer than the statements of the
 // server may take.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';

@@ -208,7 +208,7 @@ describe('the funding sources', () => {
     const fundingSources = [usd.accountId, eur.id, usdb.id];
     expect(sourceErrors(await fixture.requestCard(usd, { fundingSources }))).toEqual([
       'fundingSources.1 is in EUR, which cannot pay for cards',
-      'fundingSources.2 is in another currency than the first',
+      'fundingSources.2 has a different currency from the first',
     ]);
   });
 

@@ -34,7 +34,7 @@ describe('an authorization', () => {
     });
   });
 
-  it('that is cleared at once is created as SETTLED', async () => {
+  it('that is cleared immediately is created as SETTLED', async () => {
     const payment = await fixture.startPayment({ kind: 'financial_authorization' });
     const settled = { status: 'SETTLED', account: '900 of 900', settled: 100 };
     expect(await payment.readState()).toEqual(settled);
@@ -399,7 +399,7 @@ describe('a refund', () => {
     });
     expect(await payment.readState()).toMatchObject({ account: '0 of 0' });
     expect(await payment.readState()).not.toHaveProperty('receivable');
-    // A second refund and reversal have steps of their own.
+    // A second refund and reversal have their own steps.
     await fundAccount(app, payment.accountId, 5);
     await payment.notify(refundNotice(100));
     await payment.notify(REVERSAL);

@@ -1,7 +1,7 @@
 // The card issuer of an environment with providers. It selects the provider of a card once, before
 // the order, and sends all calls about the card to it. Cards without a route are issued by the
 // built-in issuer. The funds of a provider's card are in this ledger, so its funding debits are
-// confirmed at once.
+// confirmed immediately.
 
 import type { CardOrder, IssuerPort, ProviderIssuerPort } from '../../connectors/ports/cards.ts';
 import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';

@@ -1,5 +1,5 @@
 // Applies the retention: creates the next partitions, and removes those whose rows are all older than the
-// retention period. A partition is first detached, which no statement sees in part; then its rows are
+// retention period. A partition is first detached, which is atomic; then its rows are
 // stored in a file; then it is dropped with the commit that records the file. After a crash at any point
 // the detached table still exists, and the file is written again under another key. One process at a time
 // does this.

@@ -66,7 +66,7 @@ async function keysOf({ db }: LineParts, customers: readonly (string | undefined
   return new Map(await Promise.all(keys));
 }
 
-/** A text sealed for a customer; `erased` without a key, because the customer is erased. */
+/** A value sealed for a customer; `erased` if the key was deleted with the customer. */
 const sealedText = (
   { vault }: LineParts,
   key: DataKey | undefined,

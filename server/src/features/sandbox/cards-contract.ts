@@ -90,7 +90,7 @@ export const sandboxSimulateCardFinancialAuthorization = operation({
   summary: 'Simulate a single-message authorization',
   description:
     'Simulates a single-message (financial) authorization: if it is approved, the amount ' +
-    `is authorized and cleared at once. ${OUTCOME_BY_DESCRIPTOR}`,
+    `is authorized and cleared immediately. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardCreditAuthorization = operation({

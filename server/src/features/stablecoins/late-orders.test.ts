@@ -107,7 +107,7 @@ describe('an EXPIRED mint or burn', () => {
   );
 
   it.each([
-    ['completed at once', [progressReply('completed')]],
+    ['completed immediately', [progressReply('completed')]],
     ['held first', [progressReply('processing'), progressReply('completed')]],
   ] as const)('posts at most the circulating supply: %s', async (_, responses) => {
     const { coin, id, runFor } = await createExpiredBurn(...responses);

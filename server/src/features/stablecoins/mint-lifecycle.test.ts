@@ -188,7 +188,7 @@ describe('createStablecoinMint', () => {
 });
 
 describe('createStablecoinBurn', () => {
-  it('holds tokens at once and posts them when it completes', async () => {
+  it('holds tokens immediately and posts them when it completes', async () => {
     const coin = await fixture.createCirculatingCoin(100);
     const createdBurn = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
     expect(createdBurn).toMatchObject({

@@ -31,7 +31,7 @@ interface AgentBearers {
 interface OperatorCredential {
   authorization: string | undefined;
   cookie: string | undefined;
-  /** Of a request with a cookie that is no GET. */
+  /** Of a request with a cookie and a method other than GET. */
   csrfToken: string | undefined;
   host: string | undefined;
   origin: string | undefined;
@@ -177,7 +177,7 @@ const limitOwnerOf = (
 export const bytesKeyOf = ({ platformId, operator, address }: Caller): string =>
   (operator?.id ?? platformId) || `${address}`;
 
-/** Checks the announced length, and counts it if the body is read at once. */
+/** Checks the announced length, and counts it if the body is read immediately. */
 function admitLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
   const { upload } = contract;
   if (upload) {

@@ -1,9 +1,10 @@
+// Slots of concurrent changes: the limit, the order of waiting changes, and fairness between owners.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createSlots } from './slots.ts';
 
 /** Starts changes that end when the test ends them. */
-function scene() {
+function createFixture() {
   let time = 0;
   const started: string[] = [];
   const ends: (() => void)[] = [];
@@ -25,15 +26,15 @@ function scene() {
 
 describe('changes', () => {
   it('have no limit without card authorizations', async () => {
-    const { started, add } = scene();
+    const { started, add } = createFixture();
     add('a', 500);
     await turn();
     expect(started).toHaveLength(500);
   });
 
   it('wait while authorizations arrive, and platforms take turns', async () => {
-    const { slots, started, add, end } = scene();
-    slots.giveWay();
+    const { slots, started, add, end } = createFixture();
+    slots.prioritizeAuthorizations();
     add('a', 50);
     add('b', 2);
     await turn();
@@ -46,8 +47,8 @@ describe('changes', () => {
   });
 
   it('all start when the time after the last authorization has ended', async () => {
-    const { slots, started, add, end, advance } = scene();
-    slots.giveWay();
+    const { slots, started, add, end, advance } = createFixture();
+    slots.prioritizeAuthorizations();
     add('a', 50);
     await turn();
     advance(2_000);
@@ -56,8 +57,8 @@ describe('changes', () => {
   });
 
   it('free their slot when they fail', async () => {
-    const { slots } = scene();
-    slots.giveWay();
+    const { slots } = createFixture();
+    slots.prioritizeAuthorizations();
     const failing = () => Promise.reject(new Error('failed'));
     const all = Array.from({ length: 60 }, () => slots.run('a', failing));
     const results = await Promise.allSettled(all);

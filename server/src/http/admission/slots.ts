@@ -1,17 +1,17 @@
-// Limits the changes of platforms that execute at the same time, while card authorizations arrive. An
-// issuer waits for the answer in the same call, so that authorizations pass the changes that wait.
-// Platforms take turns. Without authorizations there is no limit, which gives the highest throughput.
+// Limits the changes of platforms that execute concurrently while card authorizations arrive. An
+// issuer waits for the response in the same call, so authorizations do not wait for changes.
+// Waiting platforms are served in turn. Without authorizations there is no limit, which gives the highest throughput.
 
-/** Changes at the same time. Measured: fewer reduce the throughput, more delay authorizations. */
-const REDUCED = 20;
-/** Time after an authorization during which others are expected. */
-const EXPECTED_MS = 2_000;
+/** Concurrent changes. Measured: fewer reduce the throughput, more delay authorizations. */
+const MAX_CHANGES = 20;
+/** Time after an authorization for which the limit applies, because others are likely. */
+const LIMITED_MS = 2_000;
 
 export interface Slots {
   /** Runs a change of an owner as soon as a slot is free. Authorizations do not use slots. */
   run<R>(owner: string, work: () => Promise<R>): Promise<R>;
-  /** Limits the changes for a time: a card authorization arrived. */
-  giveWay(): void;
+  /** Limits the changes for a time, because a card authorization arrived. */
+  prioritizeAuthorizations(): void;
 }
 
 export function createSlots(now = () => performance.now()): Slots {
@@ -20,7 +20,7 @@ export function createSlots(now = () => performance.now()): Slots {
   /** Waiting changes of each owner; the first owner is next. */
   const waiting = new Map<string, (() => void)[]>();
 
-  const isFree = () => running < REDUCED || now() >= reducedUntil;
+  const isFree = () => running < MAX_CHANGES || now() >= reducedUntil;
 
   function wait(owner: string): Promise<void> {
     return new Promise((start) => {
@@ -54,8 +54,8 @@ export function createSlots(now = () => performance.now()): Slots {
         while (startNext());
       }
     },
-    giveWay() {
-      reducedUntil = now() + EXPECTED_MS;
+    prioritizeAuthorizations() {
+      reducedUntil = now() + LIMITED_MS;
     },
   };
 }

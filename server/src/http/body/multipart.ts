@@ -1,6 +1,6 @@
 // Reads a multipart/form-data body: text fields into memory, the one file directly into storage, no
 // faster than storage accepts it. Errors of all parts are collected for one reply; only an
-// unreadable body ends at once. Only the current chunk of the file is in memory.
+// unreadable body ends immediately. Only the current chunk of the file is in memory.
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';

@@ -34,9 +34,9 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
 }
 
 /**
- * Closes, once the server stops: at once every connection without a request, after HEAD_MS those with only
- * part of a request head, after REQUESTS_MS all others. Node's own close waits for each of them without a
- * limit, because it also ends the timers that limit slow requests.
+ * Closes, once the server stops: immediately every connection without a request, after HEAD_MS
+ * those with only part of a request head, after REQUESTS_MS all others. Node's own close waits for
+ * each of them without a limit, because it also ends the timers that limit slow requests.
  */
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;

@@ -20,7 +20,7 @@ const MAX_MS = 5_000;
 const MAX_IDLE_MS = 1_000;
 /** How long a connection that is not read remains open after its response. */
 const UNREAD_MS = 1_000;
-/** Connections that remain open unread; further ones are closed at once. */
+/** Connections that remain open unread; further ones are closed immediately. */
 const MAX_UNREAD = 512;
 
 const ALL = '';

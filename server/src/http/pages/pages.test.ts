@@ -122,7 +122,7 @@ describe('a page', () => {
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** The inline texts of an element. */
+/** The inline scripts or styles of an element. */
 const inline = (body: string, tag: string) =>
   [...body.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(([, text]) => text as string);
 

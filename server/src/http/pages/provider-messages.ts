@@ -28,7 +28,7 @@ interface ReceivedRequest {
 export interface ProviderMessageOptions {
   naming: Naming;
   limiter: Limiter | undefined;
-  slots: Pick<Slots, 'giveWay'>;
+  slots: Pick<Slots, 'prioritizeAuthorizations'>;
   now(): Time;
   /** Public base URL of this server, which signatures cover; defaults to the host of the request. */
   publicUrl: string | undefined;
@@ -91,7 +91,7 @@ export function addProviderMessages(
     });
     admitProvider(providerId);
     const { json } = parseJson(bytes, MAX_BYTES);
-    if (isAuthorization(json)) slots.giveWay();
+    if (isAuthorization(json)) slots.prioritizeAuthorizations();
     const result = await apply(json);
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
   }

@@ -55,7 +55,7 @@ describe('contract flags', () => {
       operation({ ...base, method: 'DELETE', permission: 'VIEW', bodyOptional: true }),
       // @ts-expect-error the signed request has an id, which no key replaces
       operation({ ...post, signedRetry: true, idempotency: 'required' }),
-      // @ts-expect-error a form has a limit of its own
+      // @ts-expect-error a form has its own limit
       operation({ ...post, body, upload: { maxBytes: 1 }, maxBody: { bytes: 1, reason: 'x' } }),
     ];
     expect(invalid.length).toBeGreaterThan(0);

@@ -148,7 +148,7 @@ export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'que
 
 type Form = Record<string, unknown>;
 
-/** Its schema is a text, of which only the presence is checked. */
+/** Its schema is a string, of which only the presence is checked. */
 const formAsText = (body: Form): Form => ('file' in body ? { ...body, file: '' } : body);
 
 /** All errors of a body, by its schema and by the rules beyond it. */

@@ -1,6 +1,6 @@
 // JSON with one canonical form per value (RFC 8785): members sorted by the UTF-16 units of their
-// names, no whitespace, numbers and texts as JavaScript writes them, which is what the RFC
-// requires. Two bodies are the same request if their canonical texts are equal, regardless of
+// names, no whitespace, numbers and strings as JavaScript writes them, which is what the RFC
+// requires. Two bodies are the same request if their canonical forms are equal, regardless of
 // whitespace.
 
 /** The canonical text of a JSON value; undefined members are omitted. */

@@ -46,7 +46,7 @@ describe('points', () => {
     ['a hybrid form', `07${X}${Y}`],
     ['a compressed form of the wrong length', `04${X}`],
     ['an uncompressed form of the wrong length', `02${X}${Y}`],
-    ['a text other than hex', `02${'x'.repeat(64)}`],
+    ['a string other than hex', `02${'x'.repeat(64)}`],
     ['hex with a trailing line', `${COMPRESSED}\n`],
     ['an x without a y', `02${'0'.repeat(63)}1`],
     ['a y of another x', `04${X}${Y.slice(0, -1)}6`],

@@ -1,8 +1,8 @@
 // Verification of a passkey's registration and its assertions: the checks of WebAuthn, without
 // request or database. The relying party is identified by the hash that the device signs and by the
-// origin of the first ceremony, as texts, because the origin of an app names no site. Each check is
-// separate, so that a rejection can name it. The attestation statement about the device's model is
-// not checked.
+// origin of the first ceremony, as strings, because the origin of an app names no site. Each check
+// is separate, so that a rejection can name it. The attestation statement about the device's model
+// is not checked.
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import {
   decodeAttestationObject,
@@ -27,7 +27,7 @@ export interface Passkey {
   framedBy?: string;
 }
 
-/** Texts in base64url, as a device's `toJSON` returns them. */
+/** Strings in base64url, as a device's `toJSON` returns them. */
 export interface Attestation {
   credentialId: string;
   clientDataJson: string;
@@ -201,7 +201,7 @@ interface Registered {
   counter: number;
 }
 
-/** Whether a hash that a device signed names another site than the required one. */
+/** Whether a hash that a device signed is the hash of a site other than the required one. */
 const isElsewhere = (rpIdHash: Uint8Array, requirements: Requirements | undefined): boolean =>
   requirements !== undefined && !sha256(requirements.rpId).equals(rpIdHash);
 
@@ -210,7 +210,7 @@ function readRegistered(text: string, requirements: Requirements | undefined): R
   const data = attempt(bytesOf(text), (bytes) => {
     const authData: unknown = decodeAttestationObject(bytes).get('authData');
     // `Buffer.from` reads a list as bytes and a number as a length.
-    if (!(authData instanceof Uint8Array)) throw new TypeError('authData is no bytes');
+    if (!(authData instanceof Uint8Array)) throw new TypeError('authData is not a Uint8Array');
     return parseAuthenticatorData(new Uint8Array(authData));
   });
   if (!data) return 'must be a WebAuthn attestation object in base64url';
@@ -226,8 +226,8 @@ function readRegistered(text: string, requirements: Requirements | undefined): R
 }
 
 /**
- * Validates a device's response to `challenge`, which is compared as a text. Every invalid field is
- * named, as a member of the attestation.
+ * Validates a device's response to `challenge`, which is compared as a string. Every invalid field
+ * is named, as a member of the attestation.
  */
 export function checkAttestation(
   { credentialId, clientDataJson, attestationObject }: Attestation,

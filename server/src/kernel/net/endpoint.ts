@@ -32,7 +32,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv6 ? !parsed.zoneId && parsed.match(PUBLIC_IPV6) : true;
 }
 
-/** Whether this is an IPv4 or IPv6 address in the usual notation. */
+/** Whether this is an IPv4 or IPv6 address in its usual form. */
 export const isIpAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
 

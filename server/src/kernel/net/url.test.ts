@@ -7,7 +7,7 @@ it('reads a name in any script, however often it is called', () => {
   expect(read.filter((url) => url?.hostname !== 'xn--bcher-kva.example')).toEqual([]);
 });
 
-it('returns undefined for other texts', () => {
+it('returns undefined for other strings', () => {
   for (const text of ['', 'bücher', 'http://', 'https://[::1'])
     expect(readUrl(text)).toBeUndefined();
 });

@@ -55,7 +55,7 @@ it('exports all data in pages and records each request', async () => {
   } while (cursor);
   const records = 'operator_audit';
   const completeExport = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
-  // Each page is recorded, so there is one record more.
+  // Each page is recorded, so there is one additional record.
   const otherTables = (all: typeof rows) => all.filter(({ table }) => table !== records);
   expect(otherTables(rows)).toEqual(otherTables(completeExport.data));
   expect(rows[0]).toMatchObject({ table: 'customers', row: { id } });

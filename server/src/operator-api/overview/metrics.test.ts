@@ -95,7 +95,7 @@ it('finds payments by amount and day', async () => {
   expect(await search({ ...usd, date: dayOf(Date.parse(day) - 24 * 3_600_000) })).toEqual([]);
   expect(await search({ ...usd, currency: 'EUR', date: day })).toEqual([]);
   expect(await search({ ...usd, amount: 77_78, date: day })).toEqual([]);
-  // With a text, resources of either are found.
+  // With a string, resources of either are found.
   expect(await search({ ...usd, date: day, query: second })).toEqual([second, first]);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect(await search({ ...usd, date: day }, secret)).toEqual([]);

@@ -133,7 +133,7 @@ describe('by identifiers', () => {
 });
 
 describe('by personal data', () => {
-  it('finds customers and owners in any notation', async () => {
+  it('finds customers and owners by any spelling of the value', async () => {
     const overrides = {
       ...{ fullName: 'Zoë Łukasiewicz-O’Neill', email: 'zoe@search.example' },
       ...{ phoneNumber: '+447700900777' },

@@ -215,7 +215,7 @@ describe('a user', () => {
     ok(await signIn(browser(app), enrolled.device), 201);
   });
 
-  it('cannot approve a change of its own or of its token', async () => {
+  it('cannot approve changes that it or its token requested', async () => {
     const policy = { operationId: 'endOperatorSession', hours: 24, reason: 'test' };
     const created = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
     const { person } = await newUser('self@example.com', { roles: ['administrator'] });

@@ -265,7 +265,7 @@ const keepBodies = operation({
   summary: 'Retain request bodies of a production platform',
   description:
     'Retains masked request bodies of a production platform until a given time; null stops ' +
-    'it at once. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
+    'it immediately. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
   auth: 'operator',
   operatorPermission: 'requests.manage',
   commands: ['platform request-bodies'],

@@ -203,7 +203,7 @@ async function verify(config: Config, flags: BackupFlags): Promise<Output> {
   const work = fs.mkdtempSync(
     path.join(path.resolve(flags.value('work') ?? os.tmpdir()), 'railhead-verify-'),
   );
-  // PostgreSQL runs as another user than root.
+  // PostgreSQL runs as a user other than root.
   fs.chmodSync(work, 0o711);
   const cluster = path.join(work, 'postgres');
   try {

@@ -1,7 +1,7 @@
-// Comma-separated values according to RFC 4180. A text written by a client or a provider may begin
-// with a character that a spreadsheet interprets as a formula; it is prefixed with an apostrophe,
-// which shows it as text. Numbers and ids of the server are not changed, or a negative amount would
-// no longer be a number.
+// Comma-separated values according to RFC 4180. A string written by a client or a provider may
+// begin with a character that a spreadsheet interprets as a formula; it is prefixed with an
+// apostrophe, which shows it as text. Numbers and ids of the server are not changed, or a negative
+// amount would no longer be a number.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 
 /**
@@ -10,7 +10,7 @@ import { formatAmount } from '../../catalog/currencies/money-format.ts';
 export const serverValue = (value: string | number | bigint | null): string =>
   value === null ? '' : String(value);
 
-/** A text written by a client or a provider. */
+/** A string written by a client or a provider. */
 export const guardedText = (value: string | null): string =>
   value !== null && /^[\s]*[=+\-@＝＋－＠]|^[\t\r\n]/.test(value) ? `'${value}` : (value ?? '');
 

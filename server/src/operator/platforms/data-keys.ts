@@ -96,7 +96,7 @@ export const dataKeyVerbs: readonly Verb[] = [
     flags: {
       now: {
         off: 'wait',
-        help: 'Do not wait for requests that may still contain texts of an earlier key',
+        help: 'Do not wait for requests that may still contain sealed values of an earlier key',
       },
     },
     run: retire,

@@ -32,7 +32,7 @@ const recover = (accountId: string, type = 'SMS_OTP') =>
 
 const person = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
-/** The columns of a text's lines, separated by two spaces or more. */
+/** The columns of a string's lines, separated by two spaces or more. */
 const cells = (text: string) =>
   text
     .trimEnd()

@@ -26,7 +26,7 @@ export const sandboxClocks = table('sandbox_clocks', {
 export type ClockRow = RowOf<typeof sandboxClocks>;
 
 /**
- * SQL: the time of a platform, whose row is `c` if it has a clock of its own; `$1` is real time.
+ * SQL: the time of a platform, whose row is `c` if it has its own clock; `$1` is real time.
  */
 export const CLOCK = `coalesce(c.stands_at,
     $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms')`;

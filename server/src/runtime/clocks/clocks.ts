@@ -14,7 +14,7 @@ const MAX_CACHED = 10_000;
 /** The time of a platform. */
 export interface PlatformTime {
   now: Time;
-  /** Whether the platform has a clock of its own, which may be stopped or differ from real time. */
+  /** Whether the platform has its own clock, which may be stopped or differ from real time. */
   ownClock: boolean;
 }
 

@@ -95,7 +95,7 @@ describe('commit', () => {
     expect(stored).toMatchObject({ balance: '30', held: '0' });
   });
 
-  it('accepts an empty change set at once', async () => {
+  it('accepts an empty change set immediately', async () => {
     start({ connect: () => Promise.reject(new Error('down')) });
     expect(await commit({})).toEqual({ ok: true });
   });

@@ -149,7 +149,7 @@ const modeOf = ({ separateRounds, retries }: BatchCounters): BatchReport['mode']
 /** Lanes of a committer: more of them make smaller batches. */
 export const LANES = 2;
 
-/** A committer whose lanes connect at once and reconnect until it is closed. */
+/** A committer whose lanes connect immediately and reconnect until it is closed. */
 export function createCommitter(options: CommitterOptions): Committer {
   const { lanes: laneCount = LANES, max = 256, min = 16, maxWaiting = 20_000 } = options;
   const { smallBatchDelayMs = 5 } = options;

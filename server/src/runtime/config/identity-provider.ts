@@ -34,7 +34,7 @@ export function groupRolesOf(text: string): ReadonlyMap<string, readonly Operato
   return new Map(entries);
 }
 
-/** The problem of a text that gives roles to groups. */
+/** The problem of a string that gives roles to groups. */
 export function groupRolesProblem(text: string): string | undefined {
   const count = text.split(';').length;
   const groups = groupRolesOf(text);

@@ -68,13 +68,13 @@ function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler
   };
 }
 
-/** Exchanges on connections of their own. They reject like those of `Effects.http`. */
+/** Exchanges on separate connections. They reject like those of `Effects.http`. */
 export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOptions) {
   const settings = {
     connections: maxSockets,
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
-    // Each exchange has a deadline of its own.
+    // Each exchange has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { lookup, noDelay: true },

@@ -34,7 +34,7 @@ const ELEMENT_OID: Record<ColumnType, number> = {
   texts: 25,
 };
 
-/** The array's type in SQL. Lists vary in length, so each is sent as a text: see `LIST_TYPE`. */
+/** The array's type in SQL. Lists vary in length, so each is sent as a string: see `LIST_TYPE`. */
 export const ARRAY_TYPE: Record<ColumnType, string> = {
   text: 'text[]',
   int4: 'int4[]',

@@ -25,7 +25,7 @@ describe('parseTime', () => {
     );
   });
 
-  it('throws for other texts', () => {
+  it('throws for other strings', () => {
     for (const text of ['infinity', '', '2026-01-05 25:00']) {
       expect(() => parseTime(text)).toThrow(RangeError);
     }

@@ -294,7 +294,7 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
   };
 }
 
-/** Opens a lane: it connects at once and reconnects until `end` is called. */
+/** Opens a lane: it connects immediately and reconnects until `end` is called. */
 export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
   const connection = laneConnection(options);
 

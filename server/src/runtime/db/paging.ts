@@ -14,7 +14,7 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: '=' | '>=' | '<='; value: unknown }
   | { column: ColumnName<T>; op: 'in'; value: readonly unknown[] }
   | { column: ColumnName<T>; op: 'isNull' }
-  /** A json column with a list of texts contains this one. */
+  /** A json column with a list of strings contains this one. */
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
@@ -156,7 +156,7 @@ export function cursorOf({ created_at, id }: Position): string {
   return Buffer.from(`${created_at} ${id}`).toString('base64url');
 }
 
-/** Throws a fault on the field `cursor` for a text that `cursorOf` did not create. */
+/** Throws a fault on the field `cursor` for a string that `cursorOf` did not create. */
 export function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, time, id] = /^(\d{1,14}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];

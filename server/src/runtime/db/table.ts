@@ -60,7 +60,7 @@ export const col = {
   /** A text with a fixed set of values, such as a status. */
   enum: <V extends string>() => column<V, false>('text', false),
   int8s: column<readonly bigint[], false>('int8s', false),
-  /** Texts with a fixed set of values. */
+  /** Strings with a fixed set of values. */
   enums: <V extends string>() => column<readonly V[], false>('texts', false),
 };
 
@@ -136,7 +136,7 @@ export function table<C extends Columns, R = RowOfColumns<C>>(
 export const statesOf = ({ lifecycles }: Table, row: Record<string, unknown>): string[] =>
   lifecycles.map((lifecycle) => lifecycle.state(row));
 
-/** Throws `noTransition` if a change of a row is no transition of its lifecycle. */
+/** Throws `noTransition` if a change of a row is not a transition of its lifecycle. */
 export function assertTransition(
   { name, lifecycles }: Table,
   previousStates: readonly string[],

@@ -1,7 +1,7 @@
 // Circuit breakers of providers: after a number of consecutive calls without a response, calls fail
-// at once instead of waiting for their deadline, until a periodic probe succeeds. A rejection (4xx)
-// is a response. Circuits are placed between connector and network, so that no connector can omit
-// them. They count within one process.
+// immediately instead of waiting for their deadline, until a periodic probe succeeds. A rejection
+// (4xx) is a response. Circuits are placed between connector and network, so that no connector can
+// omit them. They count within one process.
 
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';

@@ -131,8 +131,8 @@ async function placedJobs(
 }
 
 /**
- * Throws a fault on the field `cursor` for a text that is no cursor of this list. Jobs that wait for
- * the clock of a platform are due at a time that other lists do not have (`ON_CLOCK`).
+ * Throws a fault on the field `cursor` for a string that is not a cursor of this list. Jobs that
+ * wait for the clock of a platform are due at a time that other lists do not have (`ON_CLOCK`).
  */
 function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();

@@ -148,7 +148,9 @@ export function createWorker(options: WorkerOptions): Worker {
   let timer: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;
   let claimAgain = false;
-  /** Clocks are read at each poll, and at once if this process has read a clock of a platform. */
+  /**
+   * Clocks are read at each poll, and immediately if this process has read a clock of a platform.
+   */
   let readClocks = true;
   let stopped = true;
 

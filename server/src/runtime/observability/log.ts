@@ -94,7 +94,7 @@ const countedOf = ({ count, last }: Repeated): Fields => ({
 });
 
 /**
- * Writes the first line of a kind at once and in full. Later ones of the same second become a
+ * Writes the first line of a kind immediately and in full. Later ones of the same second become a
  * single line at its end, with their count and the fields of the last: otherwise a failing
  * dependency would fill the disk with stacks.
  */
@@ -237,7 +237,7 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
 /** Up to this many bytes (PIPE_BUF) a write to a pipe is not mixed with those of other processes. */
 const ATOMIC_BYTES = 4_096;
 
-/** Whole lines together up to the atomic size; a longer line is a chunk of its own. */
+/** Whole lines together up to the atomic size; a longer line is a separate chunk. */
 function chunksOf(text: string): string[] {
   if (Buffer.byteLength(text) <= ATOMIC_BYTES) return [text];
   const chunks: string[] = [];

@@ -1,6 +1,6 @@
 // Attempt limits, counted in the database so that they hold across processes: of two attempts that
 // read the same row only one is committed, and the other is checked again. They count real time, also
-// for a platform with a clock of its own.
+// for a platform with its own clock.
 import { Fault } from '../../kernel/fault.ts';
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';

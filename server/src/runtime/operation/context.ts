@@ -51,7 +51,7 @@ export interface Ctx {
    * share it. Real time, for limits and external tokens, is `effects.now()`.
    */
   readonly now: Time;
-  /** Whether the platform has a clock of its own. */
+  /** Whether the platform has its own clock. */
   readonly ownClock: boolean;
   readonly set: ChangeSet;
   /** Faults of transfers that define one, for an account that cannot pay. */
@@ -119,7 +119,7 @@ export interface Ctx {
    * runs once more.
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
-  /** Stages a job to run after the commit, at `at` or at once. */
+  /** Stages a job to run after the commit, at `at` or immediately. */
   later<S extends TObject>(job: JobDefinition<S>, input: Static<S>, at?: Time): void;
 }
 
@@ -170,7 +170,7 @@ const attempting =
       const accounts = set.transfers
         .slice(transferCount)
         .flatMap(({ debit, credit }) => [debit, credit]);
-      // A transfer with a fault of its own, such as a limit, is not a reason to run again.
+      // A transfer with its own fault, such as a limit, is not a reason to run again.
       for (const account of accounts)
         if (!insufficientFundsFaults.has(account)) retryAccounts.add(account);
       return result;

@@ -26,7 +26,7 @@ export interface Feature<P = never, C = never> {
   sweeps?: (parts: P) => readonly Sweep[];
   /**
    * Stages as jobs the work that sweeps find for platforms in real time. Runs when the caller's
-   * platform gets a clock of its own.
+   * platform gets its own clock.
    */
   onOwnClock?: (ctx: Ctx) => Promise<void>;
   /** Events that the contract documents as webhooks. */

@@ -66,7 +66,7 @@ describe('stored replies', () => {
     expect((await create('hash', 'other')).body.code).toBe('CONFLICT');
   });
 
-  it('are the same for equal JSON in any notation', async () => {
+  it('are the same for equal JSON with different formatting', async () => {
     const firstResponse = await create('spaced', 'written');
     const body = { platformCustomerId: 'written', customerType: 'INDIVIDUAL' };
     const { clientId, clientSecret } = app.platform;

@@ -135,7 +135,7 @@ async function decide<R>(
   }
 }
 
-/** Commits a change set in a span, and remembers which jobs and events the current span caused. */
+/** Commits a change set in a span, and records which jobs and events the current span caused. */
 async function commitTraced({ committer }: Runtime, set: ChangeSet): Promise<Outcome> {
   const counts = {
     'railhead.transfers': set.transfers.length,

@@ -1,6 +1,6 @@
-// A restored cluster that recovers the write-ahead log up to a time, and then serves this process alone:
-// over a socket in a folder of its own, without an archive, and without the settings of its server. It is
-// stopped when this process ends for any reason.
+// A restored cluster that recovers the write-ahead log up to a time, and then serves this process
+// alone: over a socket in a separate folder, without an archive, and without the settings of its
+// server. It is stopped when this process ends for any reason.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

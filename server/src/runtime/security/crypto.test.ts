@@ -122,7 +122,7 @@ describe('secrets', () => {
     );
   });
 
-  it('compares texts of any length', () => {
+  it('compares strings of any length', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => constantTimeEqual(a, b) === (a === b)),
     );

@@ -47,7 +47,7 @@ export function decrypt(
 
 /**
  * Seals `plaintext` for storage: `s1.<nonce>.<ciphertext and tag>`, base64url. `context` describes
- * the value and its location (a table and an id), so that a sealed text copied elsewhere does not
+ * the value and its location (a table and an id), so that a sealed value copied elsewhere does not
  * open.
  */
 export function seal(
@@ -66,8 +66,8 @@ export function seal(
 }
 
 /**
- * Opens a text that `seal` created. Throws one error for a wrong key, a wrong context or damaged
- * text.
+ * Opens a sealed value that `seal` created. Throws one error for a wrong key, a wrong context or
+ * damaged text.
  */
 export function open(key: Uint8Array, sealed: string, context: string): Buffer {
   const [version, nonce, body, more] = sealed.split('.');
@@ -82,7 +82,7 @@ export function open(key: Uint8Array, sealed: string, context: string): Buffer {
 
 export const sha256Hex = (text: string | Uint8Array): string => hash('sha256', text, 'hex');
 
-/** Whether two texts are equal, in a time that depends only on their lengths. */
+/** Whether two strings are equal, in a time that depends only on their lengths. */
 export function constantTimeEqual(a: string, b: string): boolean {
   const bufferA = Buffer.from(a);
   const bufferB = Buffer.from(b);

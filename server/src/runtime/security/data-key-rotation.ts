@@ -1,7 +1,7 @@
 // Rotation of the keys of the installation while servers run: a new key is published, seals after a
-// notice in which every process reads it, and then everything that earlier keys sealed is sealed again,
-// in batches. What is left follows from the texts themselves, so an interrupted rotation continues
-// where it stopped. Earlier keys are deleted by a separate command.
+// notice in which every process reads it, and then everything that earlier keys sealed is sealed
+// again, in batches. The remaining work follows from the sealed values themselves, so an
+// interrupted rotation continues where it stopped. Earlier keys are deleted by a separate command.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isKeyTaken, type Runtime } from '../operation/operate.ts';
@@ -26,10 +26,13 @@ export interface RotationParts {
   columns: readonly SealedColumn[];
 }
 
-/** How long earlier keys are kept: requests that wait for a signature may contain their texts. */
+/**
+ * How long earlier keys are kept: requests that wait for a signature may contain their sealed
+ * values.
+ */
 const RETIRE_AFTER_MS = 15 * 60_000;
 const RETRY_MS = 500;
-/** Batches without a change after which the rest is reported: texts that are damaged. */
+/** Batches without a change after which the remaining values are reported as damaged. */
 const MAX_IDLE_PASSES = 10;
 /** Time in which requests are committed that began before a key was active. */
 const COMMIT_MS = 2_000;
@@ -73,7 +76,9 @@ export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState
   });
 }
 
-/** Texts of each column that are not sealed with the newest key; none before the first rotation. */
+/**
+ * Values of each column that are not sealed with the newest key; none before the first rotation.
+ */
 export async function staleTexts({ runtime, keys, columns }: RotationParts) {
   const number = latestNumber(keys.rows());
   if (number === 0) return [];
@@ -123,7 +128,7 @@ async function publish(
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Seals all texts of earlier keys with the newest one. Yields a line for each step. */
+/** Seals all values of earlier keys with the newest one. Yields a line for each step. */
 async function* reseal(parts: RotationParts): AsyncGenerator<string> {
   const { runtime, keys, columns } = parts;
   const number = latestNumber(keys.rows());
@@ -201,7 +206,7 @@ export async function* rotateDataKeys(
 
 /**
  * Deletes earlier keys, and what other master keys than the configured one open. `isForced` does not
- * wait for requests that may still contain texts of an earlier key.
+ * wait for requests that may still contain sealed values of an earlier key.
  */
 export async function* retireDataKeys(
   parts: RotationParts,

@@ -1,6 +1,6 @@
-// Keys of the installation: a new key seals after the notice, texts of earlier keys remain readable, and
-// a rotation seals everything again, also for another master key. Every source that seals under a key of
-// the installation has declared its columns.
+// Keys of the installation: a new key seals after the notice, sealed values of earlier keys remain
+// readable, and a rotation seals everything again, also for another master key. Every source that
+// seals under a key of the installation has declared its columns.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../../../test/kit/app/fixtures.ts';
@@ -69,7 +69,7 @@ describe('a rotation', () => {
     await expect(assertMasterKey(url, OLD)).rejects.toThrow(/does not open this database/);
     await expect(assertMasterKey(url, undefined)).rejects.toThrow(/is missing/);
     await assertMasterKey(url, NEW);
-    // A text of before the rotation that was stored late.
+    // A value that was sealed before the rotation and stored after it.
     expect((await opened(NEW)).runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
   }, 60_000);
 });
@@ -88,7 +88,7 @@ const SEALING: Readonly<Record<string, string>> = {
   'features/retention/archive.ts': 'archives',
   'features/stablecoins/coins/provider-accounts.ts': 'stablecoin_provider_accounts',
   'features/staff/audit/sealed.ts': 'operator_data_keys operator_approvals',
-  // Its texts are kept by clients, for minutes.
+  // Its sealed values are kept by clients, for minutes.
   'features/staff/users/sign-in/challenges.ts': '',
   'features/staff/users/methods.ts': 'operator_users',
   'features/staff/users/users.ts': 'operator_users',

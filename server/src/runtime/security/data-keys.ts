@@ -44,7 +44,7 @@ export interface DataKeys extends SealingKeys {
   stop(): void;
 }
 
-/** Time between the publication of a key and the first text that is sealed with it. */
+/** Time between the publication of a key and the first value that is sealed with it. */
 export const DATA_KEY_NOTICE_MS = 15_000;
 const READ_EVERY_MS = 1_000;
 /** A process that could not read the rows for this time seals nothing: it may lack a new key. */
@@ -89,7 +89,7 @@ interface Options {
 }
 
 export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
-  // Never forgotten: a change set may contain a text that a superseded key has sealed.
+  // Keys stay in memory: a change set may contain a value that a superseded key has sealed.
   const openedKeys = new Map<number, Uint8Array>();
   let rows: readonly DataKeyRow[] = [];
   let readAt = 0;

@@ -110,7 +110,7 @@ describe('retirement of signing keys', () => {
     await rotate(1);
   });
 
-  it('ends the publication of a superseded pair at once', async () => {
+  it('ends the publication of a superseded pair immediately', async () => {
     const [earlier] = await sandboxKeys();
     await rotate(24);
     await app.advance(24 * HOUR);

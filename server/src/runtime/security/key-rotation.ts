@@ -82,8 +82,8 @@ async function stageRetirement(ctx: Ctx, environment: Mode, number: number): Pro
 }
 
 /**
- * Ends the publication of a key and of the other key of its pair at once. An announced pair never signs.
- * Throws NOT_FOUND, and CONFLICT for an active key.
+ * Ends the publication of a key and of the other key of its pair immediately. An announced pair
+ * never signs. Throws NOT_FOUND, and CONFLICT for an active key.
  */
 export async function retireSigningKey(runtime: Runtime, keyId: string): Promise<PublicKeyView[]> {
   const row = (await allKeys(runtime.db)).find((each) => keyIdOf(each.public_key) === keyId);

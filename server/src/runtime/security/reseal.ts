@@ -1,6 +1,6 @@
-// Seals texts of a column again with the newest key of the installation. A text is replaced only if it is
-// still the one that was read, and locked rows are left for the next pass, so requests are neither
-// overwritten nor made to wait.
+// Seals the values of a column again with the newest key of the installation. A sealed value is
+// replaced only if it is still the one that was read, and locked rows are left for the next pass,
+// so requests are neither overwritten nor made to wait.
 import type { Database } from '../db/database.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { SealedColumn } from './sealed-columns.ts';
@@ -14,14 +14,14 @@ interface Row {
   text: string;
 }
 
-/** Matches texts that another key than `number` has sealed. */
+/** Matches values that are sealed with a key other than `number`. */
 const staleText = ({ prefix = '', isList }: SealedColumn, number: number) =>
   `${isList ? '"' : `^${prefix}`}s(1\\.|2\\.(?!${number}\\.))`;
 
 const staleRows = (column: SealedColumn) =>
   `t.${column.column}::text ~ $1 and ${column.where ?? 'true'}`;
 
-/** Texts of a column that another key than `number` has sealed. */
+/** Values of a column that are sealed with a key other than `number`. */
 export async function countStale(
   db: Pick<Database, 'query'>,
   column: SealedColumn,
@@ -74,8 +74,8 @@ function sealedAgain(vault: Vault, column: SealedColumn, { context, text }: Row)
 }
 
 /**
- * The next batch after the id `after`: number of texts that were sealed again, and the last id, which is
- * empty at the end of the table. A text that cannot be decrypted is left.
+ * The next batch after the id `after`: number of values that were sealed again, and the last id,
+ * which is empty at the end of the table. A sealed value that cannot be decrypted is left.
  */
 export async function resealBatch(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,

@@ -1,14 +1,14 @@
-// Columns whose texts are sealed under a key of the installation. A rotation seals them again. Features
-// declare the columns of their tables.
+// Columns whose values are sealed under a key of the installation. A rotation seals them again.
+// Features declare the columns of their tables.
 
 export interface SealedColumn {
   table: string;
   column: string;
   /** The column whose value is in the context; `id` by default. */
   contextColumn?: string;
-  /** Contexts that a text of this row may have. */
+  /** Contexts that a sealed value of this row may have. */
   contexts(id: string): readonly string[];
-  /** What precedes a text that is sealed under a key of the installation. */
+  /** Prefix of a value that is sealed under a key of the installation. */
   prefix?: string;
   /** SQL: the rows that may contain one; all of them by default. */
   where?: string;

@@ -1,8 +1,9 @@
 // Encrypts personal data at rest. Every customer has a separate data key, sealed under a key of the
-// installation and stored with the customer; personal data is sealed under that key. Deleting the key
-// erases all of it at once, in every copy except a backup that still has the key. A text that a key
-// of the installation has sealed names the key's number, so that these keys can rotate. Searchable
-// values also have a keyed hash; its key is derived from key 0 and does not rotate.
+// installation and stored with the customer; personal data is sealed under that key. Deleting the
+// key erases all of it at once, in every copy except a backup that still has the key. A sealed
+// value that a key of the installation has sealed names the key's number, so that these keys can
+// rotate. Searchable values also have a keyed hash; its key is derived from key 0 and does not
+// rotate.
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';
 import { KEY_BYTES, open, seal } from './crypto.ts';
@@ -19,7 +20,7 @@ export interface Vault {
   newKey(owner: string): string;
   /** `context` describes the text and its location: a table, an id, a column. */
   seal(key: DataKey, plaintext: Uint8Array | string, context: string): string;
-  /** Throws for another key, another context or a damaged text. */
+  /** Throws for another key, another context or a damaged sealed value. */
   open(key: DataKey, sealed: string, context: string): Buffer;
   /** Seals under the key of the installation: data that belongs to no customer. */
   sealOwn(plaintext: Uint8Array | string, context: string): string;
@@ -36,7 +37,10 @@ const MAX_CACHED_KEYS = 4_096;
 /** Context of a data key that `newKey` has sealed. */
 export const dataKeyContext = (owner: string) => `data key of ${owner}`;
 
-/** A text that a key with a number above 0 has sealed: `s2.<number>.<nonce>.<ciphertext and tag>`. */
+/**
+ * A value that is sealed with a key whose number is above 0: `s2.<number>.<nonce>.<ciphertext and
+ * tag>`.
+ */
 const NUMBERED = /^s2\.(\d{1,9})\./;
 
 /** One key that never rotates. */

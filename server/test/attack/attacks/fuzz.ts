@@ -20,7 +20,7 @@ interface Draft {
 
 /**
  * After a policy, later changes would wait for an approval. During a reset, requests in progress find some of
- * the rows of their platform, and their 404 can name another resource than their contract.
+ * the rows of their platform, and their 404 can name a resource other than that of their contract.
  */
 const EXCLUDED = new Set(['createApprovalPolicy', 'resetSandbox', 'resetPlatform']);
 /** A global operator calls only what does not change the victim. */

@@ -74,7 +74,10 @@ async function sendMessage(
 
 const statusOf = (reply: Json): number => (typeof reply === 'string' ? 0 : reply.status);
 
-/** A deposit of a provider, sent twice at once, again, with another content, and with a wrong signature. */
+/**
+ * A deposit of a provider, sent twice concurrently, again, with another content, and with a wrong
+ * signature.
+ */
 async function replayMessage(session: Session, provider: ProviderTarget): Promise<void> {
   const { chance, report } = session;
   const amount = chance.integerBetween(1, 1_000);

@@ -1,5 +1,5 @@
 // Requests with contradictory or invalid framing. A proxy and the server could disagree where such a request
-// ends, so the bytes after it must never be executed as a request of their own.
+// ends, so the bytes after it must never be executed as a separate request.
 
 import { type Attack, addProblem, type Session } from '../session.ts';
 import { BASE } from '../target/tenants.ts';

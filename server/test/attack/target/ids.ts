@@ -1,14 +1,14 @@
 // IDs of resources by kind, collected from replies, so that generated requests refer to existing resources.
 import type { Chance } from '../../sim/harness/chance.ts';
 
-/** IDs of all kinds in a text. */
+/** IDs of all kinds in a string. */
 export const ID =
   /\b([A-Z][A-Za-z]+):(?:\d+-)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 /** Older IDs are replaced. */
 const MAX_PER_KIND = 40;
 
 export interface Ids {
-  /** Adds all IDs in a text. */
+  /** Adds all IDs in a string. */
   collect(text: string): void;
   /** An ID of the kind of this one. */
   like(id: string, chance: Chance): string | undefined;

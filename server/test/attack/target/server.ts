@@ -1,5 +1,5 @@
-// The attacked server: the process that `npm start` starts, on a data folder of its own, with its memory,
-// output and database.
+// The attacked server: the process that `npm start` starts, on a separate data folder, with its
+// memory, output and database.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

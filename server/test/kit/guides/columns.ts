@@ -67,7 +67,7 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
   });
 }
 
-/** Joins other texts with the gaps of a line. */
+/** Joins other cells with the gaps of a line. */
 const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
   cells
     .map(

@@ -115,7 +115,7 @@ export async function openOutbox() {
   const clock = { now: START };
   const effects: Effects = { ...real, now: () => clock.now };
 
-  /** A separate database handle, like that of another process. */
+  /** A separate database handle, as in another process. */
   function anotherDatabase(): Database {
     const secondDatabase = openDatabase({ url: database.url });
     databases.push(secondDatabase);

@@ -177,7 +177,7 @@ export async function observePayment(
   };
 }
 
-/** The expected events of a row at once and after a delay, and its final state. */
+/** The expected events of a row immediately and after a delay, and its final state. */
 export interface Row {
   immediate: readonly string[];
   later?: { afterMs: number; status: string; events: readonly string[] };

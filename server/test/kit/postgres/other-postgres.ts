@@ -1,5 +1,6 @@
-// A temporary PostgreSQL of another version than the embedded one, whose programs are in a given folder:
-// RAILHEAD_TEST_POSTGRES=/usr/lib/postgresql/15/bin. It is used like the embedded one of a run.
+// A temporary PostgreSQL of a version other than the embedded one, whose programs are in a given
+// folder: RAILHEAD_TEST_POSTGRES=/usr/lib/postgresql/15/bin. It is used like the embedded one of a
+// run.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

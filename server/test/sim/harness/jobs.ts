@@ -1,6 +1,6 @@
 // Runs jobs in the order that the seed selects. All other due jobs are postponed far into the
 // future while a server looks for work, and restored afterwards. Their versions do not change, so
-// the server sees no difference.
+// for the server there is no difference.
 
 import type { Job } from '../model/model.ts';
 import type { Node } from './node.ts';

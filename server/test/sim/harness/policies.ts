@@ -67,7 +67,7 @@ interface AgentRequest {
   currency: string;
 }
 
-type Verdict = 'rejected' | 'approval required' | 'at once';
+type Verdict = 'rejected' | 'approval required' | 'immediately';
 
 const exceeds = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);
@@ -109,5 +109,5 @@ export function predictVerdict(sim: Sim, agent: Agent, request: AgentRequest): V
   const convertedAmount =
     convertAmount(environment, request.amount, request.currency, thresholdCurrency) ??
     request.amount;
-  return exceeds(convertedAmount, approvalThresholds?.amount) ? 'approval required' : 'at once';
+  return exceeds(convertedAmount, approvalThresholds?.amount) ? 'approval required' : 'immediately';
 }

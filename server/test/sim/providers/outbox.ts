@@ -95,7 +95,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
         repetitions: chance.integerBelow(3),
       });
     },
-    /** Sends a message at once, with a valid key. */
+    /** Sends a message immediately, with a valid key. */
     send(fields: object) {
       activateKey(true);
       return adapter.send(BANK, fields);

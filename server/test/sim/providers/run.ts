@@ -74,7 +74,7 @@ function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
   };
 }
 
-/** Adds a signing key of the installation. The bank accepts it at once. */
+/** Adds a signing key of the installation. The bank accepts it immediately. */
 async function rotateKey({ adapter, read, write }: Installation): Promise<void> {
   const { ownKeys } = await read(`/providers/${BANK}`);
   if (ownKeys.length > 2) return;

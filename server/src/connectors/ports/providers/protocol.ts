@@ -373,7 +373,7 @@ export const Message = named(
       ),
       'rates.updated': Type.Object(
         { rates: ReportedRates },
-        { description: 'New rates. Railhead uses them at once.' },
+        { description: 'New rates. Railhead uses them immediately.' },
       ),
       'statement.day': Type.Object(
         { statement: StatementPage },

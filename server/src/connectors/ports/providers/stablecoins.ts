@@ -1,5 +1,5 @@
 // Mints and burns of a provider: the account of a platform there, its tokens, and orders. Amounts of tokens
-// are texts, because they can exceed the integers of JSON.
+// are strings, because they can exceed the integers of JSON.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, nullable, oneOf, text, time, variant } from '../../../kernel/schema.ts';

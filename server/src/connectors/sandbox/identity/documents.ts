@@ -5,7 +5,7 @@ import type { DocumentCheckPort, DocumentProblem } from '../../ports/documents.t
 
 export const REASON_BY_SUFFIX: Readonly<Record<DocumentProblem, string>> = {
   LOW_QUALITY: 'The image is too blurred to be read.',
-  DATA_MISMATCH: 'The document belongs to another person than its holder.',
+  DATA_MISMATCH: 'The document belongs to a person other than its holder.',
   EXPIRED: 'The document is no longer valid.',
   SUSPECTED_FRAUD: 'The document seems to have been altered.',
   UNSUITABLE_DOCUMENT: 'The file is not a document of this type.',

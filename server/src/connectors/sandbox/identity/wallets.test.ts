@@ -102,16 +102,16 @@ describe('tokens of identity providers in the sandbox', () => {
     ['a number as sub', { sub: 12 }, SUB],
     ['a sub of 256 characters', { sub: 'x'.repeat(256) }, SUB],
     ['no iat', { iat: undefined }, 'The iat of the token is not a number.'],
-    ['a text as iat', { iat: String(S) }, 'The iat of the token is not a number.'],
+    ['a string as iat', { iat: String(S) }, 'The iat of the token is not a number.'],
     ['an iat 61 s ago', { iat: S - 61 }, 'The token is too old: iat is over 60 s ago.'],
     ['an iat in milliseconds', { iat: NOW }, 'The iat of the token is in the future.'],
     ['an iat 6 s ahead', { iat: S + 6 }, 'The iat of the token is in the future.'],
     ['no exp', { exp: undefined }, 'The exp of the token is not a number.'],
-    ['a text as exp', { exp: String(S + 9) }, 'The exp of the token is not a number.'],
+    ['a string as exp', { exp: String(S + 9) }, 'The exp of the token is not a number.'],
     ['an exp just now', { exp: S }, 'The token has expired.'],
     ['an exp in the past', { exp: S - 1 }, 'The token has expired.'],
     ['an nbf in the future', { nbf: S + 6 }, 'The token is not valid yet.'],
-    ['a text as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
+    ['a string as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
   ])('with %s are rejected', async (_description, claims, reason) => {
     expect(await verdictOf(claims)).toEqual({ problem: 'rejected', reason });
   });

@@ -1,4 +1,4 @@
-// Well-formed account details, derived from a text and equal for equal texts. Check digits and
+// Well-formed account details, derived from a string and equal for equal strings. Check digits and
 // checksums are valid; bank codes and prefixes are not assigned to an institution.
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -53,7 +53,7 @@ export async function checkFunding(
     const hasOtherCurrency = row && firstAccount && row.currency !== firstAccount.currency;
     const message = row
       ? (ineligibilityOf(row, holder, issuer, holder.card) ??
-        (hasOtherCurrency && 'is in another currency than the first'))
+        (hasOtherCurrency && 'has a different currency from the first'))
       : 'is not an account';
     return message ? [{ field: `fundingSources.${index}`, message }] : [];
   });

@@ -135,7 +135,7 @@ describe('several keys of one funding source', () => {
 });
 
 describe('revokeDelegatedKey', () => {
-  it('revokes an active key at once, and another one can be created', async () => {
+  it('revokes an active key immediately, and another one can be created', async () => {
     const walletCard = await fixture.createWalletCard();
     const { id, cardId, accountId } = await fixture.createKey(walletCard);
     const readActiveKey = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));

@@ -122,7 +122,7 @@ export async function openPayment(
 /**
  * Stages a payment that the network has approved or cleared without this server: as much of its amount
  * is held as the account can pay. The rest is debited by its clearing, which makes the payment an
- * exception if that is impossible. `isCleared`: it is cleared at once.
+ * exception if that is impossible. `isCleared`: it is cleared immediately.
  */
 export async function openApproved(
   ctx: Ctx,

@@ -13,7 +13,7 @@ type HashedField = (typeof HASHED_FIELDS)[number];
 export const SEARCH_FIELDS = [...HASHED_FIELDS, 'name'] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
-/** Columns with digests; they are no personal data for an export. */
+/** Columns with digests; an export does not contain them. */
 export const DIGEST_COLUMNS = [
   'email_digest',
   'phone_digest',

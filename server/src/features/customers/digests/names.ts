@@ -1,5 +1,5 @@
-// Names in one notation for search: without accents of Latin, Greek and Cyrillic letters, vowel
-// points of Arabic and Hebrew, differences of case and punctuation. Pure.
+// Names in a normalized form for search: without accents of Latin, Greek and Cyrillic letters,
+// vowel points of Arabic and Hebrew, differences of case and punctuation. Pure.
 
 /** Letters that have no decomposition into a base letter and an accent. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]/g;
 const APOSTROPHES = /['’‘`´ʼ]/g;
 const NON_LETTERS = /[^\p{L}\p{M}\p{N}]+/gu;
 
-/** A name in the notation for search; empty without letters and digits. */
+/** A normalized name for search; empty without letters and digits. */
 export const normalizeName = (name: string): string =>
   name
     .replace(APOSTROPHES, '')

@@ -83,7 +83,7 @@ export async function openLink(
   return { link, customer };
 }
 
-/** Maximum number of remembered links; the oldest entry is removed first. */
+/** Maximum number of cached links; the oldest entry is removed first. */
 const MAX_PROVEN = 10_000;
 
 /**

@@ -137,7 +137,7 @@ export const claimInvitation = operation({
   summary: 'Claim an invitation',
   description:
     'Claims a pending invitation for a customer of the calling platform, which can be ' +
-    'another platform than the inviting one. An invitation can be claimed once, before ' +
+    'a platform other than the inviting one. An invitation can be claimed once, before ' +
     'it expires; the inviting platform receives a webhook. No funds are transferred: to ' +
     'send the intended amount, create a quote with `createQuote`.',
   permission: 'MANAGE',

@@ -11,7 +11,10 @@ export type InvitationView = Static<typeof UmaInvitation>;
 /** Path prefix of the hosted page. */
 export const INVITATION_PATH = '/i';
 
-/** Whether a text has the format of a code: 20 hexadecimal digits, or 8 for codes of older versions. */
+/**
+ * Whether a string has the format of a code: 20 hexadecimal digits, or 8 for codes of older
+ * versions.
+ */
 export const isCode = (text: string): boolean => /^(?:[0-9a-f]{20}|[0-9a-f]{8})$/.test(text);
 
 /** Current status. EXPIRED is derived from the time and not stored. */

@@ -199,7 +199,7 @@ export async function resendEventByOperator(
   { eventId, endpointId, platformIds = null }: ResendInput,
 ): Promise<{ eventId: string; platformId: string; deliveryIds: string[] }> {
   const { platformId, type } = await eventById(db, eventId);
-  // The queue is no part of a change set, whose commit would check the platform.
+  // The queue is not part of a change set, whose commit would check the platform.
   if (platformIds !== null && !platformIds.includes(platformId)) throw noEvent();
   const targets = [...(await deliveryTargets(db, platformId)).values()];
   const recipients = targets.filter((target) =>

@@ -32,7 +32,7 @@ export function deliveryOf(id: string): DeliveryKey | undefined {
 export const cursorAfter = ({ eventId, endpoint }: DeliveryKey): string =>
   Buffer.from(`${endpoint} ${uuidOf(eventId)}`).toString('base64url');
 
-/** Throws a fault on the field `cursor` for a text that `cursorAfter` did not create. */
+/** Throws a fault on the field `cursor` for a string that `cursorAfter` did not create. */
 export function readCursor(cursor: string): DeliveryKey {
   const [, endpoint, uuid] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const key = uuid && { eventId: `Webhook:${uuid}`, endpoint: Number(endpoint) };

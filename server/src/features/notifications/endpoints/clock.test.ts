@@ -1,4 +1,4 @@
-// Endpoints of a sandbox platform with a clock of its own.
+// Endpoints of a sandbox platform with its own clock.
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';

@@ -330,7 +330,7 @@ export const rotateWebhookEndpointKey = operation({
             maximum: MAX_OVERLAP_HOURS,
             description:
               'Hours in which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it ' +
-              'stops at once, even if it was to expire later.',
+              'stops immediately, even if it was to expire later.',
           }),
         ),
       },

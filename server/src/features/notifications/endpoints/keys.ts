@@ -1,6 +1,6 @@
 // Signing keys of an endpoint: symmetric secrets of Standard Webhooks (`whsec_`). During a rotation both keys
 // sign, because the header takes several signatures; the earlier one stops at its expiry. Keys are valid by
-// real time, even on platforms with a clock of their own: signatures contain real time.
+// real time, even on platforms with their own clock: signatures contain real time.
 import { createHmac } from 'node:crypto';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

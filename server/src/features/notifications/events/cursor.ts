@@ -29,7 +29,7 @@ export function cursorOf({ position, id, at }: Cursor): string {
   return Buffer.from(`${order} ${id}`).toString('base64url');
 }
 
-/** Throws a fault on `field` for a text that `cursorOf` did not create. */
+/** Throws a fault on `field` for a string that `cursorOf` did not create. */
 export function readCursor(field: string, text: string): Cursor {
   const [, position, time, id] = CURSOR_FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (position !== undefined && id !== undefined) {

@@ -13,7 +13,7 @@ const CURSOR_FORM = /^(\d{1,9}) (-?\d{1,19}) ([\x21-\x7e]{1,200})$/;
 export const pullCursorOf = (endpoint: number, { position, eventId }: PullPosition): string =>
   Buffer.from(`${endpoint} ${position} ${eventId}`).toString('base64url');
 
-/** Throws a fault on `field` for a text that is no cursor of this endpoint. */
+/** Throws a fault on `field` for a string that is not a cursor of this endpoint. */
 export function readPullCursor(field: string, endpoint: number, text: string): PullPosition {
   const [, number, position = '', eventId = ''] =
     CURSOR_FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];

@@ -194,7 +194,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
       const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.taken);
-      // The deliveries of a deleted endpoint end at once.
+      // The deliveries of a deleted endpoint end immediately.
       const undeliverable = waitingEndpoints.filter(
         ({ target, endpoint, due, taken }) =>
           target === 'none' && !taken && (due || endpoint !== CONFIGURED),

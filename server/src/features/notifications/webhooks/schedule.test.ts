@@ -69,7 +69,7 @@ describe('nextAttemptAt', () => {
     expect([low, high]).toEqual([4_500, 5_500]);
   });
 
-  it('has no jitter on a clock of its own', () => {
+  it('has no jitter on a platform with its own clock', () => {
     const random = effectsWith(() => 255);
     const nexts = RETRY_DELAYS_MS.map((_, index) =>
       nextAttemptAt(random, event, index + 1, { now: 0, ownClock: true }),

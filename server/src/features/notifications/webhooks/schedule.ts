@@ -44,7 +44,7 @@ function jitterOf(effects: Effects): number {
 
 /**
  * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`; null if that was the last
- * one. Without jitter on a clock of its own, so that the same calls lead to the same attempts.
+ * one. Without jitter on the clock of a platform, so that the same calls lead to the same attempts.
  */
 export function nextAttemptAt(
   effects: Effects,

@@ -35,7 +35,7 @@ export interface SendDeps {
   loopbackWebhooks: boolean;
   /** Defaults to `ANSWER_TIMEOUT_MS`; shorter in tests. */
   answerTimeoutMs?: number;
-  /** Signs for endpoints with keys of their own. */
+  /** Signs for endpoints with their own keys. */
   signWithKeys?: EndpointSigner;
   /** The service's signatures of recent events; absent: each is computed. */
   signatures?: Signatures;

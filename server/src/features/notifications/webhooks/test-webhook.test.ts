@@ -148,7 +148,7 @@ describe('event', () => {
     await otherReceiver.close();
   });
 
-  it('is delivered at once while the deliverer runs', async () => {
+  it('is delivered immediately while the deliverer runs', async () => {
     await setEndpoint(receiver.url);
     app.start();
     await app.operate(async (ctx) => ctx.emit(pending, 'Customer:2', {}));

@@ -52,8 +52,8 @@ interface Sums {
   returned_amount: string;
 }
 
-// Plans do not depend on the values, so that platforms are a condition of their own: their rows are ranges of
-// the primary key, and all platforms are a range of the index by time.
+// Plans do not depend on the values, so that platforms are a separate condition: their rows are
+// ranges of the primary key, and all platforms are a range of the index by time.
 export const metricsSql = (bucket: Bucket, groups: readonly Group[], isLimited: boolean) => {
   const labelNames = [
     'type',

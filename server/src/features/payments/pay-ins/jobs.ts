@@ -125,7 +125,7 @@ async function applyReturnStatus(ctx: Ctx, row: IncomingRow, progress: Progress)
   await closeDepositReturn(ctx, row, state === 'settled');
 }
 
-/** Applies a status of the transfer that brings the funds in. */
+/** Applies a status of the transfer that collects the funds. */
 async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   if (isDebit(row)) return applyDebitStatus(ctx, row, progress);
   if (isUma(row) && row.funds === 'AWAITED') return applyCollectionStatus(ctx, row, progress);

@@ -71,7 +71,7 @@ export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']):
   reason,
 });
 
-/** Whether the payment is funded by a debit or a deposit of its own. */
+/** Whether the payment is funded by a debit, or by a deposit that belongs to it. */
 export const isExternallyFunded = (row: OutgoingRow): boolean => row.funded_amount !== null;
 
 /** Whether the refund is sent over a rail. */

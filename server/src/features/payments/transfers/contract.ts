@@ -29,7 +29,7 @@ export const createTransferOut = operation({
   summary: 'Create an outgoing same-currency transfer',
   description:
     'Pays from an internal account to an external account of the same currency ' +
-    'and owner. The funds are held at once and the transaction is returned as ' +
+    'and owner. The funds are held immediately and the transaction is returned as ' +
     'PENDING; follow it with `getTransactionById`. The network fee of a payment ' +
     'to a wallet is deducted from the amount. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',

@@ -27,7 +27,7 @@ export async function startBusiness(ctx: Ctx, payments: number): Promise<void> {
   if (clock || customer) {
     throw new Fault(
       'CONFLICT',
-      'The platform has customers or a clock of its own. Reset the sandbox first.',
+      'The platform has customers or its own clock. Reset the sandbox first.',
     );
   }
   ctx.later(BUILD, { platformId, from: ctx.now - SPAN_MS, payments });

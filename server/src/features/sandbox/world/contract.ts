@@ -77,7 +77,7 @@ const SandboxFixtureRequest = named(
           description:
             'Built-in world to build before `steps`. `business` is built in the background: the ' +
             'clock of the platform starts 60 days ago and reaches the present when the world is ' +
-            'complete. It needs a platform without customers and without a clock of its own, and ' +
+            'complete. It needs a platform without customers and without its own clock, and ' +
             'cannot be combined with `steps` or `seed`.',
           'x-enumDescriptions': Object.fromEntries(
             WORLD_LIST.map(({ name, summary }) => [name, summary]),

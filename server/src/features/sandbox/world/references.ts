@@ -38,7 +38,7 @@ export function resolve(value: unknown, results: StepResponses, field: string): 
   );
 }
 
-/** A text that is replaced when its step runs. */
+/** A string that is replaced when its step runs. */
 export interface Reference {
   field: string;
   text: string;

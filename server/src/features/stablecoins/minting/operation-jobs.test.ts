@@ -246,9 +246,9 @@ it('submits again if the account was linked again during the call', async () => 
 describe('provider responses', () => {
   const completedProgress = progressReply('completed');
   it.each([
-    ['completed at once', [completedProgress], 'COMPLETED', undefined],
-    ['failed at once', [failed], 'FAILED', 'R01'],
-    ['expired at once', [FINAL], 'EXPIRED', undefined],
+    ['completed immediately', [completedProgress], 'COMPLETED', undefined],
+    ['failed immediately', [failed], 'FAILED', 'R01'],
+    ['expired immediately', [FINAL], 'EXPIRED', undefined],
     ['a skipped step', [progressReply('submitted'), completedProgress], 'COMPLETED', undefined],
     [
       'a step back',

@@ -72,7 +72,7 @@ export async function applyReportedOrder(
     const platformId = row.platform_id;
     const progress = progressOf(row.amount);
     if (isCompleted && progress.state !== 'completed') {
-      const problem = `The message completes another amount than the ${row.amount} of the order.`;
+      const problem = `The completed amount in the message differs from the ${row.amount} of the order.`;
       return { result: 'CONTRADICTORY', platformId, problem };
     }
     const result = effectOf(row, progress);

@@ -116,7 +116,7 @@ export const platformsOf = (set: ChangeSet): Set<string> =>
     }),
   );
 
-/** Changes as JSON. A bigint is a text, because it may exceed the numbers of JSON. */
+/** Changes as JSON. A bigint is a string, because it may exceed the numbers of JSON. */
 export const changesText = (changes: Changes): string =>
   JSON.stringify(changes, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,

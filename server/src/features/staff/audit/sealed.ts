@@ -1,7 +1,8 @@
-// Seals texts about changes. A text about a customer is sealed under the customer's key, so that an
-// erasure makes it unreadable. Other texts of approvals are sealed under a key of the installation. Other
-// texts of audit records are sealed under the key of the audit, which is stored sealed: records are never
-// changed, so a rotation of the installation's keys seals this key again instead.
+// Seals descriptions of changes. A description of a customer is sealed under the customer's key, so
+// that an erasure makes it unreadable. Other descriptions in approvals are sealed under a key of
+// the installation. Other descriptions in audit records are sealed under the key of the audit,
+// which is stored sealed: records are never changed, so a rotation of the installation's keys seals
+// this key again instead.
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
 import { type DataKey, dataKeyContext } from '../../../runtime/security/vault.ts';
@@ -9,7 +10,7 @@ import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 
 type SealingParts = Pick<Runtime, 'db' | 'vault'>;
 
-/** The first character of a sealed text identifies the owner of its key. */
+/** The first character of a sealed value identifies the owner of its key. */
 const CUSTOMER_KEY = 'C';
 const OPERATOR_KEY = 'O';
 const AUDIT_KEY = 'A';
@@ -40,7 +41,7 @@ async function auditKey(parts: SealingParts): Promise<DataKey> {
   return (await readAuditKey(parts)) as DataKey;
 }
 
-/** Seals a text; `context` describes its location. */
+/** Seals a value; `context` describes its location. */
 export async function sealFor(
   { db, vault }: SealingParts,
   customerId: string | undefined,
@@ -73,7 +74,7 @@ export async function sealRecord(
   return sealed ?? AUDIT_KEY + parts.vault.seal(await auditKey(parts), text, context);
 }
 
-/** Opens a text; undefined if the customer was erased. */
+/** Opens a sealed value; undefined if the customer was erased. */
 export async function openFor(
   { db, vault }: SealingParts,
   customerId: string | null,

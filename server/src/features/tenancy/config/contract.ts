@@ -248,7 +248,7 @@ export const PlatformConfigUpdateRequest = object(
     ),
     webhookEndpoint: maybeText(
       'URL that webhooks are sent to: https on a public host. A test webhook is sent to ' +
-        'it at once. Sandbox platforms can use plain http on the machine of the server, if ' +
+        'it immediately. Sandbox platforms can use plain http on the machine of the server, if ' +
         'the operator allows it.',
       { minLength: 1, maxLength: 2048, format: 'uri' },
     ),
@@ -293,7 +293,7 @@ export const updatePlatformConfig = operation({
     'Changes the fields that the request contains; changes take effect immediately. ' +
     'Settings of wallets and cards are merged field by field, `supportedCurrencies` is ' +
     'replaced as a whole, and fees are set one by one. Adding a currency opens accounts in ' +
-    'it for the platform at once and for existing customers in the background. Setting ' +
+    'it for the platform immediately and for existing customers in the background. Setting ' +
     '`webhookEndpoint` sends a test webhook to it; repeat the test with `sendTestEvent`.',
   permission: 'MANAGE',
   body: PlatformConfigUpdateRequest,

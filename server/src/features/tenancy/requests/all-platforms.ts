@@ -1,4 +1,4 @@
-// A page of the requests of all platforms, newest first. Requests with rows of their own and reads are
+// A page of the requests of all platforms, newest first. Requests with their own rows and reads are
 // each read along an index by time in steps, and each part ends after a bounded time, so the cost of a
 // page depends on neither the number of platforms nor the number of rows.
 import type { Time } from '../../../kernel/effects.ts';
@@ -21,7 +21,7 @@ interface PageOptions {
 
 const newestFirst = (one: RequestPosition, other: RequestPosition) => comparePositions(other, one);
 
-/** The steps through requests with rows of their own, exported to test their plans. */
+/** The steps through requests with their own rows, exported to test their plans. */
 export function ownSteps(selection: RequestSelection): Omit<StepQuery, 'limit'> {
   const { createdAfter, createdBefore, resourceId, ...rest } = selection;
   return {

@@ -171,7 +171,7 @@ const COLON = 58;
 const ZERO = 48;
 const NINE = 57;
 
-/** Length and a character exclude most texts before the expression is matched. */
+/** Length and a character exclude most strings before the expression is matched. */
 const isId = (text: string) =>
   text.charCodeAt(text.length - UUID_LENGTH - 1) === COLON && isAnyId(text);
 const startsWithDigit = (text: string) => {

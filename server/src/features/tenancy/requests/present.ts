@@ -57,7 +57,7 @@ const FAILED = [...new Set(Object.values(STATUS_OF))];
 
 type RequestFilter = Filter<typeof apiRequests>;
 
-/** Errors have an index of their own. */
+/** Errors have their own index. */
 const statusFilter = (status: number): RequestFilter => ({
   column: status < 400 ? 'status' : 'failed_status',
   op: '=',

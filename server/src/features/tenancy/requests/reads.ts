@@ -42,7 +42,7 @@ type Shape = Pick<
 >;
 
 export const MAX_SPAN_MS = 10_000;
-/** A read that takes longer has a row of its own, so that it does not extend the time of others. */
+/** A read that takes longer has its own row, so that it does not extend the time of others. */
 const MAX_DURATION_MS = 5_000;
 
 /** Whether the request can share a row: a successful read without further details. */

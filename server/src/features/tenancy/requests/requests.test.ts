@@ -176,7 +176,7 @@ describe('getRequestById', () => {
     expect((await get(`/requests/${idOf(anonymous)}`)).status).toBe(404);
   });
 
-  it('is not found for other platforms, unknown IDs and other texts', async () => {
+  it('is not found for other platforms, unknown IDs and other strings', async () => {
     const response = await get('/config');
     const texts = [
       idOf(response),

@@ -1,4 +1,4 @@
-// The recorded requests of platforms, and their masked bodies in a table of their own, which lists do
+// The recorded requests of platforms, and their masked bodies in a separate table, which lists do
 // not read. Rows are written by the recorder and never change.
 import { fnv1a } from '../../../kernel/fnv.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';

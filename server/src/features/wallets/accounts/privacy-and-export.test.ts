@@ -341,7 +341,7 @@ describe('a wallet that is not provisioned, or is closed', () => {
     expect(codeOf(await requestExport(id, generateKeys()))).toEqual(exportError);
   });
 
-  it('is not found after the deletion of its customer, and pending requests can no longer be signed', async () => {
+  it('is not found after its customer is deleted, and pending requests cannot be signed', async () => {
     const { id, person } = await createWallet();
     const [keys, session] = [generateKeys(), await sessionOf(id)];
     const headers = await signedHeaders(ok(await requestExport(id, keys), 202), session);

@@ -108,7 +108,7 @@ describe('createAuthCredential', () => {
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
     });
 
-    it('succeeds once per identity and wallet, for every notation of the issuer', async () => {
+    it('succeeds once per identity and wallet, for every spelling of the issuer', async () => {
       const { accountId, claims } = await createWalletOfIdentity();
       const CONFLICT = [409, 'CONFLICT', 'The wallet already has this credential.'] as const;
       expectRejection(await create(accountId, claims), ...CONFLICT);

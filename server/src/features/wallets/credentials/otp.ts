@@ -214,7 +214,7 @@ async function register(
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
 const noPendingCode = () => unauthorized('No pending OTP for this credential');
 
-/** Whether a text has the form of an encrypted code. */
+/** Whether a string has the form of an encrypted code. */
 function isEncryptedCode(text: string): boolean {
   try {
     const { encappedPublic, ciphertext } = JSON.parse(text) ?? {};

@@ -414,7 +414,7 @@ describe('revokeAuthSession', () => {
     ok(await fixture.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
   });
 
-  it('rejects a query parameter that is not a text', async () => {
+  it('rejects a query parameter that is not a string', async () => {
     const { ids } = await createWalletWithSessions(1);
     const response = await fixture.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
     expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);

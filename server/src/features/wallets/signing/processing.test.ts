@@ -262,14 +262,14 @@ describe('requests without a signature', () => {
     expect(await simulate('B')).toEqual(PROCESSING);
   });
 
-  it('complete at once without the setting and in production', async () => {
+  it('complete immediately without the setting and in production', async () => {
     await setPolls(0);
     expect(await simulate('C')).toBeUndefined();
     await setPolls(3, app.production);
     expect(await simulate('C', app.production)).toBeUndefined();
   });
 
-  it('complete at once if the setting was lowered', async () => {
+  it('complete immediately if the setting was lowered', async () => {
     await simulate('D');
     await simulate('D');
     await setPolls(1);

@@ -146,7 +146,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     expect((await operation.readRequest(headers)).wrong).toBe(0);
   });
 
-  it('accepts the same body in another JSON notation', async () => {
+  it('accepts the same body with different JSON formatting', async () => {
     const body = { a: 1, b: [1, 2], c: 'é' };
     const headers = await operation.signRequest(keys, {
       body: { accountId: operation.accountId, note: body },

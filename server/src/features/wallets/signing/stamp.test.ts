@@ -96,7 +96,7 @@ describe('malformed stamps', () => {
     ['a byte order mark', encodeBase64url(`\ufeff${text}`)],
     ['null', stampHeader(null)],
     ['a number', stampHeader(7)],
-    ['a text', stampHeader(text)],
+    ['a string', stampHeader(text)],
     ['a list', stampHeader([publicKey, scheme, signature])],
     ['no key', stampHeader({ scheme, signature })],
     ['no scheme', stampHeader({ publicKey, signature })],

@@ -51,7 +51,10 @@ interface TracerOptions {
   finished(span: FinishedSpan): void;
 }
 
-/** Rows whose cause is remembered: jobs and events of sampled spans, in this process. */
+/**
+ * Maximum number of rows whose cause is kept in memory: jobs and events of sampled spans, in this
+ * process.
+ */
 const MAX_CAUSES = 10_000;
 
 const storage = new AsyncLocalStorage<Span | undefined>();
@@ -64,7 +67,7 @@ export const currentSpan = (): Span | undefined => (running > 0 ? storage.getSto
 
 /**
  * Runs work in a span, which `currentSpan` returns for it. Work without a span may have been started by
- * sampled work, of which it is no part.
+ * sampled work, which it is not part of.
  */
 export function inSpan<R>(span: Span | undefined, work: () => Promise<R>): Promise<R> {
   if (span) return runIn(span, work);
@@ -102,7 +105,7 @@ export async function inChild<R>(
 
 /**
  * Calls a function in a child of the current span, if there is one. The child is sent only if the function
- * returns a promise; others return at once.
+ * returns a promise; others return immediately.
  */
 export function traceCall<R>(name: string, kind: SpanKind, call: () => R): R {
   const span = currentSpan()?.child(name, kind);
@@ -117,7 +120,7 @@ export function traceCall<R>(name: string, kind: SpanKind, call: () => R): R {
   return result;
 }
 
-/** Remembers that a span caused rows, so that their work continues its trace. */
+/** Records in memory that a span caused rows, so that their work continues its trace. */
 export function rememberCause(span: Span, ids: Iterable<string>): void {
   for (const id of ids) causes.set(id, span);
   for (const id of causes.keys()) {

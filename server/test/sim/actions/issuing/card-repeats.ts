@@ -1,6 +1,6 @@
-// Repeated and missing card network messages: the same message again and on both servers at once, a
-// different message under the same id, a retry of an authorization that came too late, and payments
-// without a message for a month. Each result is predicted.
+// Repeated and missing card network messages: the same message again and on both servers
+// concurrently, a different message under the same id, a retry of an authorization that came too
+// late, and payments without a message for a month. Each result is predicted.
 import type {
   CardDecision,
   CardNotice,
@@ -26,7 +26,9 @@ import {
 } from './card-messages.ts';
 import { settleAll } from './settling.ts';
 
-/** Repeats an earlier message on both servers at once: no further effect and the same reply. */
+/**
+ * Repeats an earlier message on both servers concurrently: no further effect and the same reply.
+ */
 async function repeatMessage(sim: Sim): Promise<string> {
   const { request, decision, notice } = sim.chance.pick(sim.cardMessages);
   const [firstNode, otherNode] = sim.nodes as [Node, Node];
@@ -50,7 +52,7 @@ async function repeatMessage(sim: Sim): Promise<string> {
   return `${request?.kind}: ${textOf(decision as CardDecision)}`;
 }
 
-/** The same new message on both servers at once: one effect, one reply. */
+/** The same new message on both servers concurrently: one effect, one reply. */
 async function sendTwice(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
   const requested = chooseRequest(sim, card);
@@ -126,7 +128,7 @@ async function reuseMessageId(sim: Sim): Promise<string> {
 const openPayments = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.openPayments].map((id) => model.cardBook.payments.get(id) as RecordedRow);
 
-/** Two equivalent notices under one id on both servers at once: one is accepted. */
+/** Two equivalent notices under one id on both servers concurrently: one is accepted. */
 async function closeConcurrently(sim: Sim): Promise<string> {
   const { token } = factsOf(sim.chance.pick(openPayments(sim)));
   const id = `notice-${sim.nextNumber()}`;

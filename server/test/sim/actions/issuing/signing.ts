@@ -88,7 +88,7 @@ async function sendUntilComplete(
   throw violation(`${request.method} ${request.path} does not complete`);
 }
 
-/** Sends a signed request to both servers at once: one executes it, or both fail. */
+/** Sends a signed request to both servers concurrently: one executes it, or both fail. */
 async function sendTwice(
   sim: Sim,
   request: UnsignedRequest,
@@ -139,7 +139,10 @@ export async function signRequest(
   const firstResponse = await sim.call(request.method, request.path, request.body, request.as, {
     withoutKey: !request.hasIdempotencyKey,
   });
-  let outcome: SignedResult = { response: firstResponse, trace: `${firstResponse.status} at once` };
+  let outcome: SignedResult = {
+    response: firstResponse,
+    trace: `${firstResponse.status} immediately`,
+  };
   for (let index = 0; index < signatureCount && outcome.response?.status === 202; index++) {
     outcome = await signStep(sim, request, key, outcome.response);
   }

@@ -245,7 +245,7 @@ async function executeQuote(sim: Sim): Promise<string> {
   const response = await sim.call('POST', path, undefined, agent.client);
   const code = rejectionCode(response, [
     ...codes,
-    ...(verdict === 'at once' ? possibleErrors(order) : []),
+    ...(verdict === 'immediately' ? possibleErrors(order) : []),
   ]);
   if (code) return code;
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);

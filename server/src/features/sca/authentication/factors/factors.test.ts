@@ -311,7 +311,7 @@ describe('a code of an app', () => {
     expect(all.filter(Boolean)).toHaveLength(1);
   });
 
-  it('can be a recovery code where recovery codes are accepted: each once, in any notation', async () => {
+  it('can be a recovery code where these are accepted: each once, in any spelling', async () => {
     const id = await createScaCustomer();
     const { recoveryCodes } = await fixture.enrollTotp(id);
     const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;

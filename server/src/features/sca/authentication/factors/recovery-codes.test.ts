@@ -15,7 +15,7 @@ describe('recovery codes', () => {
     }
   });
 
-  it('have the same hash in any notation, and another hash for another factor', () => {
+  it('have the same hash in any spelling, and another hash for another factor', () => {
     const digestOf = (code: string, factorId = 'ScaFactor:1') =>
       recoveryDigest(vault, factorId, code);
     for (const typed of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
