@@ -113,8 +113,8 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
     }
     const card = await cardOf(ctx, request.cardId);
     const decision = await decide(ctx, parts, card, request);
-    const unheld = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
-    if (unheld) throw new Error(`${unheld.table.name} is required and not locked`);
+    const unlocked = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
+    if (unlocked) throw new Error(`${unlocked.table.name} is required and not locked`);
     await writeRows(client, ctx.set);
     const holdings = await writeTransfers(client, ctx.set.transfers, { locked: true });
     await writeEvents(client, ctx.set.events, holdings);

@@ -93,7 +93,7 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
     if (eventIds.length) {
       const body = turn % 2 ? { cursor: page.cursor } : { eventIds };
       await repeatUntilDone(turn + 1, (processIndex) =>
-        call(processIndex, `${path}/acknowledgements`, body),
+        call(processIndex, `${path}/acknowledgments`, body),
       );
     }
     if (eventIds.length || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
@@ -202,7 +202,7 @@ it('gets every event of two processes, one of which is killed', async () => {
   const stored = await storedFrom(from);
   count = stored.length;
   const received = await pulling;
-  // A page whose acknowledgement had no reply is not read again, because the acknowledgement is repeated.
+  // A page whose acknowledgment had no reply is not read again, because the acknowledgment is repeated.
   expect(received).toEqual(stored);
   expect(stored.length).toBeGreaterThan(600);
   const { rows } = await pool.query('select count(*)::int as n from webhook_queue');

@@ -1,5 +1,5 @@
 // Which events were forwarded and not yet acknowledged. A line is on disk before the next event is sent, so
-// a kill between a forward and its acknowledgement repeats nothing.
+// a kill between a forward and its acknowledgment repeats nothing.
 import {
   closeSync,
   fdatasyncSync,
@@ -21,7 +21,7 @@ export interface Journal {
   /** The receiver has not received the event. */
   cancel(eventId: string): void;
   done(eventId: string): void;
-  /** After the acknowledgement of all forwarded events. */
+  /** After the acknowledgment of all forwarded events. */
   clear(): void;
   close(): void;
 }

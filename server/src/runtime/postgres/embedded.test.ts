@@ -133,14 +133,14 @@ describe('startEmbedded', () => {
 
   it('serves two folders at once, under a path too long for a socket', async () => {
     const deep = path.join(base, ...Array.from({ length: 8 }, () => 'a-rather-long-folder-name'));
-    const embeddeds = await Promise.all(
+    const databases = await Promise.all(
       ['one', 'two'].map((name) => startEmbedded({ dir: path.join(deep, name), durable: false })),
     );
-    await Promise.all(embeddeds.map(({ url }, i) => query(url, `create table t${i} ()`)));
-    expect(await query(embeddeds[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
+    await Promise.all(databases.map(({ url }, i) => query(url, `create table t${i} ()`)));
+    expect(await query(databases[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
       { apart: true },
     ]);
-    await Promise.all(embeddeds.map((database) => database.stop()));
+    await Promise.all(databases.map((database) => database.stop()));
   });
 
   it('denies other users the socket and the data', async () => {

@@ -49,7 +49,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
     add('forged messages');
   }
 
-  async function malform(fields: object): Promise<void> {
+  async function sendMalformed(fields: object): Promise<void> {
     const invalid = chance.pick(['{"id":', { ...fields, type: 'x' }, { ...fields, id: 7 }]);
     const { status } = await adapter.send(BANK, invalid);
     if (status !== 400) violations.push(`a malformed message: ${status}`);
@@ -66,7 +66,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
     const fields = { id: message.id, ...message.fields };
     activateKey(false);
     if (chance.percent(6)) await forge(fields);
-    if (chance.percent(4)) await malform(fields);
+    if (chance.percent(4)) await sendMalformed(fields);
     if (chance.percent(4)) {
       add('deaths of the server');
       faults.death = chance.pick(['before', 'after']);

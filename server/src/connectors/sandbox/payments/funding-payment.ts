@@ -168,10 +168,10 @@ function details(form: string, payment: PaymentFunding): object {
 }
 
 /** Account types that contain a code or a page instead of rails. */
-const RAILLESS: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
+const WITHOUT_RAIL: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
 
 function instruction(form: string, payment: PaymentFunding): PaymentInstructions {
-  const rails = RAILLESS.has(form) ? undefined : REALTIME_FIAT[payment.currency]?.rails;
+  const rails = WITHOUT_RAIL.has(form) ? undefined : REALTIME_FIAT[payment.currency]?.rails;
   const info = {
     accountType: form,
     ...details(form, payment),

@@ -84,11 +84,11 @@ describe.each([
 
   it('restores refunded amounts exactly', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
-    const firstPaids = await fixture.payConcurrently(id, repeatAmount(20, 5_00n), runtimes());
-    expect(firstPaids.filter(isPaid)).toHaveLength(20);
+    const firstPayments = await fixture.payConcurrently(id, repeatAmount(20, 5_00n), runtimes());
+    expect(firstPayments.filter(isPaid)).toHaveLength(20);
     const [nextResults] = await Promise.all([
       fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes()),
-      ...firstPaids.slice(0, 10).map((cardPayment) => fixture.returnFunds(cardPayment)),
+      ...firstPayments.slice(0, 10).map((cardPayment) => fixture.returnFunds(cardPayment)),
     ]);
     const { day } = await fixture.readUsage(id);
     expect(day).toBe(50_00n + BigInt(nextResults.filter(isPaid).length) * 1_00n);

@@ -190,16 +190,16 @@ describe('an individual', () => {
 
   const front = documentOf('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
   const rear = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
-  const sideless = documentOf('DRIVERS_LICENSE', { id: 'Document:s' });
+  const withoutSide = documentOf('DRIVERS_LICENSE', { id: 'Document:s' });
   const expectedGaps = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
   it.each<[string, KnownDocument[], unknown[]]>([
     ['none', [], expectedGaps],
     ['a passport', [PASSPORT], []],
     ['a license, both sides', [front, rear], []],
-    ['a license, one file without a side and the back', [sideless, rear], []],
+    ['a license, one file without a side and the back', [withoutSide, rear], []],
     ['the front alone', [front], [['Document:f', 'INCOMPLETE_DOCUMENT', '']]],
     ['the back alone', [rear], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
-    ['one file without a side', [sideless], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
+    ['one file without a side', [withoutSide], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
     [
       'one side each of two types',
       [front, documentOf('NATIONAL_ID', { side: 'BACK' })],

@@ -113,7 +113,7 @@ export const pullWebhookDeliveries = operation({
 export const acknowledgeWebhookDeliveries = operation({
   operationId: 'acknowledgeWebhookDeliveries',
   method: 'POST',
-  path: '/webhook-endpoints/{endpointId}/acknowledgements',
+  path: '/webhook-endpoints/{endpointId}/acknowledgments',
   tag: TAG,
   summary: 'Acknowledge pulled webhook deliveries',
   description:
@@ -165,7 +165,7 @@ export const acknowledgeWebhookDeliveries = operation({
               'Repeat the request.',
           }),
         },
-        { description: 'Result of an acknowledgement.' },
+        { description: 'Result of an acknowledgment.' },
       ),
     ),
   },

@@ -34,7 +34,7 @@ const requestPull = (query = '', id = endpoint) =>
 const pull = async (query = '', id = endpoint): Promise<Page> =>
   ok(await requestPull(query, id), 200);
 const acknowledge = (body: object, id = endpoint) =>
-  app.call('POST', `/webhook-endpoints/${id}/acknowledgements`, body);
+  app.call('POST', `/webhook-endpoints/${id}/acknowledgments`, body);
 const eventIdsOf = ({ data }: Page) => data.map((each) => each.eventId);
 const findAttempts = (id: string) =>
   app.runtime.db.query<{ attempt: number; result: string; status: number | null }>(
@@ -288,10 +288,10 @@ describe('permissions', () => {
     const as = { as: view };
     expect((await app.call('GET', `${path}/deliveries`, undefined, as)).status).toBe(200);
     const body = { eventIds: ['x'] };
-    expect((await app.call('POST', `${path}/acknowledgements`, body, as)).status).toBe(403);
+    expect((await app.call('POST', `${path}/acknowledgments`, body, as)).status).toBe(403);
     const manage = { as: await app.tokenWith(['MANAGE']) };
     expect((await app.call('GET', `${path}/deliveries`, undefined, manage)).status).toBe(403);
-    expect((await app.call('POST', `${path}/acknowledgements`, body, manage)).status).toBe(200);
+    expect((await app.call('POST', `${path}/acknowledgments`, body, manage)).status).toBe(200);
   });
 
   it('do not extend to endpoints of other platforms, or that are sent to', async () => {
@@ -304,7 +304,7 @@ describe('permissions', () => {
     );
     const otherReply = await app.call(
       'POST',
-      `${path}/acknowledgements`,
+      `${path}/acknowledgments`,
       { eventIds },
       asOtherPlatform,
     );

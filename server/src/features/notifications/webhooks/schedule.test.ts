@@ -71,10 +71,10 @@ describe('nextAttemptAt', () => {
 
   it('has no jitter on a platform with its own clock', () => {
     const random = effectsWith(() => 255);
-    const nexts = RETRY_DELAYS_MS.map((_, index) =>
+    const attemptTimes = RETRY_DELAYS_MS.map((_, index) =>
       nextAttemptAt(random, event, index + 1, { now: 0, ownClock: true }),
     );
-    expect(nexts).toEqual(RETRY_DELAYS_MS);
+    expect(attemptTimes).toEqual(RETRY_DELAYS_MS);
   });
 
   it('is null for a test event', () => {

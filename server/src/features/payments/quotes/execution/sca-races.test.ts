@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 beforeEach(() => app.advance(60_000));
 
-const AUTHORISED = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING'];
+const AUTHORIZED = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING'];
 const CHALLENGE_EXPIRED = ['PENDING', 'PENDING_AUTHORIZATION', 'FAILED'];
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
@@ -81,7 +81,7 @@ describe('concurrent requests', () => {
     const responses = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
     expect(sortedStatusesOf(responses)).toEqual([200, 409]);
     expect((await readBalances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
-    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
+    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORIZED);
   });
 
   it('to execute create one challenge and send one code', async () => {
@@ -105,7 +105,7 @@ describe('concurrent requests', () => {
     const result = ok(await authorize(app, quote.id, proof, options), 200);
     expect(ok(await authorize(app, quote.id, proof, options), 200)).toEqual(result);
     expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(firstBody);
-    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
+    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORIZED);
 
     const body = quoteBody(payer.eur.id, quote.destination.accountId, 10_00, {
       immediatelyExecute: true,
@@ -130,12 +130,12 @@ describe('proof and expiry', () => {
       ok(await authorize(app, quote.id), 200);
       app.effects.set(expiry);
     });
-    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
+    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORIZED);
     expect((await readBalances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('SATISFIED');
     // The job itself, when due.
     await app.advance(10 * 60_000);
-    expect(await eventsOf(quote.transactionId)).toEqual([...AUTHORISED, 'COMPLETED']);
+    expect(await eventsOf(quote.transactionId)).toEqual([...AUTHORIZED, 'COMPLETED']);
   });
 
   it('an expiry that commits first rejects the proof', async () => {

@@ -175,13 +175,13 @@ describe('a passkey', () => {
   });
 
   it('requires a configured site in production', async () => {
-    const platform = await app.newPlatform('Siteless', { environment: 'production' });
-    const siteless = factorFixture(app, { as: platform });
+    const platform = await app.newPlatform('Without site', { environment: 'production' });
+    const platformFixture = factorFixture(app, { as: platform });
     const id = await createScaCustomer(platform);
     const body = { type: 'PASSKEY', origin: WEB, credential: { id: 'x' } };
     for (const reply of [
-      await siteless.startEnrollment(id, 'PASSKEY'),
-      await siteless.confirmEnrollment(id, body),
+      await platformFixture.startEnrollment(id, 'PASSKEY'),
+      await platformFixture.confirmEnrollment(id, body),
     ]) {
       expect([reply.status, reply.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     }

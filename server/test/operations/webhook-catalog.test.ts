@@ -1,5 +1,5 @@
 // The webhook catalog, generated from the contracts and the recorded examples:
-// `npm test -- server/test/operations/webhook-catalogue.test.ts -u` updates the page.
+// `npm test -- server/test/operations/webhook-catalog.test.ts -u` updates the page.
 import { describe, expect, it } from 'vitest';
 import { publishedErrors } from '../../src/document.ts';
 import { webhookContracts } from '../../src/features.ts';
