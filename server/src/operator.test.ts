@@ -248,7 +248,7 @@ describe('invalid usage', () => {
   it.each([
     [[], 'A noun and a verb are needed.'],
     [['platform'], 'platform needs a verb: create, list, '],
-    [['platform', 'create'], '--name NAME is needed'],
+    [['platform', 'create'], '--name NAME is required'],
     [['platform', 'create', '--name', 'X', '--currencies', 'USD,XYZ'], 'currencies'],
     [
       ['platform', 'create', '--name', 'X', '--environment', 'test'],
@@ -258,7 +258,7 @@ describe('invalid usage', () => {
       ['token', 'create', '--platform', 'x', '--permissions', 'ALL'],
       '--permissions must be one of',
     ],
-    [['token', 'create', '--platform', 'x'], '--permissions VIEW,TRANSACT is needed'],
+    [['token', 'create', '--platform', 'x'], '--permissions VIEW,TRANSACT is required'],
     [['keys', 'show', '--port', 'x'], '--port must be a number'],
   ])('%j', async (argv, message) => {
     const { code, out, err } = await run([...argv, ...(argv.length > 1 ? ['--json'] : [])]);

@@ -1,6 +1,6 @@
 // The HTTP servers of a process: one, or a second one for the operator API on a separate port; and
-// what the operator API needs of the process. Also the providers: the rails that route to them, and
-// the address for their messages.
+// the resources of the process that the operator API uses. Also the providers: the rails that route
+// to them, and the address for their messages.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
 import type { Naming } from './catalog/naming.ts';
@@ -80,7 +80,7 @@ function singleServer(options: ServerOptions): Servers {
   return { server, listen: (address) => listenOn(server, address) };
 }
 
-/** What operators open in a browser. */
+/** Pages for operators. */
 function addPages(server: FastifyInstance, { console: hasConsole = false }: ServerSettings): void {
   addOperatorPages(server, hasConsole);
   if (hasConsole) addConsole(server);
@@ -155,7 +155,7 @@ interface OperatorResources {
   builtIn: ConnectorRegistry;
 }
 
-/** What the operator API needs of the process. */
+/** Resources of the process that the operator API uses. */
 export const operatorPartsOf = (
   { walletRecoveryMs, process, roles = ROLES }: ProcessSettings,
   { changes }: OpenRequests,

@@ -30,8 +30,8 @@ interface Stoppable {
 }
 
 /**
- * Finishes work in progress, aborts what takes too long, and closes the database. Takes at most 8.5
- * s.
+ * Finishes work in progress, aborts work that takes too long, and closes the database. Takes at
+ * most 8.5 s.
  */
 export async function stopParts(parts: Stoppable): Promise<void> {
   parts.readiness.stop();

@@ -23,7 +23,7 @@ interface Rule {
   pattern: RegExp;
   min: number;
   max: number;
-  /** What a valid value is. */
+  /** Description of a valid value, for the error message. */
   expected: string;
 }
 
@@ -71,7 +71,7 @@ const splitOnce = (argument: string) => [
   argument.slice(argument.indexOf('=') + 1),
 ];
 
-/** What the flags request, or one line for each error. */
+/** The parsed flags, or one line for each error. */
 export function readRequest(argv: readonly string[]): { request: Request } | { errors: string[] } {
   const errors: string[] = [];
   const values = readValues(argv, errors);

@@ -1,5 +1,6 @@
-// What a number of payments needs: processors, processes, connections, disk and log. Everything here is
-// computed from the measured costs below and from the stated limits; docs/scaling.md explains it.
+// Resources that a number of payments requires: processors, processes, connections, disk and log.
+// Everything here is computed from the measured costs below and from the stated limits;
+// docs/scaling.md explains it.
 import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connections/limits.ts';
 
 export type Kind = 'payout' | 'conversion' | 'deposit';
@@ -12,7 +13,7 @@ interface Cost {
   logBytes: number;
 }
 
-/** What remains of a payment in the database, in bytes. */
+/** Storage of a payment in the database, in bytes. */
 interface PaymentCost extends Cost {
   /** Rows that are kept without limit; `largestBytes` are those of the largest table, transactions. */
   keptBytes: number;
@@ -167,7 +168,7 @@ function retainedPerDailyPayment(demand: Demand): number {
   return days * (eventBytes + attemptBytes + requestBytes) + REPLY_DAYS * payment.replyBytes;
 }
 
-/** What a demand needs. */
+/** The capacity that a demand requires. */
 export function capacityFor(demand: Demand): Capacity {
   const { paymentsPerDay, kind, peak } = demand;
   const { nodeS, postgresS, log } = perPayment(demand);

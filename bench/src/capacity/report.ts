@@ -42,7 +42,7 @@ const LIMIT_TEXTS = {
 const plural = (value: number, one: string, many: string) =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** What a demand needs, in lines with a name and a text. */
+/** The capacity that a demand requires, as lines with a label and a value. */
 export function reportOf(demand: Demand): string {
   const result = capacityFor(demand);
   const { kind, events, endpoints, reads, peak, retentionDays } = demand;

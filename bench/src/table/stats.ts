@@ -13,7 +13,7 @@ export interface Run {
   firstError?: string | undefined;
   /** All successes including the warm-up, for comparison with the database. */
   done: number;
-  /** Measured seconds; fewer than requested if the requests ran out. */
+  /** Measured seconds; fewer than requested if no prepared requests were left. */
   measuredS?: number | undefined;
   /** Processor time of the load generator, in microseconds per request. */
   loadUs?: number | undefined;
@@ -67,7 +67,7 @@ export function createTally(warmupMs: number, seconds: number) {
       errors++;
       firstError ??= message;
     },
-    /** No requests are left: the measured time ends here. */
+    /** Ends the measured time, because no prepared requests are left. */
     ranOut(): void {
       ended ??= Math.min(until, performance.now());
     },

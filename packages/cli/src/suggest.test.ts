@@ -7,7 +7,7 @@ it.each([
   ['lsit', 'list', 1],
   ['', 'abc', 3],
   ['same', 'same', 0],
-])('%s is a distance from %s: %i', (one, other, expectedDistance) => {
+])('the distance from %j to %j is %i', (one, other, expectedDistance) => {
   expect(distance(one, other)).toBe(expectedDistance);
 });
 
@@ -16,6 +16,6 @@ it.each([
   ['quo', 'quotes'],
   ['xyz', undefined],
   ['q', undefined],
-])('%s was meant to be %s', (text, name) => {
+])('suggests for %j: %s', (text, name) => {
   expect(closest(text, ['cards', 'customers', 'quotes'])).toBe(name);
 });

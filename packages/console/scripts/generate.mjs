@@ -9,7 +9,7 @@ const HEADER =
 
 const REF = '#/components/schemas/';
 
-/** A schema with what a form needs, without references. */
+/** The part of a schema that a form uses, without references. */
 function slim(schema, document) {
   if (schema.$ref) return slim(document.components.schemas[schema.$ref.replace(REF, '')], document);
   const {
@@ -87,7 +87,7 @@ export interface OperationInfo {
   method: string;
   path: string;
   tag: string;
-  /** What it does, for people. */
+  /** Description for operators. */
   summary: string;
   /** Undefined: every session may call it. */
   permission?: string;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const folder = path.join(root, 'packages', 'console');
 export const dist = path.join(folder, 'dist');
-/** What a build does, for the page that waits for it. Ignored by git, as `dist` is. */
+/** Progress of a build, for the page that waits for it. Ignored by git, like `dist`. */
 export const progress = path.join(folder, 'dist-progress.json');
 /** Style and tokens that the console shares with the hosted pages. */
 const SHARED = path.join(root, 'server', 'src', 'http', 'pages', 'page', 'tokens.css');
@@ -16,7 +16,7 @@ export const DOCUMENT = path.join(root, 'operator-openapi.json');
 /** Output of a build in the background. */
 export const LOG = path.join(folder, 'dist-build.log');
 
-/** Keeps what a build does, for the page that waits for it. */
+/** Stores the progress of a build, for the page that waits for it. */
 export const report = (step, { failed = false, pid = process.pid } = {}) =>
   fs.writeFileSync(progress, JSON.stringify({ step, failed, pid }));
 

@@ -62,7 +62,7 @@ function optionsOf(parameters) {
   return options.length ? [Object.fromEntries(options)] : [];
 }
 
-/** Several arguments have a line each. */
+/** Several arguments are on separate lines. */
 function argumentsOf(values) {
   if (values.length <= 1) return values.map((each) => literal(each)).join('');
   return `\n${values.map((each) => `  ${literal(each, 2)},\n`).join('')}`;

@@ -79,7 +79,7 @@ function project(name: string, type: 'module' | 'commonjs', compilerOptions: obj
   return projectFolder;
 }
 
-/** What a program prints; fails with it. */
+/** The output of a program; throws if the program fails. */
 function run(program: string, args: string[], cwd: string): string {
   const env = { PATH: process.env.PATH };
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8', env });

@@ -9,7 +9,7 @@ export interface Check {
   readonly name: string;
   readonly action: string;
   readonly expected: string;
-  /** What to change in the adapter if the check fails. */
+  /** The change in the adapter that corrects a failed check. */
   readonly remedy: string;
   /** Returns the actual result. Throws if it is not the expected one. */
   run(session: Session): Promise<string> | string;

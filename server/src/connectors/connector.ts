@@ -11,7 +11,7 @@ import type { CustodyKeys } from './ports/wallets.ts';
 export type Capabilities = Connectors & { storage?: StoragePort | undefined };
 export type Capability = keyof Capabilities;
 
-/** What the server provides to a connector when opening it. */
+/** Resources that the server provides to a connector when opening it. */
 export interface ConnectorParts {
   mode: Mode;
   /** Clock, randomness, and the network without a circuit breaker. */

@@ -80,7 +80,7 @@ export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys 
 const inModes = (contextOf: (id: string) => string) => (id: string) =>
   MODES.map((mode) => `${mode} ${contextOf(id)}`);
 
-/** What the built-in custodian and the sandbox seal, by the column of the rows. */
+/** Columns whose values the built-in custodian and the sandbox seal. */
 export const CUSTODY_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'wallets',
@@ -98,7 +98,7 @@ export const CUSTODY_COLUMNS: readonly SealedColumn[] = [
   { table: 'cards', column: 'secret', contexts: inModes(numberContext) },
 ];
 
-/** Keys of a mode: what is sealed in one cannot be opened in the other. */
+/** Keys of a mode: values that are sealed in one cannot be opened in the other. */
 const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
   seal: (text, context) => seal(text, `${mode} ${context}`),
   open: (sealed, context) => open(sealed, `${mode} ${context}`),

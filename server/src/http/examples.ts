@@ -12,7 +12,7 @@ export interface Exchange {
   readonly operationId: string;
   /** Key in the document, unique within operation and status. */
   readonly name: string;
-  /** What distinguishes it from the other examples of the operation. */
+  /** Difference from the other examples of the operation. */
   readonly summary: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly request?: unknown;

@@ -52,7 +52,7 @@ export function send(reply: FastifyReply, status: number, body: unknown): void {
     void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** Sends server-sent events as they come; proxies must not collect them. */
+/** Sends server-sent events as they occur; proxies must not buffer them. */
 export function sendStream(reply: FastifyReply, status: number, stream: Readable): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);

@@ -1,4 +1,4 @@
-// Durations in the calendar, and rejected strings.
+// Addition of ISO 8601 durations to times, and rejected strings.
 import { describe, expect, it } from 'vitest';
 import { readDuration, timeAfter } from './duration.ts';
 
@@ -13,7 +13,7 @@ describe('a duration', () => {
     ['P1W', '2026-01-12T09:00:00.000Z'],
     ['P1Y2M3DT4H5M6.5S', '2027-03-08T13:05:06.500Z'],
     ['P2Y', '2028-01-05T09:00:00.000Z'],
-  ])('%s is added', (duration, expected) => {
+  ])('%s is added to a time: %s', (duration, expected) => {
     expect(after('2026-01-05T09:00:00Z', duration)).toBe(expected);
   });
 
@@ -23,7 +23,7 @@ describe('a duration', () => {
   });
 
   it.each(['', 'P', 'PT', 'P1DT', '2D', '-P1D', 'P-1D', 'P1S', 'PT1D', 'P1.5D', 'p1d', 'P1D '])(
-    'is not %j',
+    'rejects %j',
     (text) => expect(readDuration(text)).toBeUndefined(),
   );
 });

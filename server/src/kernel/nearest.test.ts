@@ -9,11 +9,11 @@ describe('nearest', () => {
     ['webhoks', 'webhooks'],
     ['remoke', 'revoke'],
     ['lst', 'list'],
-  ])('%s is %s', (text, name) => {
+  ])('of %s is %s', (text, name) => {
     expect(nearest(text, ['list', 'token', 'revoke', 'version', 'webhooks'])).toBe(name);
   });
 
-  it('is the first of several with the same distance', () => {
+  it('is the first of several names with the same distance', () => {
     expect(nearest('cards', ['carda', 'cardb'])).toBe('carda');
   });
 

@@ -1,4 +1,4 @@
-// What the operator API and the operator's command work on.
+// Resources of an installation that the operator API and the operator's command use.
 import type { Connectors, FundingPort } from '../connectors/ports/index.ts';
 import type { transitionAccount } from '../features/balances/internal-accounts/index.ts';
 import type { AllPersonalData } from '../features/customers/privacy/index.ts';
@@ -39,7 +39,7 @@ interface CreatedPlatform {
   clientSecret: string;
 }
 
-/** What uses features of several wings. */
+/** Functions that use features of several wings. */
 export interface Provisioning {
   /** Where the features keep personal data. */
   personalData: AllPersonalData;
@@ -47,7 +47,7 @@ export interface Provisioning {
   createPlatform(runtime: Runtime, input: NewPlatform): Promise<CreatedPlatform>;
   /** Stages the accounts of a platform in added currencies. */
   openAccounts(ctx: Ctx, currencies: readonly string[]): Promise<void>;
-  /** What the transitions of accounts need of later wings. */
+  /** Dependencies of account transitions on later wings. */
   accountPorts: Omit<Parameters<typeof transitionAccount>[0], 'runtime'>;
 }
 

@@ -1,4 +1,4 @@
-// What holds for every reply: a documented status, never an internal error, the documented body, and
+// Rules for every reply: a documented status, never an internal error, the documented body, and
 // nothing about another tenant or the inside of the server.
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import type { Json, Operation } from './requests/document.ts';

@@ -1,5 +1,5 @@
 // One run of the attacks: starts a server and its callers, sends the requests of all attacks at random from
-// several connections while another tenant pays, floods the server, and verifies what is left.
+// several connections while another tenant pays, floods the server, and verifies the final state.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';

@@ -175,7 +175,7 @@ async function openConsole() {
     operator,
     /** The first administrator enrolls with the link that a start prints. */
     firstLink: () => enrollment.firstAdministratorLink(app.runtime),
-    /** What all open pages show, for the report of a failed test. */
+    /** Content of all open pages, for the report of a failed test. */
     async shown(): Promise<string> {
       const pages = browser.contexts().flatMap((context) => context.pages());
       const texts = pages.map(async (page) => {

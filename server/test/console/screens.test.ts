@@ -111,7 +111,7 @@ describe.runIf(isTestable)('screens', () => {
     appearance: Appearance;
   }
 
-  /** What is wrong with a screen. */
+  /** Problems of a screen. */
   async function problemsOf(name: string, { route, id, appearance }: Case): Promise<string[]> {
     const { page } = ann;
     const title = `${name} ${route} ${appearance.width} ${appearance.colorScheme}`;

@@ -1,5 +1,6 @@
-// What the screens of the console show: the environment of numbers, states that decide which actions are
-// possible, columns at the widths of a desktop and a phone, the menu, and one record for each search.
+// Content of the screens of the console: the environment of numbers, states that decide which
+// actions are possible, columns at the widths of a desktop and a phone, the menu, and one record
+// for each search.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createFundedCustomer, ok } from '../kit/app/fixtures.ts';

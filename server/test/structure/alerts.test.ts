@@ -22,7 +22,7 @@ const rules = RULES.split(/^ {6}- alert: /m)
   }));
 
 describe('alert rules', () => {
-  it('have a page each, with their name and severity', () => {
+  it('each have a page with their name and severity', () => {
     expect(rules.length).toBeGreaterThan(20);
     const pagesOfRules = rules.map(({ page }) => `docs/alerts/${page}.md`);
     expect(pagesOfRules.toSorted()).toEqual(pages.toSorted());

@@ -7,7 +7,7 @@ import { read, root } from './sources.ts';
 const changelog = read('CHANGELOG.md');
 const { version } = JSON.parse(read('package.json')) as { version: string };
 const SECTIONS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
-/** What the operator does before the upgrade. */
+/** Section with the steps of the operator before the upgrade. */
 const UPGRADE = 'Before an upgrade from an earlier commit';
 
 const headings = (level: string) =>

@@ -7,7 +7,7 @@ const folder = path.resolve(import.meta.dirname, '../../migrations');
 /** Up to this one, an upgrade needed a stop. */
 const LAST_WITH_STOP = '0092';
 
-/** What the previous version of the server cannot work with. */
+/** Statements whose result the previous version of the server cannot use. */
 const BREAKING = [
   /\bdrop\s+(table|column|view|function)\b/i,
   /\brename\s+(to|column)\b/i,

@@ -39,7 +39,7 @@ const typesOf = (schema) =>
 
 const isNullable = ({ type, nullable }) => nullable || [type].flat().includes('null');
 
-/** What a schema accepts, in words. */
+/** Description of the values that a schema accepts. */
 export function typeOf(schema) {
   const shape = flat(schema);
   const name = () => {

@@ -1,5 +1,5 @@
-// What clients request of a platform with many payments: payments by ID, every list with its filters,
-// and executed quotes.
+// Requests of clients on a platform with many payments: payments by ID, every list with its
+// filters, and executed quotes.
 import { BASE } from '../../machine/api.ts';
 import type { Probe } from '../../processes/probe-process.ts';
 import { numberedId } from './fill.ts';

@@ -1,4 +1,4 @@
-// What two servers cost that differ in the number of their payments only: memory after the same
+// Costs of two servers that differ only in the number of their payments: memory after the same
 // requests, processor time while nothing is requested (sweeps, jobs and vacuum), and the start.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../../machine/bench.ts';

@@ -55,7 +55,7 @@ interface Index {
   readonly apiDate: string;
   readonly resources: readonly Resource[];
   readonly events: readonly string[];
-  /** What each built-in world of the server contains, by its name. */
+  /** Description of each built-in world of the server, by its name. */
   readonly worlds: Readonly<Record<string, string>>;
 }
 

@@ -41,7 +41,7 @@ it.each([
   ['3000/hook', 'http://localhost:3000/hook'],
   ['localhost:3000', 'http://localhost:3000/'],
   ['https://a.test/x', 'https://a.test/x'],
-])('%s is the receiver %s', (text, url) => {
+])('%s is completed to the URL %s', (text, url) => {
   expect(receiverOf(text).href).toBe(url);
 });
 

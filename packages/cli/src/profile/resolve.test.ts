@@ -8,7 +8,7 @@ it.each([
   ['http://localhost:4000/', `http://localhost:4000/${API_DATE}`],
   ['api.example.com', `https://api.example.com/${API_DATE}`],
   ['https://api.example.com/2024-01-01', 'https://api.example.com/2024-01-01'],
-])('%s is the base URL %s', (text, url) => {
+])('%s is completed to the base URL %s', (text, url) => {
   expect(baseUrlOf(text)).toBe(url);
 });
 

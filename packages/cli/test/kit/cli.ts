@@ -32,7 +32,7 @@ export interface Cli {
     args: readonly string[],
     options?: { input?: string; env?: Record<string, string> },
   ): Promise<Result>;
-  /** What it prints as JSON; rejects if it fails. */
+  /** The printed JSON; rejects if the command fails. */
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
   json(...args: string[]): Promise<any>;
   remove(): void;

@@ -1,4 +1,4 @@
-// What the packed package is to do in every runtime, with a real server: calls, lists, errors, uploads,
+// Checks of the packed package in every runtime, with a real server: calls, lists, errors, uploads,
 // events, webhooks and wallets. Prints a line for each; throws at the first failure.
 import assert from 'node:assert/strict';
 import path from 'node:path';

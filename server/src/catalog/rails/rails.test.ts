@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseRail, isRail, PAYMENT_RAILS, RAILS } from './rails.ts';
 
 describe('rails', () => {
-  it('have properties each', () => {
+  it('each have properties', () => {
     expect(Object.keys(RAILS).sort()).toEqual([...PAYMENT_RAILS].sort());
     for (const rail of Object.values(RAILS)) {
       expect(rail.settlementSeconds).toBeGreaterThan(0);

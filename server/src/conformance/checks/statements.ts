@@ -33,7 +33,7 @@ async function statementOf(session: Session): Promise<Page[]> {
 const changeOf = ({ direction, amount, fee = 0 }: Page['lines'][number]) =>
   (direction === 'in' ? amount : -amount) - fee;
 
-/** What is wrong with the balances and counts of a statement. */
+/** Errors in the balances and counts of a statement. */
 function problemOf(pages: readonly Page[]): string | undefined {
   const [first] = pages;
   if (!first) return 'no page';

@@ -96,7 +96,7 @@ describe('manualFunding', () => {
 });
 
 describe('references', () => {
-  it('identify the account with any spacing', () => {
+  it('identify the account regardless of spaces and letter case', () => {
     const reference = accountReference(id);
     expect(reference).toHaveLength(34);
     expect(accountIdOfReference(reference)).toBe(id);

@@ -27,7 +27,7 @@ interface AgentBearers {
   isProven(authorization: string | undefined): boolean;
 }
 
-/** What identifies an operator. */
+/** Parts of a request that identify an operator. */
 interface OperatorCredential {
   authorization: string | undefined;
   cookie: string | undefined;

@@ -1,6 +1,7 @@
 // Limits the changes of platforms that execute concurrently while card authorizations arrive. An
 // issuer waits for the response in the same call, so authorizations do not wait for changes.
-// Waiting platforms are served in turn. Without authorizations there is no limit, which gives the highest throughput.
+// Waiting platforms are served in turn. Without authorizations there is no limit, which gives the
+// highest throughput.
 
 /** Concurrent changes. Measured: fewer reduce the throughput, more delay authorizations. */
 const MAX_CHANGES = 20;

@@ -18,7 +18,7 @@ export interface SignatureKey {
   privateKey: KeyObject;
 }
 
-/** What a valid signature shows. */
+/** Key and time of a valid signature. */
 export interface VerifiedSignature {
   keyId: string;
   created: Time;

@@ -54,7 +54,7 @@ describe('parse', () => {
   });
 
   it.each([
-    [[], 'PLATFORM is needed'],
+    [[], 'PLATFORM is required'],
     [['p', 'q'], 'q is not recognized'],
     [['p', '--platform', 'q'], '--platform is repeated'],
     [['p', '--color', 'red'], "Unknown option '--color'"],

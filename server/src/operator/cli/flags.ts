@@ -89,7 +89,7 @@ function optionsOf(flags: Flags): Options {
 
 type Values = Record<string, string | boolean | undefined>;
 
-/** The nearest match of an unknown option. */
+/** The most similar flag to an unknown one. */
 function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Flags): string {
   const [, option = ''] = /'(--[^']+)'/.exec(problem) ?? [];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === '') return '';
@@ -125,7 +125,7 @@ function check(
 ): void {
   if (value === undefined) {
     if (flag.required)
-      throw usageError(`${isPositional ? '' : `--${name} `}${flag.value} is needed`);
+      throw usageError(`${isPositional ? '' : `--${name} `}${flag.value} is required`);
     return;
   }
   if (value.trim() === '') throw usageError(`--${name} must not be empty`);
@@ -146,8 +146,8 @@ export interface Parsed {
 }
 
 /**
- * Reads the arguments behind a verb. `positional` names the flag of an argument without a dash. Throws
- * a usage error; with --help only the syntax is validated.
+ * Parses the arguments after a verb. `positional` names the flag of an argument without a dash.
+ * Throws a usage error; with --help only the syntax is validated.
  */
 export function parse(
   flags: Flags,

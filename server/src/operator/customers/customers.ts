@@ -33,7 +33,7 @@ function searchOf(args: CommandArgs): [SearchField, string] {
   });
   const [field, ...others] = requested;
   if (!field || others.length)
-    throw usageError('One of --email, --phone, --identifier and --name is needed');
+    throw usageError('One of --email, --phone, --identifier and --name is required');
   return field;
 }
 

@@ -275,7 +275,7 @@ describe('a decision', () => {
   it('rejects invalid usage', async () => {
     const { id, passport } = await person();
     const hold = (...more: string[]) => ['verifications', 'hold', id, ...more];
-    await expectInvalidUsage('--error is needed', ...hold());
+    await expectInvalidUsage('--error is required', ...hold());
     await expectInvalidUsage('not BAD_HAIR', ...hold('--error', 'BAD_HAIR'));
     await expectInvalidUsage('MISSING_FIELD needs a #FIELD', ...hold('--error', 'MISSING_FIELD'));
     await expectInvalidUsage(

@@ -84,7 +84,7 @@ async function decide({ runtime }: System, args: CommandArgs, state: Decision): 
   const id = args.required('id');
   const findings = findingsIn(args);
   if (state === 'unresolved' && !findings.length && !isId(id, 'BeneficialOwner')) {
-    throw usageError('--error is needed');
+    throw usageError('--error is required');
   }
   return outputOf(await decideVerification(runtime, { id, state, findings }));
 }

@@ -1,4 +1,4 @@
-// `railhead-server doctor`: what is wrong with an installation, and what to do. It changes nothing: it
+// `railhead-server doctor`: problems of an installation, and their remedies. It changes nothing: it
 // neither migrates a database nor creates a key or a folder.
 import fs from 'node:fs';
 import path from 'node:path';

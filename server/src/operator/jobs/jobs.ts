@@ -63,7 +63,7 @@ function outputOf(each: JobDetails): Output {
 async function retry({ runtime }: System, args: CommandArgs): Promise<Output> {
   const [id, kind, state] = [args.text('job'), args.text('kind'), args.text('state')];
   if ((id === undefined) === (kind === undefined)) {
-    throw usageError('Either JOB or --kind KIND --state dead is needed');
+    throw usageError('Either JOB or --kind KIND --state dead is required');
   }
   if (id !== undefined) return outputOf(await retryJob(runtime, id));
   if (kind === undefined || state === undefined) {

@@ -75,7 +75,7 @@ export const retentionVerbs: readonly Verb[] = [
   {
     noun: 'retention',
     verb: 'apply',
-    summary: 'Archive and remove what is older than its retention period',
+    summary: 'Archive and remove rows that are older than their retention period',
     flags: {
       'dry-run': { off: 'no-dry-run', help: 'Only show what would be done' },
       reason: { value: 'TEXT', help: 'Reason, for the audit record' },

@@ -96,7 +96,7 @@ const statusVerb = (verb: string, event: Event, summary: string, needsReason = f
 async function refreshFunding(system: System, args: CommandArgs): Promise<Output> {
   const [accountId, platformId] = [args.text('account'), args.text('platform')];
   if ((accountId === undefined) === (platformId === undefined)) {
-    throw usageError('Either ACCOUNT or --platform is needed');
+    throw usageError('Either ACCOUNT or --platform is required');
   }
   const input = accountId === undefined ? { platformId: platformId as string } : { accountId };
   const { platformId: _, ...json } = await refreshAccountFunding(system, input);

@@ -61,7 +61,7 @@ const REASON: Flags = {
 function checkFlags(args: CommandArgs): void {
   const isSet = (flag: string) => args.text(flag) !== undefined;
   if (isSet('account') === isSet('payment-reference')) {
-    throw usageError('Either --account or --payment-reference is needed');
+    throw usageError('Either --account or --payment-reference is required');
   }
   if (isSet('hash') !== isSet('network')) {
     throw usageError('--hash and --network must be used together');

@@ -240,7 +240,7 @@ describe('the export', () => {
   });
 
   it.each([
-    [['--from', '2026-01-05'], '--to YYYY-MM-DD is needed'],
+    [['--from', '2026-01-05'], '--to YYYY-MM-DD is required'],
     [['--from', '2026-02-30', '--to', '2026-03-01'], '--from must be a day'],
     [['--from', '2026-01-05', '--to', '5.1.2026'], '--to must be a day'],
     [['--from', '2026-01-05', '--to', '2026-01-04'], '--to must not be before'],

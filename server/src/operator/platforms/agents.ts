@@ -78,7 +78,7 @@ async function audit(system: System, args: CommandArgs): Promise<Output> {
   };
   const since = sinceIn(args);
   if (Object.values(filter).every((id) => id === undefined)) {
-    throw usageError('--agent, --customer or --platform is needed');
+    throw usageError('--agent, --customer or --platform is required');
   }
   const page = { after: args.text('after'), limit: limitIn(args) };
   const { data: json } = await searchAgentAudit(system.runtime, { ...filter, since, ...page });

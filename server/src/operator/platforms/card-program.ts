@@ -70,7 +70,7 @@ async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
     ...(frameOrigins ? { frameOrigins } : {}),
   };
   if (Object.keys(change).length === 0) {
-    throw usageError('--max-live, --max-live-per-holder or --frame-origins is needed');
+    throw usageError('--max-live, --max-live-per-holder or --frame-origins is required');
   }
   return outputOf(await changeCardProgram(runtime, id, change));
 }

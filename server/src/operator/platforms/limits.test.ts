@@ -76,7 +76,7 @@ describe('platform limits', () => {
   });
 
   it.each([
-    [['--currency', 'USD'], '--per-payment or --per-day is needed'],
+    [['--currency', 'USD'], '--per-payment or --per-day is required'],
     [['--currency', 'XXX', '--per-day', '1'], '--currency: XXX is not a supported currency'],
     [
       ['--currency', 'USD', '--to', 'XXX', '--per-day', '1'],
@@ -87,7 +87,7 @@ describe('platform limits', () => {
     [['--currency', 'USD', '--per-day=-1'], 'an amount of USD with 2 decimals at most'],
     [['--currency', 'USD', '--per-day', '0.00'], 'must be from 0.01 to '],
     [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'must be from 0.01 to '],
-    [['--per-day', '1'], '--currency USD is needed'],
+    [['--per-day', '1'], '--currency USD is required'],
   ])('reject %j', async (flags, message) => {
     const { code, out, err } = await run('platform', 'set-limit', platform, ...flags);
     expect([code, out]).toEqual([2, '']);

@@ -92,7 +92,7 @@ async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
   const perPayment = amountIn(args, 'per-payment', pair.currency);
   const perDay = amountIn(args, 'per-day', pair.currency);
   if (perPayment === undefined && perDay === undefined) {
-    throw usageError('--per-payment or --per-day is needed');
+    throw usageError('--per-payment or --per-day is required');
   }
   const limit: PaymentLimit = {
     ...pair,

@@ -1,7 +1,7 @@
 // Group commit: waiting change sets are written together in one transaction, each accepted or
-// rejected on its own. Locks and the disk flush are paid once per batch, so an account with many
-// concurrent payments is the fast case. A few lanes work at once: while one waits for the disk
-// another computes.
+// rejected independently. Locks and the disk flush are paid once per batch, so an account with many
+// concurrent payments is the fast case. Several lanes work concurrently: while one waits for the
+// disk, another computes.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { validateTransfers } from '../../ledger/books.ts';
@@ -200,7 +200,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     return true;
   }
 
-  /** Rejects what waits if no lane connects in time; nothing of it was sent. */
+  /** Rejects the queued change sets if no lane connects in time. None of them was sent. */
   function watchConnection(): void {
     if (downTimer || queue.waiting === 0 || lanes.some((lane) => lane.up)) return;
     downTimer = setTimeout(() => {

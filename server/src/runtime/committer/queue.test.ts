@@ -1,4 +1,4 @@
-// The change sets that may be in progress at the same time.
+// The change sets that can be written concurrently.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -68,7 +68,7 @@ describe('createQueue', () => {
     expect(queue.take(10)).toEqual([a, b, c]);
   });
 
-  it('returns every unit once, in order for each row, and never two conflicting ones at a time', () => {
+  it('returns every unit once, in order for each row, and never two conflicting units concurrently', () => {
     const key = fc.constantFrom('1', '2', '3');
     const spec = fc.record({ changes: fc.uniqueArray(key), requirements: fc.uniqueArray(key) });
     const step = fc.record({
@@ -127,7 +127,7 @@ describe('createQueue', () => {
 describe('createUnit', () => {
   const row = thingRow('1');
 
-  it('names a row once: a removal replaces a change, both replace a requirement', () => {
+  it('contains a row once: a removal replaces a change, both replace a requirement', () => {
     const input = setOf({
       updates: [updateThing(row, { rank: 1 })],
       removes: [thingAt(row)],

@@ -19,7 +19,7 @@ async function rowOf<R extends object>(client: pg.Client, text: string): Promise
   return rows[0] as R;
 }
 
-/** What must be set so that an acknowledged commit survives a crash. */
+/** Settings that an acknowledged commit needs to survive a crash. */
 export async function checkDurability(client: pg.Client): Promise<Finding> {
   const row = await rowOf<Record<'fsync' | 'commit' | 'pages' | 'encoding', string>>(
     client,

@@ -1,13 +1,13 @@
-// What a check of `railhead-server doctor` reports.
+// The result of a check of `railhead-server doctor`.
 
 type FindingStatus = 'OK' | 'WARNING' | 'ERROR';
 
 export interface Finding {
   check: string;
   status: FindingStatus;
-  /** What was found, as a sentence. */
+  /** The finding, as a sentence. */
   detail: string;
-  /** What to do; absent if nothing is wrong. */
+  /** Remedy; absent if the check has passed. */
   remedy?: string;
 }
 

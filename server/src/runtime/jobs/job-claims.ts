@@ -107,7 +107,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     }
   }
 
-  /** Claims what is due on the clocks of platforms that have their own. */
+  /** Claims jobs that are due on the clocks of sandbox platforms. */
   async function claimOnClocks(now: Time): Promise<Claimed> {
     if (slots.free() === 0) return { jobs: [], hasMore: false };
     const dueJobs = await dueOnClocks(db, now, afterPlatform);

@@ -152,7 +152,9 @@ async function commitTraced({ committer }: Runtime, set: ChangeSet): Promise<Out
   return outcome;
 }
 
-/** Runs `work` as `caller` and commits what it staged. Returns the result of the last attempt. */
+/**
+ * Runs `work` as `caller` and commits the staged writes. Returns the result of the last attempt.
+ */
 export function operate<R>(
   runtime: Runtime,
   caller: Caller,

@@ -1,9 +1,9 @@
-// Compares the database with the replies that its clients got: every acknowledged request has its effect
-// once, and no request has an effect without a stored reply.
+// Compares the database with the replies that its clients received: every acknowledged request has
+// its effect once, and no request has an effect without a stored reply.
 import type { BookSnapshot } from './books.ts';
 import { isDone, type RecordedRequest } from './load.ts';
 
-/** Ids of the effects of requests, by the mark in their data. */
+/** IDs of the effects of requests, by the identifier in their data. */
 function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
   const idsByMark = new Map<string, string[]>();
   const add = (name: string, id: string) =>
@@ -48,9 +48,11 @@ export function replyProblems(
   }
   for (const [name, count] of successCounts) {
     const effectCount = effects.get(name)?.length ?? 0;
-    if (count > 1) problems.push(`${name} was granted ${count} times`);
+    if (count > 1) problems.push(`${name} has ${count} successful replies`);
     if (effectCount !== count)
-      problems.push(`${name} was executed ${effectCount} times and granted ${count} times`);
+      problems.push(
+        `${name} was executed ${effectCount} times and has ${count} successful replies`,
+      );
   }
   return problems;
 }

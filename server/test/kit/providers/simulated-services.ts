@@ -1,4 +1,4 @@
-// What the simulated provider offers besides transfers, and variations of it with one fault each: recalls,
+// Services of the simulated provider besides transfers, and variations with one fault: recalls,
 // deposits, cards, statements, firm quotes, mints, and keys in custody.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { compressedPoint } from '../../../src/kernel/crypto/p256.ts';

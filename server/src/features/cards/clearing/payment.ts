@@ -1,6 +1,6 @@
 // A card payment: how its row changes, and its postings. The amount is held on the funding account,
 // posted to `cards` once the funding debit is confirmed, and leaves it when the network clears.
-// What was debited and will not be cleared is released automatically. Amounts are in the currency
+// Debited amounts that cannot be cleared are released automatically. Amounts are in the currency
 // of the card; an account in another unit of the same currency has more digits.
 
 import { Type } from '@sinclair/typebox';

@@ -236,7 +236,7 @@ describe('funding sources', () => {
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  it('end with the card, which still shows them', async () => {
+  it('are removed when the card is closed, and its record still shows them', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { id } = await fixture.createCard(holder, { fundingSources: [holder.other] });
     const key = await keyOf(id, holder.other, 'PENDING');

@@ -151,7 +151,7 @@ async function errorsFor(
   return errorsOf(dossier, findings);
 }
 
-/** What a finding lacks, or has although its type has none; undefined if it is complete. */
+/** A missing or unexpected part of a finding; undefined if the finding is valid. */
 export function findingProblem({
   type,
   resourceId,

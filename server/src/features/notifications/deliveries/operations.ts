@@ -20,7 +20,7 @@ import { presentDelivery, presentDetails, type Targets } from './present.ts';
 import { type DeliveryFilter, findAttempts, findDelivery, findEvent } from './store.ts';
 
 type Query = Static<typeof listWebhookDeliveries.query>;
-/** What a list needs of a context. */
+/** The part of a context that a list uses. */
 type Reads = Pick<Ctx, 'db' | 'effects' | 'caller' | 'ownClock'>;
 
 const deliveryNotFound = () => new Fault('NOT_FOUND', 'Webhook delivery not found.');

@@ -10,7 +10,7 @@ export const MAX_ENDPOINTS = 15;
 /** Number of the endpoint of the platform's configuration. */
 export const CONFIGURED = 0;
 
-/** What the body of a delivery contains: the resource, or its identifier only. */
+/** Content of the body of a delivery: the resource, or its identifier only. */
 export type EventFormat = 'FULL' | 'THIN';
 
 /** A signing key of an endpoint. */

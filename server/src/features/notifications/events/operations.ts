@@ -119,7 +119,7 @@ function filterOf({ caller, effects }: Reads, query: Query): EventFilter {
 
 const MAX_LIMIT = 20;
 
-/** What a page needs of a context. */
+/** The part of a context that a page uses. */
 type Reads = Pick<Ctx, 'db' | 'effects' | 'caller'>;
 
 /** A page, oldest first, after a cursor. */

@@ -320,7 +320,7 @@ describe('rail notification about a debit', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('ends with the release or return of held funds', async () => {
+  it('is completed when held funds are released or returned', async () => {
     const storedDebit = await createHeldDebit();
     await decide(storedDebit.row.id, releaseDeposit);
     expect(await readBalances(app, storedDebit.account.id)).toEqual({

@@ -167,7 +167,7 @@ export const createSandboxFixtures = operation({
   sealed: true,
   body: SandboxFixtureRequest,
   bodyRules: worldErrors,
-  maxBody: { bytes: 262_144, reason: 'a world has up to 500 steps with a body each' },
+  maxBody: { bytes: 262_144, reason: 'a world has up to 500 steps, each with a body' },
   replies: { 201: SandboxWorld },
   errors: [],
 });

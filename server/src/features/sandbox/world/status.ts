@@ -32,7 +32,7 @@ interface Subject {
   changes: Partial<Record<SandboxStatus, (change: Change) => Promise<unknown>>>;
 }
 
-/** What the operator requests from a customer whose verification is on HOLD. */
+/** Findings that a customer whose verification is on HOLD has to resolve. */
 const FINDINGS = [{ type: 'MISSING_PROOF_OF_ADDRESS_DOCUMENT' }] as const;
 
 type Read = (

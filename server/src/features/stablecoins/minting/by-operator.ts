@@ -70,7 +70,7 @@ export async function searchStablecoinOperations(
   return { data: await Promise.all(rows.map((row) => viewOf(runtime, row))), ...rest };
 }
 
-/** What an operator records of a mint or burn. */
+/** Outcomes of a mint or burn that an operator can record. */
 export const OUTCOMES = ['completed', 'failed'] as const;
 
 const EVENTS = { completed: 'complete', failed: 'fail' } as const;

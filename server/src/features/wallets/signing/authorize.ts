@@ -40,9 +40,9 @@ export const paymentText = (ctx: Ctx, { row }: Pick<Wallet, 'row'>, unsigned: st
 
 export interface SignedPayment {
   accountId: string;
-  /** As first returned. */
+  /** The payload to sign, as returned with the quote. */
   payload: string;
-  /** End of execution. */
+  /** Time until which the payment can be executed. */
   until: Time;
 }
 

@@ -18,7 +18,7 @@ interface ExporterOptions {
 export interface Exporter {
   add(span: FinishedSpan): void;
   flush(): Promise<void>;
-  /** Sends what is left, and ends. */
+  /** Sends the remaining spans, and stops. */
   stop(): Promise<void>;
 }
 
