@@ -166,8 +166,7 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
   {
     file: 'server/src/features/cards/sweep.ts',
     tables: ['sandbox_clocks'],
-    reason:
-      'payments of platforms with a clock of their own have no index and would be read each time',
+    reason: 'payments of platforms with their own clock have no index and would be read each time',
   },
   {
     file: 'server/src/features/notifications/webhooks/attempts-store.ts',

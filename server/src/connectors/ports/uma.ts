@@ -15,7 +15,7 @@ export interface UmaRejection {
 
 export interface UmaCurrency {
   code: string;
-  /** Minimum and maximum amount that it receives at once, in minor units. */
+  /** Minimum and maximum amount of one payment, in minor units. */
   min: bigint;
   max: bigint;
 }

@@ -52,8 +52,14 @@ interface Run {
   sourceVersion: number;
 }
 
-/** Another day of the provider was compared at the same time, in another process. */
-class Overtaken extends Error {}
+const SOURCE_CHANGED = 'SOURCE_CHANGED';
+
+/** Another process has compared a day of the same provider concurrently. */
+const sourceChanged = () =>
+  Object.assign(new Error('the source of statements has changed'), { code: SOURCE_CHANGED });
+
+const isSourceChanged = (error: unknown) => (error as { code?: string }).code === SOURCE_CHANGED;
+
 /** Comparisons of a day before its job is repeated later. */
 const MAX_COMPARISONS = 10;
 
@@ -352,7 +358,7 @@ async function compare(run: Run): Promise<void> {
     await operate(runtime, systemCaller('', source.environment), async (ctx) => {
       run.staged.length = 0;
       const row = await ctx.read(statementSources, key.providerId);
-      if ((row?.version ?? 0) !== run.sourceVersion) throw new Overtaken();
+      if ((row?.version ?? 0) !== run.sourceVersion) throw sourceChanged();
       if (row) ctx.update(statementSources, row, { updated_at: ctx.now });
       return work(ctx);
     });
@@ -421,7 +427,7 @@ export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDi
       await compare(run);
       break;
     } catch (error) {
-      if (!(error instanceof Overtaken) || comparison === MAX_COMPARISONS) throw error;
+      if (!isSourceChanged(error) || comparison === MAX_COMPARISONS) throw error;
     }
   }
   return run.opened;

@@ -3,16 +3,16 @@
 // decides, with the same number of requests in flight; approvals are compared with the database
 // afterwards.
 
-import type { Approved, AuthorizationLoad } from '../machine/authorization-load.ts';
-import type { Bench } from '../machine/bench.ts';
-import { startWorker, type Worker } from '../machine/children.ts';
-import { databaseUrl } from '../machine/cluster.ts';
-import { familyOf, watchProcessor } from '../machine/proc.ts';
-import { BENCH_PROVIDER } from '../machine/provider-message.ts';
-import type { AuthorizationPeerOptions } from '../processes/authorization-peer-process.ts';
-import type { AuthorizationOptions } from '../processes/authorization-process.ts';
-import { alternate, bestOf, printProgress, type Row, sideOf } from '../table/row.ts';
-import type { Run } from '../table/stats.ts';
+import type { Approved, AuthorizationLoad } from '../../machine/authorization-load.ts';
+import type { Bench } from '../../machine/bench.ts';
+import { startWorker, type Worker } from '../../machine/children.ts';
+import { databaseUrl } from '../../machine/cluster.ts';
+import { familyOf, watchProcessor } from '../../machine/proc.ts';
+import { BENCH_PROVIDER } from '../../machine/provider-message.ts';
+import type { AuthorizationPeerOptions } from '../../processes/authorization-peer-process.ts';
+import type { AuthorizationOptions } from '../../processes/authorization-process.ts';
+import { alternate, bestOf, printProgress, type Row, sideOf } from '../../table/row.ts';
+import type { Run } from '../../table/stats.ts';
 import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './authorize-cards.ts';
 
 /** Decisions in flight at any time, and the p99 target for them. */

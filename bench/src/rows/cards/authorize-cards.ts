@@ -3,10 +3,17 @@
 // copy of the database. The server has finished its work and exited before the measurement.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eachOf, FUNDS, personBody, type Request, requester, startServer } from '../machine/api.ts';
-import type { Bench } from '../machine/bench.ts';
-import type { Worker } from '../machine/children.ts';
-import { BENCH_PROVIDER } from '../machine/provider-message.ts';
+import {
+  eachOf,
+  FUNDS,
+  personBody,
+  type Request,
+  requester,
+  startServer,
+} from '../../machine/api.ts';
+import type { Bench } from '../../machine/bench.ts';
+import type { Worker } from '../../machine/children.ts';
+import { BENCH_PROVIDER } from '../../machine/provider-message.ts';
 
 export const CARDS_DATABASE = 'bench_cards';
 export const PEER_CARDS_DATABASE = 'bench_cards_peer';
