@@ -43,7 +43,7 @@ function options() {
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** Version, commit and time of the release. The time is that of the commit. */
+/** Version, commit and time of the release. The time is the time of the commit. */
 function releaseOf({ uncommitted }) {
   const { version } = readJson(inRoot('package.json'));
   if (readJson(inRoot('server', 'package.json')).version !== version)

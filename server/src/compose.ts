@@ -271,7 +271,7 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
   return { ...recorder, ports: { flushRequests: flush, isOperation } };
 }
 
-/** Readiness of the process, which is a metric too, with those of the installation. */
+/** Readiness of the process, added to the metrics of the installation. */
 function readinessOf(
   { databaseUrl: url }: Settings,
   watched: Omit<Parameters<typeof watchInstallation>[0], 'readiness'>,

@@ -147,7 +147,7 @@ export default defineConfig({
   outDir: './dist',
   base,
   cleanUrls: true,
-  // The order of the search index is that of the pages.
+  // The search index has the order of the pages.
   buildConcurrency: 1,
   lastUpdated: true,
   metaChunk: true,

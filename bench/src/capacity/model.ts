@@ -15,7 +15,9 @@ interface Cost {
 
 /** Storage of a payment in the database, in bytes. */
 interface PaymentCost extends Cost {
-  /** Rows that are kept without limit; `largestBytes` are those of the largest table, transactions. */
+  /**
+   * Rows that are kept without limit; `largestBytes` counts only the largest table, transactions.
+   */
   keptBytes: number;
   largestBytes: number;
   /** Replies of idempotency keys, kept for a week. */

@@ -20,7 +20,7 @@ const ANSWER_WITHIN_MS = 10_000;
 
 const effects = systemEffects();
 
-/** `origin` is that of the address which receives the messages. */
+/** `origin` is the origin of the URL that receives the messages. */
 export function createProvider(origin = 'http://localhost') {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const keyId = keyIdOf(pemOf(privateKey));

@@ -1,4 +1,4 @@
-// ISO 8601 durations, such as `P2D` or `PT1H30M`. Years and months are those of the calendar in UTC.
+// ISO 8601 durations, such as `P2D` or `PT1H30M`. Years and months are calendar units in UTC.
 import type { Time } from './effects.ts';
 
 export interface Duration {

@@ -212,7 +212,7 @@ interface AjvParts {
 /**
  * The schema and the named schemas it refers to, each under `base` and its name, as plain JSON. Ajv
  * compiles a named schema once: the union of account types takes 100 ms that way, 400 ms inlined.
- * Ajv adds one error with keyword `if` to those of a rejected branch, which is removed from
+ * Ajv adds one error with keyword `if` to the errors of a rejected branch, which is removed from
  * replies.
  */
 export function ajvParts(schema: TSchema, base: string): AjvParts {

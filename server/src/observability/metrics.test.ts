@@ -96,7 +96,7 @@ describe('railhead_payments_total', () => {
 });
 
 describe('connections', () => {
-  it('are those of the pool and of the lanes', async () => {
+  it('include the pool and the lanes', async () => {
     expect(await sampleOf('railhead_pool_connections{state="maximum"}')).toBe(2);
     expect(await sampleOf('railhead_lanes{state="connected"}')).toBe(2);
     expect(await sampleOf('railhead_replicas{state="synchronous"}')).toBe(0);

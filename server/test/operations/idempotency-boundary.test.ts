@@ -62,7 +62,7 @@ it('a repeated request has one effect before the deletion of its key and one aft
     repetitions.push(...Array.from({ length: 4 }, (_, attempt) => repeat(attempt)));
     const replies = await Promise.all(repetitions);
     deletions += await deletion;
-    // A reply is that of the first effect or of the only later one.
+    // A reply describes the first effect or the only later one.
     const tokens = await tokensOf(name);
     expect(tokens).toContain(first.id);
     expect(tokens.length).toBeLessThanOrEqual(2);

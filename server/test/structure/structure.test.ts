@@ -231,7 +231,7 @@ const INTERPOLATED: readonly { files: RegExp; reason: string }[] = [
   },
   {
     files: /^server\/src\/features\/retention\/(lines|store)\.ts$/,
-    reason: 'the names are those of partitions',
+    reason: 'the names are names of partitions',
   },
   {
     files: /^server\/src\/features\/customers\/privacy\/(erase|export|subjects)\.ts$/,

@@ -147,8 +147,7 @@ function repliesOf(entry) {
       if (content === undefined) return [lead];
       const name = nameOf(content.schema);
       const examples = replyExamplesOf(content);
-      if (shown.has(name))
-        return [lead, `Its fields are those of ${shown.get(name)}.`, ...examples];
+      if (shown.has(name)) return [lead, `It has the fields of ${shown.get(name)}.`, ...examples];
       if (name) shown.set(name, status);
       const fields = fieldTables(entry, content.schema, false).join('\n\n');
       const title = `Fields of the reply ${status}${name ? `: ${name}` : ''}`;

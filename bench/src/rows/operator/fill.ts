@@ -214,7 +214,7 @@ async function fillTransactions(
   });
 }
 
-/** The postings of all payments. Their time is that of the payment. */
+/** The postings of all payments. They have the time of their payment. */
 async function fillTransfers({ client, count, now }: Fill, payments: readonly string[]) {
   const paid = spread(now, YEAR_MS, count);
   const table = 'ledger_transfers';

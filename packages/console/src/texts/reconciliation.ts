@@ -8,7 +8,8 @@ export const RECONCILIATION_TEXTS = {
   openOnly: 'Open',
   days: 'Days',
   daysText:
-    'A day can be closed when its closing balance is that of the ledger and no difference is open.',
+    'A day can be closed when its closing balance equals the balance of the ledger and no ' +
+    'difference is open.',
   noDays: 'No provider has sent a statement.',
   balances: 'Balances at providers',
   balancesText:

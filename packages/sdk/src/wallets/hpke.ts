@@ -1,5 +1,5 @@
 // HPKE (RFC 9180) in base mode, one message for each key: DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and
-// AES-256-GCM. `info` and the authenticated data are those of the wallets' format.
+// AES-256-GCM. `info` and the authenticated data follow the format of the wallets.
 import { type Bytes, concat, fromHex, utf8 } from '../crypto/bytes.ts';
 import { importPrivate, importPublic } from './import.ts';
 import { generateKeys, type WalletKeys } from './keys.ts';

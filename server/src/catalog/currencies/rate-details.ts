@@ -16,7 +16,7 @@ export type RateDetails = Record<(typeof NAMES)[number], number>;
 /** Rows of earlier versions, and those without details, hold an object. */
 export type StoredRateDetails = readonly number[] | Readonly<Record<string, number>>;
 
-/** A further number after the details: the rate is that of a firm quote of a provider. */
+/** A further number after the details: the rate belongs to a firm quote of a provider. */
 const FIRM = 1;
 
 /** The stored form of rate details. */

@@ -44,7 +44,7 @@ describe('business days', () => {
     }
   });
 
-  it('are those of the rail, or of currency and country', () => {
+  it('follow the calendar of the rail, or the calendars of currency and country', () => {
     expect(calendarsOf('SEPA', 'EUR', 'GB')).toEqual(['T2']);
     expect(calendarsOf('SWIFT', 'USD', 'GB')).toEqual(['FEDERAL_RESERVE', 'UK']);
     expect(calendarsOf('NEFT', 'INR', 'IN')).toEqual([]);

@@ -66,7 +66,10 @@ export interface CustodyPort {
 
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
 
-/** A stamp; `signature` is DER, hex. Equal to those of the client libraries, also in their order. */
+/**
+ * A stamp; `signature` is DER, hex. Equal to the stamps of the client libraries, including the
+ * order of members.
+ */
 export function stampOf(publicKey: string, signature: string): string {
   const stamp = { publicKey, scheme: SCHEME, signature };
   return Buffer.from(JSON.stringify(stamp)).toString('base64url');

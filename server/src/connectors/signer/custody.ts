@@ -15,8 +15,8 @@ import { createPublicKey, sign } from 'node:crypto';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { CompactSign, calculateJwkThumbprint } from 'jose';
-// Delegated keys. Their stamps equal those of the client libraries in the signature header, with
-// the same members in the same order, so verification is the same for both.
+// Delegated keys. Their stamps equal the stamps of the client libraries in the signature header,
+// with the same members in the same order, so verification is the same for both.
 import {
   compressedPoint,
   generateP256,

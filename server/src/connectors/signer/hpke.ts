@@ -1,5 +1,5 @@
 // HPKE (RFC 9180) in base mode for P-256 keys, one message for each encapsulated key. `info` and
-// the authenticated data are those of the published clients of embedded wallets. Ephemeral keys are
+// the authenticated data follow the published clients of embedded wallets. Ephemeral keys are
 // a parameter, because all randomness comes from `Effects`.
 import {
   Aes256Gcm,

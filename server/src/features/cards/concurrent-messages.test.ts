@@ -166,7 +166,7 @@ describe('a fault unrelated to the wallet', () => {
     let accountReads = 0;
     const { db } = app.runtime;
     const read: typeof db.read = async (table, id) => {
-      // The second read of the account is that of the signature.
+      // The signature reads the account a second time.
       if (table.name === 'internal_accounts' && ++accountReads === 2) throw unavailable;
       return db.read(table, id);
     };

@@ -1,7 +1,7 @@
 // Matches the lines of a statement with the transfers and deposits of the ledger: by ID, then by
 // reference, then by amount and time. A pure function that does not depend on the source or the
-// order of the lines. Each line and each candidate is used once. The cost is that of sorting lines
-// and candidates.
+// order of the lines. Each line and each candidate is used once. The cost is the cost of sorting
+// lines and candidates.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';

@@ -92,7 +92,7 @@ describe('verifyRequest', () => {
     });
   });
 
-  it('rejects another body, with its own digest or with that of the signed one', async () => {
+  it('rejects another body, with its own digest or with the digest of the signed body', async () => {
     const message = await signed();
     const body = '{"amount":900}';
     await expect(verifyRequest({ ...message, body }, keys, CREATED)).rejects.toThrow(

@@ -64,8 +64,8 @@ export async function signRequest(
 const problem = (text: string) => new Error(text);
 
 /**
- * Verifies a received request. `publicKeys` are those of its sender, by key ID. Throws an error whose
- * message is for the sender: digest, parameters, key, time or signature.
+ * Verifies a received request. `publicKeys` are the keys of its sender, by key ID. Throws an error
+ * whose message is for the sender: digest, parameters, key, time or signature.
  */
 export async function verifyRequest(
   request: SignableRequest,

@@ -113,7 +113,7 @@ const returned = operation({
   summary: 'Return a suspense item',
   description:
     'Credits the funds to the internal account that `to` names, or records that the operator sent ' +
-    'them to an external account. The amount is that of the ledger.',
+    'them to an external account. The amount is the amount in suspense in the ledger.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['suspense return'],

@@ -80,7 +80,7 @@ const update = operation({
   description:
     'Changes the name, the roles or the platforms of a user, or disables or enables the user. Changes ' +
     'apply from the next request of the user. Users cannot change themselves. The roles of a user ' +
-    'who signs in at the identity provider are those of the groups and cannot be changed.',
+    'who signs in at the identity provider follow from the groups and cannot be changed.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user update'],
   params,

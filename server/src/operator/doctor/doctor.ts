@@ -79,7 +79,7 @@ async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
   }
 }
 
-/** Checks of rows, whose tables must be those of this version. */
+/** Checks of rows, which need the tables of this version. */
 async function contentFindings(config: Config, db: Database): Promise<Finding[]> {
   return [
     await checkMasterKey(config, db),

@@ -1,6 +1,6 @@
 // The guarantee of the committer: with any concurrency, over several lanes and processes, ledger
-// and rows are those of some serial order of the accepted change sets, and every rejection was
-// justified. Triggers log the order while locks are held, and a plain model replays it.
+// and rows equal a serial execution of the accepted change sets in some order, and every rejection
+// was justified. Triggers log the order while locks are held, and a plain model replays it.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

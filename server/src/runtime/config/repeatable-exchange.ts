@@ -68,7 +68,7 @@ function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler
   };
 }
 
-/** Exchanges on separate connections. They reject like those of `Effects.http`. */
+/** Exchanges on separate connections. They reject like exchanges of `Effects.http`. */
 export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOptions) {
   const settings = {
     connections: maxSockets,

@@ -92,7 +92,7 @@ export async function checkClock(client: pg.Client, now: () => Time): Promise<Fi
 
 interface MigrationFinding {
   finding: Finding;
-  /** Whether the tables are those of this version, so that their rows can be checked. */
+  /** Whether the tables have the structure of this version, so that their rows can be checked. */
   isCurrent: boolean;
 }
 

@@ -59,7 +59,7 @@ export interface Ctx {
   /** Accounts whose lack of funds or freeze causes the operation to run once more. */
   readonly retryAccounts: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
-  /** One row by id, read together with those of concurrent callers. */
+  /** One row by id, read together with the rows that concurrent callers request. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
   insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
   /**

@@ -52,7 +52,7 @@ function keyOfCustomer(subject: string, data: unknown): number | null {
   return customer === undefined ? null : customerKeyOf(customer);
 }
 
-/** Later events may refer to those of a change set once it is committed. */
+/** Later events may refer to events of a change set once it is committed. */
 export function rememberEvents(db: Database, { events }: ChangeSet): void {
   for (const { id, type, subject, version, customer_key } of events) {
     if (version === undefined) continue;

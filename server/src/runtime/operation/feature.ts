@@ -20,7 +20,7 @@ export type Operation = Bound<Ctx>;
  */
 export interface Feature<P = never, C = never> {
   operations?: (parts: P) => readonly Operation[];
-  /** Handlers of the feature's job kinds; `operations` are those of all features. */
+  /** Handlers of the feature's job kinds; `operations` are the operations of all features. */
   jobs?: (parts: P, operations: readonly Operation[]) => readonly JobHandler[];
   /** Work found by periodic queries. */
   sweeps?: (parts: P) => readonly Sweep[];

@@ -85,7 +85,7 @@ function textOfFile(file: string): string {
   }
 }
 
-/** Runs the command in a shell. Its error output is that of this process. */
+/** Runs the command in a shell. It writes errors to the error output of this process. */
 function outputOf(command: string): string {
   try {
     return execFileSync('/bin/sh', ['-c', command], {

@@ -66,7 +66,7 @@ async function sendMessage(
   const bytes = requestBytes({ method: 'POST', path, headers: Object.entries(headers), body });
   const reply = await session.connection.send(bytes);
   const sent = { attack: 'replay', method: 'POST', path, text: bytes.toString() };
-  // The replies of this path are those of the guide, not of the document.
+  // The guide describes the replies of this path, not the document.
   const isConflict = typeof reply !== 'string' && reply.status === 409;
   if (!isConflict) session.record(sent, reply);
   return { sent, reply };

@@ -82,7 +82,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const external = process.env.TEST_DATABASE_URL !== undefined;
   try {
     await execute(url, `create database ${template}`);
-    // Its partitions are those of the time at which tests begin.
+    // It has the partitions for the time at which tests begin.
     await migrate(databaseUrl(url, template), () => TEST_START);
   } catch (error) {
     if (external) await dropAll(url, template).catch(() => undefined);

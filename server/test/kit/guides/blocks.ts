@@ -27,7 +27,7 @@ const INSTALL = 'docs/guides/install.md';
 /** The commands span several days: server/test/providers/walkthrough.test.ts advances the clock. */
 export const PROVIDERS_WALKTHROUGH = 'docs/guides/providers-walk.md';
 
-/** Its keys are those of a whole installation: processes/key-rotation.test.ts runs it. */
+/** It rotates the keys of an installation: processes/key-rotation.test.ts runs it. */
 export const KEYS = 'docs/guides/keys.md';
 
 /** Its commands need Debian's PostgreSQL: processes/backup-guide.test.ts runs it. */

@@ -8,7 +8,7 @@ import type { Installation } from './installation.ts';
 
 const OPENING = 1_000_000_00;
 const LINES_PER_PAGE = 8;
-/** Amounts from here on are those of entries that are neither transfers nor deposits. */
+/** Smallest amount of entries that are neither transfers nor deposits. */
 const OTHER_AMOUNTS = 1_000_000;
 /** Decisions that only post the funds of a difference. */
 const funds = () => ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];

@@ -183,7 +183,7 @@ async function closeDays(parts: DayParts): Promise<void> {
   }
 }
 
-/** Balances of the ledger equal those of the bank and of the deposits. */
+/** Balances of the ledger equal the balances at the bank and the deposits. */
 async function compareBalances(parts: DayParts): Promise<void> {
   const { installation, bookkeeping, deposits, violations } = parts;
   const atProvider = -(await ledgerBalance(installation.app, PROVIDER_ACCOUNT));

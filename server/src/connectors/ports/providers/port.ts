@@ -84,7 +84,10 @@ export interface ProviderProtocol {
   recallProgressOf(reported: RecallState): RecallProgress;
   /** Converts a reported decision to the verdict of a case. */
   verdictOf(reported: IdentityDecision): IdentityVerdict;
-  /** Converts a reported state of a mint or burn to its progress; `amount` is that of the order. */
+  /**
+   * Converts a reported state of a mint or burn to its progress; `amount` is the amount of the
+   * order.
+   */
   orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress;
   /** Returns the problem of reported rates; undefined if they are usable. */
   rateProblem(reported: ReportedRates, now: Time): string | undefined;

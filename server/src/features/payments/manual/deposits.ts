@@ -246,7 +246,9 @@ type PreparedDeposit = Awaited<ReturnType<typeof prepareDeposit>>;
 
 const targetOf = ({ accountId, reference }: FundsNotice) => (accountId ?? reference) as string;
 
-/** Stages the posting and the record of a deposit. The caller is that of its platform. */
+/**
+ * Stages the posting and the record of a deposit. The caller is the system caller of its platform.
+ */
 export async function stageDeposit(
   ctx: Ctx,
   { input, notice, platform }: PreparedDeposit,

@@ -1,6 +1,6 @@
 // The jobs of a payout: send it, check its status until it is final, cancel it, refund a failed one. They
 // call the rail before they stage changes, and apply its result by the same steps as an operator's. The id
-// of the instruction is that of the transaction, so that the rail can detect a duplicate.
+// of the instruction equals the ID of the transaction, so that the rail can detect a duplicate.
 
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';

@@ -116,7 +116,10 @@ export interface AuditedRuntime {
   recordAccess(owners?: Owners): Promise<void>;
   /** Number of records so far. */
   count(): number;
-  /** Whether a request with the same key was executed before, so that its reply is that of the first one. */
+  /**
+   * Whether a request with the same key was executed before, so that it gets the reply of the first
+   * request.
+   */
   isRepeated(): Promise<boolean>;
 }
 

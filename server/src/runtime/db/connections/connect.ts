@@ -32,7 +32,7 @@ const STATE = 'select pg_is_in_recovery() as standby';
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
 
-/** An error like that of a write to a standby. */
+/** The error of a write to a standby. */
 const standbyError = () =>
   Object.assign(new Error('the database is a standby'), { code: '25006', severity: 'FATAL' });
 

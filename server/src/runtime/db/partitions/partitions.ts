@@ -150,7 +150,7 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
   try {
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     // Concurrent inserts wait and then find the partition. An insert that has already selected the
-    // default partition would fail when its bounds change, so the lock is that of the whole table.
+    // default partition would fail when its bounds change, so the whole table is locked.
     await db.query(`lock table only ${name} in share row exclusive mode`);
     // A long read of the default partition, as of a backup, must not delay the inserts.
     await db.query(`set local lock_timeout = ${READER_TIMEOUT_MS}`);
