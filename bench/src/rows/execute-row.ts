@@ -56,7 +56,7 @@ function assertSufficient(run: Run, seconds: number): Run {
   };
 }
 
-/** Executes fresh quotes at a port for a while; records how many the next run may need. */
+/** Executes new quotes at a port for a given time; records how many the next run may need. */
 export function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;

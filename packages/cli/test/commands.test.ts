@@ -241,7 +241,7 @@ describe('tools', () => {
     expect([rejected.code, rejected.out]).toEqual([1, expect.stringContaining('✗ Credentials')]);
   });
 
-  it('say that the server has another version of the API', async () => {
+  it('report that the server has another version of the API', async () => {
     const { origin } = server.running;
     const { err } = await run('customers', 'list', '--base-url', `${origin}/2024-01-01`);
     expect(err).toContain('Warning: the server URL uses API version 2024-01-01');

@@ -76,7 +76,7 @@ const optionsOf = (page: Page, label: string) =>
 
 describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
-    'asks a resident of Germany for the number of Germany',
+    'requests the German tax number from a resident of Germany',
     async () => {
       const id = await newResidentOf('DE');
       const {
@@ -123,7 +123,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   );
 
   it(
-    'asks a resident of the Emirates for a document and no number',
+    'requests a document and no number from a resident of the Emirates',
     async () => {
       const id = await newPerson();
       const {

@@ -247,7 +247,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   );
 
   it(
-    'say when attempts are limited, and register passkeys in browsers without JSON options',
+    'show when attempts are limited, and register passkeys in browsers without JSON options',
     async () => {
       const { page } = visited;
       await addDevice();

@@ -122,7 +122,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of an account offers what its state permits, and the audit log says what failed',
+    'of an account offers what its state permits, and the audit log shows what failed',
     async () => {
       const { page } = ann;
       const { account } = await createFundedCustomer(opened.app);
@@ -154,7 +154,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of an identity check asks for the reason of a rejection',
+    'of an identity check requires the reason for a rejection',
     async () => {
       const { page } = ann;
       const { id } = await waitingCheck(opened, 'Mia Meyer');

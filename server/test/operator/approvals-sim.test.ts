@@ -208,7 +208,7 @@ async function verifyRights(member: Member, id: string, status: string): Promise
   expect(reply.status).toBe(409);
 }
 
-/** The status of a deposit and of each approval is what the executions say. */
+/** The status of a deposit and of each approval follows from the executions. */
 async function verify({ id, amount, member, approvals, executions }: Run): Promise<void> {
   expect(executions.length).toBeLessThanOrEqual(1);
   const [execution] = executions;

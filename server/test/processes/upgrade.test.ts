@@ -164,7 +164,7 @@ async function committedBy({ origin }: Running): Promise<number> {
   return lines.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** Waits until both servers have committed for a while. */
+/** Waits until both servers have committed change sets for `SERVE_MS`. */
 async function serve(): Promise<void> {
   const before = await Promise.all(servers.map(committedBy));
   await sleep(SERVE_MS);

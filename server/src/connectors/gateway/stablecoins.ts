@@ -33,8 +33,8 @@ const checkAfterMs = ({ checkAfterSeconds = CHECK_AFTER_S }: { checkAfterSeconds
   checkAfterSeconds * 1_000;
 
 /**
- * A completion with another amount is not applied: the order stays pending, and the status says why, until
- * an operator has decided.
+ * A completion with another amount is not applied: the order stays pending, and the status contains
+ * the reason, until an operator has decided.
  */
 export function orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress {
   const { providerStatus } = reported;

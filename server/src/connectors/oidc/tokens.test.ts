@@ -253,7 +253,7 @@ describe('an unavailable provider', () => {
       await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not return its keys.`]);
       expect(provider.takeRequests()).not.toContain('/more');
-      // The provider is not called again for a while, and then once more.
+      // The provider is called again only after a pause.
       provider.restore();
       await expect(judge(firstProviderKey)).rejects.toThrow('within the last seconds');
       expect(provider.takeRequests()).toEqual([]);

@@ -168,7 +168,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     await expect(otherIssuer?.details(own)).rejects.toThrow();
   });
 
-  it('issues cards that are valid for a while, with unique tokens', async () => {
+  it('issues cards with an expiry in the future and unique tokens', async () => {
     const issued = await issuedCards(issuer);
     for (const { card } of issued) {
       expect(['VISA', 'MASTERCARD']).toContain(card.brand);

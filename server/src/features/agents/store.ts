@@ -59,7 +59,7 @@ export const agentActions = table(
     quote_id: col.text.null,
     /** The transaction; PENDING until the action is approved or rejected. */
     transaction_id: col.text,
-    /** Whether the request carried the signature of the source wallet. */
+    /** Whether the request contained the signature of the source wallet. */
     signed: col.bool,
     rejection_reason: col.text.null.mut,
     created_at: col.time,

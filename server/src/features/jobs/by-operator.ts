@@ -79,7 +79,8 @@ export async function retryJob(
 const PAGE = 200;
 
 /**
- * Makes all dead jobs of a kind due now; returns their number. Jobs that die in the meantime are not retried.
+ * Makes all dead jobs of a kind due now; returns their number. Jobs that become dead during the
+ * call are not retried.
  */
 export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<number> {
   const startedAt = runtime.effects.now();

@@ -32,7 +32,7 @@ describe('changes', () => {
     expect(started).toHaveLength(500);
   });
 
-  it('wait while authorizations arrive, and platforms take turns', async () => {
+  it('wait while authorizations arrive, and platforms are served in turn', async () => {
     const { slots, started, add, end } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 50);

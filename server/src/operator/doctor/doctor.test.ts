@@ -169,7 +169,7 @@ describe('a defect', () => {
     );
     const found = await findings();
     const detailOf = (name: string) => found.find(({ check }) => check === name)?.detail;
-    expect(detailOf('jobs')).toBe('Jobs that have failed for good: 1.');
+    expect(detailOf('jobs')).toBe('Jobs that have failed permanently: 1.');
     expect(detailOf('deliveries')).toBe('A delivery has been due for 120 minutes.');
   });
 

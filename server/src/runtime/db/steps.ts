@@ -1,7 +1,7 @@
-// Pages of a table, newest first, with filters that no index serves. Rows are read in steps along an
-// index, and each page ends after a bounded time: it is then shorter than requested and says that
-// there is more. So the cost of a page depends on neither the number of rows nor the position of
-// the page, and hot tables need no index for each filter.
+// Pages of a table, newest first, with filters that no index serves. Rows are read in steps along
+// an index, and each page ends after a bounded time: it is then shorter than requested and reports
+// that there is more. So the cost of a page depends on neither the number of rows nor the position
+// of the page, and hot tables need no index for each filter.
 import type { Time } from '../../kernel/effects.ts';
 import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from './database.ts';

@@ -198,7 +198,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
     ? passed('jobs', 'No job is dead.')
     : warning(
         'jobs',
-        `Jobs that have failed for good: ${dead}.`,
+        `Jobs that have failed permanently: ${dead}.`,
         'railhead-server jobs list --state dead',
       );
 }

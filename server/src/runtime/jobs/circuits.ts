@@ -68,7 +68,7 @@ function createCircuit(
     },
     failed() {
       failures++;
-      // Calls in flight when the circuit opened carry no new information.
+      // Calls that were in progress when the circuit opened are ignored.
       if (state === 'open' || (state === 'closed' && failures < maxFailures)) return;
       retryAt = now() + OPEN_MS;
       changeTo('open');

@@ -62,7 +62,7 @@ export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   return readMasterKey(file) as Uint8Array;
 }
 
-/** Where the settings say that the key is; at most one of them. */
+/** Configured sources of the key; at most one is set. */
 export interface MasterKeySource {
   masterKey?: Uint8Array | undefined;
   masterKeyFile?: string | undefined;

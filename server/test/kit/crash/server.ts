@@ -49,7 +49,7 @@ interface Ended {
 /** A data folder and its processes. */
 export interface DataFolder {
   readonly dir: string;
-  /** Starts a process without waiting, on any free port unless the flags say otherwise. */
+  /** Starts a process without waiting, on any free port unless the flags contain one. */
   launch(
     flags?: readonly string[],
     env?: Record<string, string>,

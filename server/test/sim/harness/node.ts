@@ -34,7 +34,7 @@ export interface Node {
 }
 
 const processDiedError = () =>
-  Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
+  Object.assign(new Error('the process has crashed'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Checks every reply against its contract. */
 function contractChecker(problems: string[]) {

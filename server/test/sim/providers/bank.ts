@@ -71,7 +71,7 @@ export function simulatedBank(parts: BankParts) {
   adapter.replies['/transfers/send'] = ({ transferId: id, amount, currency }) => {
     const rejected = unavailable();
     if (rejected) return rejected;
-    if (happens(2, 'deaths of the adapter')) return null;
+    if (happens(2, 'crashes of the adapter')) return null;
     const before = transfers.get(id);
     if (currency !== 'EUR' || (before && before.amount !== amount)) {
       violations.push(`${id} was sent with ${amount} ${currency} after ${before?.amount}`);
@@ -79,8 +79,8 @@ export function simulatedBank(parts: BankParts) {
     const transfer: BankTransfer = before ?? { id, state: 'accepted', amount };
     transfers.set(id, transfer);
     if (!before && !isCalm && chanceOfCalls.percent(10)) settle(transfer);
-    if (happens(4, 'deaths of the server')) {
-      faults.death = chanceOfCalls.pick(['before', 'after']);
+    if (happens(4, 'crashes of the server')) {
+      faults.crash = chanceOfCalls.pick(['before', 'after']);
     }
     return reply(transfer);
   };
@@ -102,7 +102,7 @@ export function simulatedBank(parts: BankParts) {
   }
 
   function report(transfer: BankTransfer): void {
-    // Railhead learns of a lost message when it requests the state, except for a return.
+    // Railhead detects a lost message when it requests the state, except for a return.
     if (transfer.state !== 'returned' && chance.percent(15)) {
       add('lost messages');
       return;
@@ -146,7 +146,7 @@ export function simulatedBank(parts: BankParts) {
     async calmly<R>(work: () => Promise<R>): Promise<R> {
       isDown = false;
       isCalm = true;
-      faults.death = undefined;
+      faults.crash = undefined;
       try {
         return await work();
       } finally {

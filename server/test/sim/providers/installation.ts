@@ -1,5 +1,5 @@
 // A production platform that sends euro payouts to a simulated bank and receives its deposits. Its server
-// can die before or after a commit, and its calls to the bank can time out.
+// can crash before or after a commit, and its calls to the bank can time out.
 import type { HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { findInternalAccount, ok, quoteBody } from '../../kit/app/fixtures.ts';
 import { startProduction } from '../../kit/app/production.ts';
@@ -14,8 +14,10 @@ const WORK_INTERVAL_MS = 30 * 60_000;
 type Timeout = 'lateReply' | 'lateRequest';
 
 export interface Faults {
-  /** The next commit fails: nothing is stored, or the server does not learn that it is stored. */
-  death: 'before' | 'after' | undefined;
+  /**
+   * The next commit fails: nothing is stored, or the server gets no confirmation that it is stored.
+   */
+  crash: 'before' | 'after' | undefined;
   /** Decides whether a call times out. */
   timeoutOf(): Timeout | undefined;
 }
@@ -33,14 +35,14 @@ function failCommits({ runtime }: App, faults: Faults): void {
   const { committer } = runtime;
   runtime.committer = {
     async commit(set) {
-      const { death } = faults;
-      if (death === undefined) return committer.commit(set);
-      faults.death = undefined;
-      if (death === 'after') {
+      const { crash } = faults;
+      if (crash === undefined) return committer.commit(set);
+      faults.crash = undefined;
+      if (crash === 'after') {
         const outcome = await committer.commit(set);
         if (!outcome.ok) return outcome;
       }
-      throw Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
+      throw Object.assign(new Error('the process has crashed'), { code: 'OUTCOME_UNKNOWN' });
     },
   };
 }
@@ -64,7 +66,7 @@ export async function openInstallation(seed: string) {
   const { app, as } = service;
   const client = operatorClient(app);
   const adapter = await startAdapter(app);
-  const faults: Faults = { death: undefined, timeoutOf: () => undefined };
+  const faults: Faults = { crash: undefined, timeoutOf: () => undefined };
 
   let requests = 0;
   /** Calls the operator API. The client repeats a request whose server died. */
@@ -125,7 +127,7 @@ export async function openInstallation(seed: string) {
       return ok(await app.call('GET', path, undefined, as), 200).balance.amount;
     },
     async close() {
-      faults.death = undefined;
+      faults.crash = undefined;
       faults.timeoutOf = () => undefined;
       await adapter.close();
       await service.close();

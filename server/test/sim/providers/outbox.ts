@@ -1,5 +1,5 @@
 // Messages of the simulated bank: late, reordered, repeated, lost, malformed, wrongly signed, and interrupted
-// by the death of the server that applies them. A message that was not answered is sent again.
+// by a crash of the server that applies them. A message that was not answered is sent again.
 import { iso } from '../../../src/kernel/effects.ts';
 import type { Chance } from '../harness/chance.ts';
 import { BANK, type Installation } from './installation.ts';
@@ -68,11 +68,11 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
     if (chance.percent(6)) await forge(fields);
     if (chance.percent(4)) await sendMalformed(fields);
     if (chance.percent(4)) {
-      add('deaths of the server');
-      faults.death = chance.pick(['before', 'after']);
+      add('crashes of the server');
+      faults.crash = chance.pick(['before', 'after']);
     }
     const { status, body } = await adapter.send(BANK, fields);
-    faults.death = undefined;
+    faults.crash = undefined;
     if (status === 409) add('contradictory messages');
     // The key of the bank has expired before the bank uses the next one.
     if (status >= 500 || (status === 401 && nextKey)) return;

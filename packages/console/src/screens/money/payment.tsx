@@ -146,7 +146,7 @@ function Timeline({ payment }: { payment: Payment }) {
 
 interface Circumstances {
   isProduction: boolean;
-  /** Whether the provider of the payout can be asked to return it. */
+  /** Whether the provider of the payout supports a request to return it. */
   isRecallOffered: boolean;
 }
 

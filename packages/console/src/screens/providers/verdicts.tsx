@@ -63,7 +63,7 @@ function useChoices(transactionId: string) {
   ).data;
 }
 
-/** Whether the provider that has sent the payout can be asked to return it. */
+/** Whether the provider that has sent the payout supports a request to return it. */
 export function useRecallOffer(transactionId: string): boolean {
   const permits = usePermits();
   const payout = useChoices(transactionId)?.data.find(({ kind }) => kind === 'payout');

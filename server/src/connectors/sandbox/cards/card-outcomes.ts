@@ -21,7 +21,7 @@ export const ISSUE_OUTCOMES: Readonly<Record<string, CardTimeline<IssueProgress[
   '001': [{ afterMs: 0, state: 'pending' }],
   // It becomes CLOSED, with ISSUER_REJECTED.
   '002': [{ afterMs: 0, state: 'rejected' }],
-  // It becomes ACTIVE after a while.
+  // It becomes ACTIVE after a delay.
   '005': [
     { afterMs: 0, state: 'pending' },
     { afterMs: 30 * SECOND, state: 'issued' },

@@ -54,7 +54,7 @@ describe('slices', () => {
     };
   };
 
-  it('registers each row once if a worker dies before the result is staged', async () => {
+  it('registers each row once if a worker crashes before the result is staged', async () => {
     const id = await harness.startImport(
       csvFile(...Array.from({ length: 40 }, (_, index) => harness.personRow(`d-${index}`))),
     );

@@ -76,7 +76,9 @@ function pendingPage(row: InvitationRow, { uma }: Connectors): PageContent {
         : []),
       {
         title: 'Who sees what',
-        lines: ['The provider learns that you used the code. No data is entered on this page.'],
+        lines: [
+          'The provider is notified that you used the code. No data is entered on this page.',
+        ],
       },
     ],
   };

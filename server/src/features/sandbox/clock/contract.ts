@@ -62,7 +62,7 @@ export const updateSandboxClock = operation({
   summary: 'Change the clock',
   description:
     'Moves the clock of the platform forward, by a duration or to an instant, and freezes it ' +
-    'or lets it advance in real time. Everything that is due on the platform by then is ' +
+    'or switches it to real time. Everything that is due on the platform by then is ' +
     'executed in chronological order before the reply is sent: quotes expire, payments end ' +
     'or are returned, webhooks are delivered and retried. If more is due than one request ' +
     'can execute (10,000 steps or 25 seconds), the clock stops before the requested time and ' +

@@ -11,7 +11,7 @@ interface Notice {
   message?: string | undefined;
 }
 
-/** Whether a notice says that a commit is on the primary only. */
+/** Whether a notice reports that a commit is on the primary only. */
 const isCanceledWait = ({ routine, message }: Notice): boolean =>
   routine === 'SyncRepWaitForLSN' || /^cancell?ing (the )?wait for synchronous/.test(message ?? '');
 

@@ -339,7 +339,7 @@ async function resendCode(sim: Sim): Promise<string> {
   return code ?? `${bodyOf(response, 204) ?? 'sent'}`;
 }
 
-/** A transfer cannot carry a proof, so it is rejected. */
+/** A transfer cannot contain a proof, so it is rejected. */
 async function transferOut(sim: Sim): Promise<string> {
   const ownExternalAccounts = sim.externalAccounts.filter(
     ({ owner, currency, deleted }) => !deleted && requiresScaIn(owner, currency) && !owner.deleted,

@@ -1,5 +1,5 @@
 // Failures and time: clock jumps, jobs in any order, late and twice, failing receivers, servers
-// that die around a commit, broken connections, and concurrent identical requests.
+// that crash before or after a commit, broken connections, and concurrent identical requests.
 import { deliver, dueJobs, jobsInOrder, runDueJobs, runOnly } from '../../harness/jobs.ts';
 import type { Node, Trap } from '../../harness/node.ts';
 import {
