@@ -1,4 +1,5 @@
-// The documentation site, made from docs/. `npm run docs` builds it into site/dist.
+// Configuration of the documentation site, whose pages are in docs/. `npm run docs` builds it into
+// site/dist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitepress';
@@ -140,7 +141,7 @@ export default defineConfig({
   title: 'Railhead',
   description: 'A payments platform that you run yourself.',
   lang: 'en',
-  // `pages` is a link to ../docs, so that what the pages are compiled to finds the packages of this
+  // `pages` is a link to ../docs, so that the compiled pages find the packages of this
   // folder; `operations` is generated next to it.
   srcDir: '.',
   rewrites: { 'pages/:page*': ':page*' },
@@ -160,7 +161,7 @@ export default defineConfig({
   // Pages are plain Markdown; a string such as <address> is not an element.
   markdown: {
     html: false,
-    // Every color of these themes has the contrast of WCAG AA on the ground of a code block.
+    // Every color of these themes has the contrast of WCAG AA on the background of a code block.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     // As on GitHub, so that a link to a heading works in the repository as well.
     anchor: { slugify },
@@ -205,7 +206,7 @@ export default defineConfig({
     notFound: {
       title: 'Page not found',
       quote: 'The address is wrong, or the page has moved. Use the search or the menu.',
-      linkText: 'To the start page',
+      linkText: 'Go to the start page',
     },
   },
 });

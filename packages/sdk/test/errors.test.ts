@@ -111,7 +111,7 @@ describe('every operation', () => {
     });
   });
 
-  it('is in a scenario of the examples, which the SDK performs', () => {
+  it('belongs to a scenario of the examples, which the SDK performs', () => {
     const files = tracked.filter((file) => /^server\/examples\/\w+\.json$/.test(file));
     const exampleOperations = new Set(
       files.flatMap((file) =>

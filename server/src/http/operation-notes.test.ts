@@ -19,7 +19,7 @@ const operationIds = new Set(
 const docs = path.join(projectRoot(), 'docs');
 
 describe('notes of the reference', () => {
-  it('are about operations and tags that exist', () => {
+  it('belong to existing operations and tags', () => {
     const notedOperations = [...NOTED.operations, ...EMITTING];
     expect(notedOperations.filter((operationId) => !operationIds.has(operationId))).toEqual([]);
     expect(NOTED.tags.filter((tag) => !(tag in TAGS))).toEqual([]);

@@ -94,7 +94,7 @@ describe('variant, for Ajv', () => {
 });
 
 describe('variant, for OpenAPI', () => {
-  it('is oneOf with a discriminator; each branch requires its own tag value', () => {
+  it('becomes oneOf with a discriminator; each branch requires its own tag value', () => {
     expect(toOpenApi(Person, {})).toEqual({
       oneOf: [
         {

@@ -97,7 +97,7 @@ async function collected(name: string): Promise<ReceivedSpan[]> {
 }
 
 describe('a payment', () => {
-  it('is one tree from the request to the delivery', async () => {
+  it('has one tree of spans from the request to the delivery', async () => {
     await app.call('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/hook' });
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'EUR');

@@ -16,7 +16,7 @@ it.each(REMOVALS)('a removal has a reason in its query: $operationId', ({ query 
 });
 
 describe('operations that reject', () => {
-  it('are the decisions about checks, payments, coins, accounts, factors and approvals', () => {
+  it('decide on checks, payments, coins, accounts, factors and approvals', () => {
     expect(REJECTIONS.map(({ operationId }) => operationId).sort()).toEqual([
       'rejectChange',
       'rejectDeposit',

@@ -152,7 +152,7 @@ describe('railhead-server', () => {
 });
 
 describe('/readyz during the start', () => {
-  it('is 503 until credentials.json is written', async () => {
+  it('returns 503 until credentials.json is written', async () => {
     const folder = newFolder();
     const database = await createTestDatabase();
     const lock = new pg.Client({ connectionString: database.url });

@@ -177,7 +177,7 @@ describe('a mint', () => {
     reply('/stablecoins/state', isPending('funding'));
   });
 
-  it('can end before the reply to its submission', async () => {
+  it('can be completed before the reply to its submission', async () => {
     reply('/stablecoins/submit', null);
     const { id } = await orderMint();
     await harness.app.settle();

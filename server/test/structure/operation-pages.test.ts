@@ -41,7 +41,7 @@ const codesOf = ({ description }: Operation) =>
   );
 
 describe('the pages of operations', () => {
-  it('are one for each operation and webhook', () => {
+  it('include one page for each operation and webhook', () => {
     expect([...pages.keys()].sort()).toEqual(all.map((operation) => operation.operationId).sort());
     const untitled = all.filter(
       (operation) => !pageFor(operation.operationId).includes(`# ${operation.summary}`),

@@ -11,7 +11,7 @@ describe('money as text', () => {
     expect(formatAmount({ currency: 'BTC', amount: -1n })).toBe('-0.00000001');
   });
 
-  it('is in minor units for an unknown currency in lists, and throws elsewhere', () => {
+  it('shows minor units of an unknown currency in lists, and throws in other places', () => {
     const unknown = { currency: 'XXX', amount: 1_234n };
     expect(formatAmount(unknown)).toBe('1,234');
     expect(() => formatMoney(unknown)).toThrow('unknown currency XXX');

@@ -10,7 +10,7 @@ import {
 } from './countries.ts';
 
 describe('countries', () => {
-  it('are the 249 of ISO 3166-1 without duplicates', () => {
+  it('are the 249 countries of ISO 3166-1, without duplicates', () => {
     expect(COUNTRY_CODES).toHaveLength(249);
     expect(new Set(COUNTRY_CODES).size).toBe(249);
     for (const code of COUNTRY_CODES) {

@@ -149,7 +149,7 @@ describe('requiredTaxIdentifier', () => {
     expect(requiredTaxIdentifier({ nationality, residence })).toBe(required);
   });
 
-  it('is none in the listed countries only', () => {
+  it('returns NONE only for the listed countries', () => {
     const withoutNumbers = rows
       .filter(([, row]) => !row.isIssued)
       .map(([code]) => countryName(code));

@@ -202,7 +202,7 @@ describe('the keys of a provider', () => {
     expect(provider.takeRequests()).toEqual(BOTH);
   });
 
-  it('are of one provider only', async () => {
+  it('verify tokens of this provider only', async () => {
     const otherIssuer = await startIdentityProvider([secondProviderKey]);
     const { judge } = setUp([provider.issuer, otherIssuer.issuer]);
     expect(await judge(secondProviderKey, { iss: otherIssuer.issuer })).toHaveProperty('identity');
@@ -221,15 +221,19 @@ describe('an unavailable provider', () => {
   it.each([
     ['has a document of another issuer', DISCOVERY, otherIssuerDocument],
     ['has no issuer in its document', DISCOVERY, () => ({ jwks_uri: `${provider.issuer}/keys` })],
-    ['names no keys', DISCOVERY, () => keysAt(undefined)],
-    ['names keys over http elsewhere', DISCOVERY, () => keysAt('http://id.example.com/keys')],
-    ['names keys in a file', DISCOVERY, () => keysAt('file:///etc/passwd')],
+    ['has no URL of keys', DISCOVERY, () => keysAt(undefined)],
+    [
+      'has keys at an http URL of another host',
+      DISCOVERY,
+      () => keysAt('http://id.example.com/keys'),
+    ],
+    ['has a file URL of keys', DISCOVERY, () => keysAt('file:///etc/passwd')],
     ['has a document that is null', DISCOVERY, () => (reply) => reply.end('null')],
     ['has a document that is a page', DISCOVERY, () => (reply) => reply.end('<html>')],
     ['returns 404', DISCOVERY, () => (reply) => reply.writeHead(404).end('{}')],
     ['is down', '/keys', () => (reply) => reply.writeHead(503).end('{}')],
     ['has no set of keys', '/keys', () => ({ keys: 'none' })],
-    ['hangs up', '/keys', () => (reply) => reply.destroy()],
+    ['closes the connection', '/keys', () => (reply) => reply.destroy()],
     [
       'sends its keys elsewhere',
       '/keys',
@@ -262,13 +266,13 @@ describe('an unavailable provider', () => {
     },
   );
 
-  it('because it is slow is bounded by the timeout', async () => {
+  it('is reported at the timeout if it does not respond', async () => {
     const { judge } = setUp();
     provider.spoil('/keys', () => {});
     await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
   }, 10_000);
 
-  it('because it is unavailable, or later for a key that may be new', async () => {
+  it('is reported immediately for an unknown key, and after five minutes for a cached one', async () => {
     const deletedIssuer = await startIdentityProvider([firstProviderKey]);
     const { judge, pass } = setUp([deletedIssuer.issuer]);
     const ownClaims = { iss: deletedIssuer.issuer };

@@ -168,7 +168,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     expect(read(repeatedReply.bundle).signedData.targetPublic).not.toBe(signedData.targetPublic);
   });
 
-  it('is read as the client library wrote it', async () => {
+  it('is parsed if the client library created it', async () => {
     const { bundle, target } = await newTarget();
     const { bundles } = custody.publicKeys();
     const encrypted = await encryptOtpCodeToBundle('012345', bundle, CLIENT.publicKey, bundles);

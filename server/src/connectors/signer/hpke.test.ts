@@ -97,7 +97,7 @@ describe('data sealed to a client', () => {
   const { skR, skE, plaintext, ciphertext } = SEALED_KEY;
   const [recipient, ephemeral] = [pairOf(skR), pairOf(skE)];
 
-  it('is the published vector at every step', () => {
+  it('equals the published test vector at every step', () => {
     expect([compressed(recipient), compressed(ephemeral)]).toEqual([
       SEALED_KEY.pkR,
       SEALED_KEY.pkE,

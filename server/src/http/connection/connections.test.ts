@@ -65,7 +65,7 @@ describe('pipelined requests on one connection', () => {
 });
 
 describe('a head that HTTP forbids', () => {
-  it('is the last of its connection, and the requests before it get replies', async () => {
+  it('closes its connection, and earlier requests get replies', async () => {
     const coded =
       'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
     const heads = { coded, hosts: get('/healthz', 'Host: b\r\n'), url: get('/%zz', 'Host: b\r\n') };
@@ -144,7 +144,7 @@ describe('an idle connection', () => {
     socket.destroy();
   });
 
-  it('is not one that receives data slowly', async () => {
+  it('is not closed while it receives data slowly', async () => {
     const head = get('/healthz', CLOSE);
     const socket = net.connect(stalledPort, '127.0.0.1');
     let response = '';

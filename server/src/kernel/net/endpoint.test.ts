@@ -188,7 +188,7 @@ describe('endpointProblem', () => {
 });
 
 describe('mustBePublic', () => {
-  it('is false for this machine only', () => {
+  it('returns false only for this machine', () => {
     expect(mustBePublic('http://localhost:1/')).toBe(false);
     expect(mustBePublic('http://[::1]/')).toBe(false);
     expect(mustBePublic('https://10.0.0.1/')).toBe(true);

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe('platform limits', () => {
-  it('are none at first', async () => {
+  it('are not set by default', async () => {
     expect(await json('platform', 'limits', platform)).toEqual([]);
     expect((await run('platform', 'limits', platform)).out).toBe('None.\n');
   });

@@ -24,7 +24,7 @@ async function siteOf({ id }: { id: string }) {
 const KEY = 'android:apk-key-hash:uKTwrTnTRCCaU7-hWH2nQkzAEGs';
 
 describe('passkey site', () => {
-  it('is absent at first, then set completely or in part', async () => {
+  it('is absent by default, and can be set completely or in part', async () => {
     const { production } = app;
     expect(await siteOf(production)).toEqual({ passkeySite: null, scaTwoSteps: false });
     const origins = ['https://pay.example.com', 'https://example.com:8443', KEY];
@@ -109,7 +109,7 @@ describe('passkey site', () => {
 });
 
 describe('two-step approval of conversions', () => {
-  it('is off, on, and off again', async () => {
+  it('is disabled by default, and can be enabled and disabled', async () => {
     const platform = await app.newPlatform('Steps');
     expect((await run('platform', 'show', platform.id)).out).not.toContain('two steps');
     expect((await set(platform, '--sca-two-steps')).code).toBe(0);

@@ -13,7 +13,7 @@ const set = (value: string, { id }: TestPlatform = app.platform) =>
   run('platform', 'set', id, `--wallet-processing=${value}`, '--json');
 
 describe('--standard-webhooks', () => {
-  it('is on at first, and can be switched off and on', async () => {
+  it('is enabled by default, and can be disabled and enabled', async () => {
     const { id } = app.platform;
     const setting = async (flag: string) =>
       JSON.parse((await run('platform', 'set', id, flag, '--json')).out).standardWebhooks;
@@ -133,7 +133,7 @@ describe('--brand-color', () => {
     run('platform', 'set', app.platform.id, `--brand-color=${value}`, '--json');
   const showPlatform = async () => (await run('platform', 'show', app.platform.id)).out;
 
-  it('is the default until set, and again after default', async () => {
+  it('has a default, which the value default restores', async () => {
     expect(await showPlatform()).not.toContain('Color of hosted pages');
     expect(JSON.parse((await color('#FFE500')).out)).toMatchObject({ brandColor: '#ffe500' });
     // Yellow text on white cannot be read: light pages use a darker shade.

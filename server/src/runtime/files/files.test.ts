@@ -233,7 +233,7 @@ describe('storage', () => {
     expect(responses).toHaveLength(33);
   });
 
-  it('is cleared of many files in several rounds of the sweep', async () => {
+  it('contains no unused files after several rounds of the sweep', async () => {
     for (let index = 0; index < 12; index++)
       await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
     const sweep = fileSweep();

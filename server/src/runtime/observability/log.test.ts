@@ -23,7 +23,7 @@ const unavailable = () =>
   });
 
 describe('repeated failure', () => {
-  it('is one complete line immediately, then one line a second with a count', () => {
+  it('writes one complete line immediately, then one line a second with a count', () => {
     const log = logAt('info');
     for (let index = 1; index <= 500; index++)
       log.warn({ err: unavailable(), requestId: `r${index}` }, 'no');

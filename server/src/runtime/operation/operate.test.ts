@@ -86,7 +86,7 @@ describe('rejection by the ledger', () => {
     amount,
   });
 
-  it('is INSUFFICIENT_FUNDS unless the transfer defines another fault', async () => {
+  it('returns INSUFFICIENT_FUNDS unless the transfer defines another fault', async () => {
     const { account } = await createFundedCustomer(app, 5_00);
     const pay = (insufficientFundsFault?: () => Fault) =>
       app.operate(async (ctx) =>

@@ -1,5 +1,5 @@
-// Columns of tables in guides. `…` is shorter than the value that it replaces, so the printed table
-// is laid out again with columns as wide as the cells that the guide shows.
+// Columns of tables in guides. A guide shows `…` instead of values that differ, so the printed
+// table is formatted with columns as wide as the cells that the guide shows.
 
 interface Cell {
   readonly text: string;

@@ -33,5 +33,5 @@ export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): 
     'select credentials from stablecoin_provider_accounts where id = $1',
     [stablecoinProviderAccountId],
   );
-  secrets.note(`what is encrypted in ${CREDENTIALS}`, sealed?.credentials ?? '', CREDENTIALS);
+  secrets.note(`the encrypted value of ${CREDENTIALS}`, sealed?.credentials ?? '', CREDENTIALS);
 }

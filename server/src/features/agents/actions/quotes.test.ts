@@ -59,7 +59,7 @@ const audit = () =>
 
 describe('agentCreateQuote', () => {
   describe('quote of an agent', () => {
-    it('is the resource that the platform reads, with the agent ID', async () => {
+    it('equals the resource of the platform API, with the agent ID', async () => {
       const quote = await createQuote({ description: 'Rent' });
       expect(quote).toMatchObject({
         status: 'PENDING',
@@ -102,7 +102,7 @@ describe('agentCreateQuote', () => {
       expect(quote.source.accountId).toBe(from.id);
     });
 
-    it('is for its customer if funded by a pay-in', async () => {
+    it('belongs to the customer of the agent if it is funded by a pay-in', async () => {
       for (const request of [{}, { customerId: agent.customer.id }]) {
         const quote = ok(
           await requestQuote({ ...quoteBody('', bank, 100_00), ...realtimeSource(request) }),

@@ -54,7 +54,7 @@ describe('declineReason', () => {
     expect(declineReason(makeInvalid(validState))).toBe(reason);
   });
 
-  it('is the first in the order of all that apply', () => {
+  it('returns the first applicable reason', () => {
     for (const [index, [reason]] of INVALID_STATES.entries()) {
       // The card is in one state, so those before it are left out.
       const laterChecks = INVALID_STATES.slice(index).filter(

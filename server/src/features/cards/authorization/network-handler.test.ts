@@ -82,7 +82,7 @@ describe('a decision after the deadline', () => {
     expect(await network.send(request, Infinity)).toEqual(TOO_LATE);
   });
 
-  it('is in time exactly at the deadline', async () => {
+  it('is not late exactly at the deadline', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request, app.effects.now())).toMatchObject({ approved: true });

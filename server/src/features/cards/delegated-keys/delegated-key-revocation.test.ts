@@ -54,7 +54,7 @@ async function createActiveAndPendingKeys() {
 }
 
 describe('several keys of one funding source', () => {
-  it('are active one at a time, and an abandoned one does not block', async () => {
+  it('can be active only one at a time, and an abandoned one does not block others', async () => {
     const walletCard = await fixture.createWalletCard();
     const firstBody = fixture.keyBody(walletCard);
     const abandoned = await fixture.registerKey(firstBody, walletCard.session);

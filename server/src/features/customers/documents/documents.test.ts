@@ -323,7 +323,7 @@ describe('deleteDocument', () => {
     expect((await harness.readFileStates()).has(file_id)).toBe(false);
   });
 
-  it('is NOT_FOUND for a reviewer who has begun to open the file', async () => {
+  it('ends a download by a reviewer with NOT_FOUND', async () => {
     const { id } = await harness.uploadDocument(billFields(await harness.createPerson()));
     const { content } = await openDocument(app, id);
     expect((await app.call('DELETE', `/documents/${id}`)).status).toBe(204);

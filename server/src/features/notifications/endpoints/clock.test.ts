@@ -62,7 +62,7 @@ describe('a rotated key', () => {
 });
 
 describe('retries', () => {
-  it('are at the same times of the clock in every run', async () => {
+  it('occur at the same times of the clock in every run', async () => {
     receiver.behave(503);
     const runs = [];
     for (const name of ['First run', 'Second run']) {

@@ -224,7 +224,7 @@ describe('listWebhookEndpoints', () => {
 });
 
 describe('getWebhookEndpointById', () => {
-  it('is 404 for unknown and deleted endpoints and for endpoints of other platforms', async () => {
+  it('returns 404 for unknown and deleted endpoints and for endpoints of other platforms', async () => {
     const { id } = await create({ url: PUBLIC });
     const otherReply = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
       as: app.production,

@@ -135,7 +135,7 @@ describe('listEvents', () => {
     expect(reply.status).toBe(401);
   });
 
-  it('are waited for until one is committed', async () => {
+  it('are returned as soon as one is committed', async () => {
     const { after } = await follow(app);
     const started = performance.now();
     const pendingList = list(app, { after, wait: '20' });
@@ -157,7 +157,7 @@ describe('listEvents', () => {
     expect(page.after).not.toBe(after);
   });
 
-  it('are waited for by a limited number of requests of a platform', async () => {
+  it('limit the number of waiting requests of a platform', async () => {
     const { after } = await follow(app);
     const wait = () => app.call('GET', `/events?after=${after}&wait=1`);
     const replies = await Promise.all(Array.from({ length: 22 }, wait));

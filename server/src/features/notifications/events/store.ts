@@ -171,7 +171,7 @@ export async function frontierOf(db: Database): Promise<Frontier> {
   return row as Frontier;
 }
 
-// Without the data of the events, which is most of them.
+// Without the data of the events, which is their largest part.
 const SUBJECTS = `select e.position, e.id, e.subject from events e
   where ${PLATFORM_CONDITION} and e.position >= $2 and e.position < $3
     and (e.position, e.id) > ($2::bigint, $4::text) and ${typesCondition('$5')}

@@ -282,7 +282,7 @@ describe('acknowledgeWebhookDeliveries', () => {
 });
 
 describe('permissions', () => {
-  it('are VIEW to pull and MANAGE to acknowledge', async () => {
+  it('include VIEW for pulls and MANAGE for acknowledgements', async () => {
     const view = await app.tokenWith(['VIEW']);
     const path = `/webhook-endpoints/${endpoint}`;
     const as = { as: view };

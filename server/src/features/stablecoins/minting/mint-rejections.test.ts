@@ -365,7 +365,7 @@ describe('the provider', () => {
 });
 
 describe('precedence of errors', () => {
-  it('is coin, amount, source, external accounts, provider', async () => {
+  it('follows the order coin, amount, source, external accounts, provider', async () => {
     const { id } = await fixture.createCoin({ token: '001' });
     const invalidBody = {
       amount: '1',

@@ -14,7 +14,7 @@ const logoOf = (logoUrl: unknown, environment: 'sandbox' | 'production' = 'produ
   brandOf({ ...ROW, environment, wallet_config: { logoUrl } }).logoUrl;
 
 describe('the brand of a platform', () => {
-  it('is its name, its environment and its color', () => {
+  it('contains its name, its environment and its color', () => {
     expect(brandOf(ROW)).toEqual({ name: 'Shop', isSandbox: false });
     expect(brandOf({ ...ROW, environment: 'sandbox', brand_color: '#3b49df' })).toEqual({
       name: 'Shop',

@@ -249,7 +249,7 @@ describe('a code in production', () => {
     expect(storedRows[1]).toEqual([]);
   });
 
-  it('is 501 if no provider is configured', async () => {
+  it('is rejected with 501 if no provider is configured', async () => {
     const appWithoutProviders = await startApp();
     const productionFixture = walletFixture(appWithoutProviders, {
       as: appWithoutProviders.production,

@@ -71,7 +71,7 @@ describe('listAuthSessions', () => {
     });
   });
 
-  it('does not find an account that is unknown, of another platform, or no wallet', async () => {
+  it('does not find an account that is unknown, of another platform, or not a wallet', async () => {
     const { accountId, customer } = await createWalletWithSessions(1);
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {

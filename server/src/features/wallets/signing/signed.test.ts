@@ -52,7 +52,7 @@ describe('a first request', () => {
     expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
   });
 
-  it('is any request without both headers, with a new request ID each time', async () => {
+  it('has no signature headers or empty ones, and gets a new request ID each time', async () => {
     const operation = await signedTestOperation(app);
     const emptyHeaders = { 'service-wallet-signature': '', 'request-id': '' };
     const ids = [
