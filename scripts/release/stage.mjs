@@ -73,7 +73,8 @@ export async function stage(root, folder) {
   ];
   const isProgram = (name) => !name.startsWith('licenses/');
   copyFolder(inRoot('deploy', 'release'), folder, isProgram);
-  copyFolder(inRoot('deploy', 'systemd'), inFolder('deploy', 'systemd'));
+  for (const name of ['systemd', 'prometheus', 'grafana'])
+    copyFolder(inRoot('deploy', name), inFolder('deploy', name));
   fs.copyFileSync(inRoot('LICENSE'), inFolder('LICENSE'));
   return packages;
 }

@@ -3,6 +3,7 @@
 // hides only what is read from it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -15,7 +16,7 @@ import { verifyLedger } from '../features/accounting/index.ts';
 import { ledgerCheckSweep } from '../features/accounting/ledger-check.ts';
 import { projectRoot } from '../runtime/config/root.ts';
 import { createMetrics } from '../runtime/observability/metrics.ts';
-import { ledgerCheckOf } from './metrics.ts';
+import { ledgerCheckOf, watchReadiness } from './metrics.ts';
 
 const app = testApp();
 
@@ -103,6 +104,14 @@ describe('connections', () => {
     expect(await sampleOf('railhead_replication_required')).toBe(0);
     expect(await sampleOf('railhead_replication_lag_seconds')).toBeUndefined();
     expect(await sampleOf('railhead_ready')).toBe(1);
+  });
+});
+
+describe('railhead_ready', () => {
+  it('is 0 while the database does not respond, in every scrape', async () => {
+    const metrics = createMetrics();
+    watchReadiness(metrics, { check: () => sleep(1_000, 'database unreachable') });
+    expect(await metrics.text()).toContain('railhead_ready 0');
   });
 });
 

@@ -13,6 +13,7 @@ import { isolatedTypes } from '../runtime/db/pool.ts';
 import { watchConnections } from '../runtime/observability/database-metrics.ts';
 import { createMetrics, type Metrics } from '../runtime/observability/metrics.ts';
 import type { Readiness } from '../runtime/observability/readiness.ts';
+import { within } from '../runtime/observability/within.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
 import { connectCommitter } from '../startup.ts';
 
@@ -74,11 +75,24 @@ interface Watched {
   readiness: Pick<Readiness, 'check'>;
 }
 
+/** Shorter than the time for reading a metric, after which it would be absent. */
+const READY_MS = 500;
+
+/** Publishes whether the process is ready. A database that does not respond in time counts as not ready. */
+export function watchReadiness(metrics: Metrics, readiness: Pick<Readiness, 'check'>): void {
+  metrics.watch('railhead_ready', '1 if this process can commit, otherwise 0.', async () => {
+    let isReady = false;
+    const check = async () => {
+      isReady = (await readiness.check()) === 'ready';
+    };
+    await within(READY_MS, check());
+    return Number(isReady);
+  });
+}
+
 /** Publishes whether the process is ready, its connections, waiting work, and the state of the books. */
 export function watchInstallation({ metrics, runtime, committer, readiness }: Watched): void {
-  metrics.watch('railhead_ready', '1 if this process can commit, otherwise 0.', async () =>
-    Number((await readiness.check()) === 'ready'),
-  );
+  watchReadiness(metrics, readiness);
   const { db } = runtime;
   const elapsed = () => performance.now();
   watchConnections({ metrics, db, stats: committer.stats, elapsed });
