@@ -1,5 +1,4 @@
 // Slots of changes: without a limit, with one while authorizations arrive, and in turns of platforms.
-// Slots of concurrent changes: the limit, the order of waiting changes, and fairness between owners.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createSlots } from './slots.ts';

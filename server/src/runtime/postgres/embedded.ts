@@ -64,18 +64,16 @@ const CHANGE_MS = 60_000;
 const ORPHANS_MS = 200;
 
 const FLAGS = {
-  // Settings for a laptop. Compiling plans takes longer than running the queries; input and output
-  // workers and the replication launcher are processes without work here.
+  // Settings for a laptop. Input and output workers and the replication launcher are processes without
+  // work here.
   shared_buffers: '128MB',
   max_connections: '100',
-  jit: 'off',
   io_method: 'sync',
   max_logical_replication_workers: '0',
   // Fewer checkpoints, so fewer full pages in the log. wal_compression remains off: this build has
   // pglz only, which cost 3 % of the throughput.
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
-  random_page_cost: '1.1',
   // A second attempt resolves deadlocks; it should not wait a whole second to detect one.
   deadlock_timeout: '200ms',
   timezone: 'UTC',

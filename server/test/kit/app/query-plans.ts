@@ -2,6 +2,7 @@
 // many blocks it reads. Tests of the cost of lists use it with generated ids.
 import type pg from 'pg';
 import { expect } from 'vitest';
+import { PLANS } from '../../../src/runtime/db/connections/connect.ts';
 import type { Sql } from '../../../src/runtime/db/paging.ts';
 
 /** Throws if a statement scans a table, sorts many rows or reads more blocks than `max`. */
@@ -33,6 +34,7 @@ interface Plan {
 const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
 
 async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]> {
+  await client.query(PLANS.join('; '));
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `explain (analyze, buffers, format json) ${text}`,
     values,

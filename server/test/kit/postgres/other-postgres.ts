@@ -15,7 +15,7 @@ const START_MS = 30_000;
 
 const SETTINGS = [
   ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'],
-  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'jit=off'],
+  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC'],
   ...['wal_level=minimal', 'max_wal_senders=0', 'deadlock_timeout=200ms'],
 ];
 

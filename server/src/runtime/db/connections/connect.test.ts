@@ -11,14 +11,17 @@ import { type Embedded, startEmbedded } from '../../postgres/embedded.ts';
 import { openDatabase } from '../database.ts';
 import { connectDatabase } from './connect.ts';
 
-/** A port that forwards to a database on a Unix socket, or accepts connections and is silent. */
+/** A port that forwards to a database, or accepts connections and is silent. */
 async function listen(url?: string) {
   const sockets = new Set<net.Socket>();
   const target = url === undefined ? undefined : new URL(url);
   const server = net.createServer((client) => {
     sockets.add(client.on('error', () => undefined));
     if (!target) return;
-    const upstream = net.connect(`${target.searchParams.get('host')}/.s.PGSQL.${target.port}`);
+    const folder = target.searchParams.get('host');
+    const upstream = folder
+      ? net.connect(`${folder}/.s.PGSQL.${target.port}`)
+      : net.connect(Number(target.port), target.hostname);
     sockets.add(upstream.on('error', () => undefined));
     client.pipe(upstream).pipe(client);
   });

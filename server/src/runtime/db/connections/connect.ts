@@ -32,6 +32,10 @@ const STATE = 'select pg_is_in_recovery() as standby';
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
 
+// Plans are those of the tests on every PostgreSQL. Its default assumes disks on which a random page costs
+// four times as much as the next one, and reads whole tables. Compiling plans takes longer than they run.
+export const PLANS = ['set random_page_cost = 1.1', 'set jit = off'];
+
 /** The error of a write to a standby. */
 const standbyError = () =>
   Object.assign(new Error('the database is a standby'), { code: '25006', severity: 'FATAL' });
@@ -62,6 +66,7 @@ async function prepare(
 ): Promise<void> {
   const statements = [
     STATE,
+    ...PLANS,
     ...settings.map((each) => `set ${each}`),
     ...(confirmed ? [DURABLE, CONFIRM] : [DURABLE]),
   ];
