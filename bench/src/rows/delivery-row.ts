@@ -181,7 +181,8 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
     'many platforms, one event each': () => deliver(parts, many, 1),
     'bare loop, 64 connections': () => runBareLoop(parts, poster, 64, backlog / 2),
     'twenty platforms': () => deliver(parts, [...alive, ...platforms], shared),
-    'twenty platforms, two dead': () => deliverToSlowReceivers(parts, alive, dead, shared),
+    'twenty platforms, two without responses': () =>
+      deliverToSlowReceivers(parts, alive, dead, shared),
   };
   const runs = Object.fromEntries(
     Object.keys(sides).map((name) => [name, [] as Delivered[]]),
@@ -214,9 +215,9 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
   });
   const onePlatform = 'one platform';
   const loop = 'bare loop, 8 connections';
-  const overhead = runsOf(onePlatform).map((run, now) => ({
+  const overhead = runsOf(onePlatform).map((run, index) => ({
     ...run,
-    us: run.us - (runsOf(loop)[now]?.us ?? 0),
+    us: run.us - (runsOf(loop)[index]?.us ?? 0),
   }));
   return [
     row('11a', 'webhook deliveries, a backlog of one platform', onePlatform, loop, 0.6),
@@ -229,7 +230,7 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
     row(
       '11c',
       'webhook deliveries to 18 of 20 platforms',
-      'twenty platforms, two dead',
+      'twenty platforms, two without responses',
       'twenty platforms',
       0.95,
     ),

@@ -136,7 +136,7 @@ describe.runIf(isTestable)('the console', () => {
         dialogs.push(dialog.message());
         void dialog.dismiss();
       });
-      // Even if the server sent one.
+      // A script must not run even if the server sends one.
       for (const [text, format] of [
         [SVG, 'PNG'],
         [`<!doctype html>${SCRIPT}`, 'PDF'],
@@ -182,7 +182,7 @@ describe.runIf(isTestable)('the console', () => {
       await page.locator('[role=dialog] input:focus').waitFor();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Tab');
-      // The dialog returns a focus that has left it.
+      // The dialog moves the focus back into the dialog.
       await expect.poll(inDialog).toBe(true);
       await page.keyboard.press('Escape');
       await dialogOf(page).waitFor({ state: 'detached' });
@@ -197,7 +197,7 @@ describe.runIf(isTestable)('the console', () => {
       await createCustomer(opened.app);
       await clara.go('/customers');
       await titled(page, 'Customers');
-      // The list can gain a customer at its top in the meantime.
+      // A concurrent test can add a customer at the top of the list.
       const href = (await page.locator('tbody a').first().getAttribute('href')) as string;
       await page.locator(`tbody a[href="${href}"]`).first().focus();
       await page.keyboard.press('Enter');

@@ -63,16 +63,22 @@ type Connected = Awaited<ReturnType<typeof connectAgent>>;
 
 async function recordReads(recorder: ExampleRecorder, { own, bank }: Connected) {
   const { record } = recorder;
-  await record('getAgentMe', 'self', { summary: 'The agent itself, with its policy', ...own });
-  await record('agentListInternalAccounts', 'all', { summary: 'Balances it may use', ...own });
-  await record('agentListExternalAccounts', 'all', { summary: 'Accounts it may pay', ...own });
+  await record('getAgentMe', 'self', { summary: 'An agent with its policy', ...own });
+  await record('agentListInternalAccounts', 'all', {
+    summary: 'Balances that the agent may use',
+    ...own,
+  });
+  await record('agentListExternalAccounts', 'all', {
+    summary: 'Accounts that the agent may pay',
+    ...own,
+  });
   await record('agentGetExternalAccount', 'one', {
-    summary: 'An account it may pay',
+    summary: 'An account that the agent may pay',
     params: { externalAccountId: bank.id },
     ...own,
   });
   await record('agentListTransactions', 'newest', {
-    summary: 'Transactions of its customer',
+    summary: 'Transactions of the customer of the agent',
     query: { limit: '1' },
     ...own,
   });
@@ -90,7 +96,7 @@ async function recordPayAsAgent(
     ...own,
   });
   await record('agentGetTransaction', 'transfer', {
-    summary: 'A transaction of its customer',
+    summary: 'A transaction of the customer of the agent',
     params: { transactionId: executed.transaction.id },
     ...own,
   });
@@ -114,7 +120,7 @@ async function recordPayAsAgent(
     ...own,
   });
   await record('agentListActions', 'waiting', {
-    summary: 'Its actions',
+    summary: 'Actions of the agent',
     query: { limit: '1' },
     ...own,
   });
@@ -143,7 +149,7 @@ async function recordQuotes(recorder: ExampleRecorder, { own, account, bank }: C
   });
   const params = { quoteId: quote.id };
   await recorder.record('agentGetQuote', 'pending', {
-    summary: 'A quote of its own',
+    summary: 'A quote of the agent',
     params,
     ...own,
   });
@@ -156,7 +162,7 @@ async function recordQuotes(recorder: ExampleRecorder, { own, account, bank }: C
 
 async function recordPayees(recorder: ExampleRecorder, { own }: Connected) {
   const { id } = await recorder.record('agentCreateExternalAccount', 'bank', {
-    summary: 'Register a bank account for its customer',
+    summary: 'Register a bank account for the customer of the agent',
     body: {
       currency: 'USD',
       accountInfo: {
@@ -169,7 +175,7 @@ async function recordPayees(recorder: ExampleRecorder, { own }: Connected) {
     ...own,
   });
   await recorder.record('agentDeleteExternalAccount', 'deleted', {
-    summary: 'Delete an account that it registered',
+    summary: 'Delete an account that the agent registered',
     params: { externalAccountId: id },
     ...own,
   });
@@ -190,7 +196,11 @@ async function recordLifecycle(recorder: ExampleRecorder) {
     params,
     body: { defaultExecutionMode: 'APPROVAL_REQUIRED' },
   });
-  await record('updateAgent', 'pause', { summary: 'Pause it', params, body: { isPaused: true } });
+  await record('updateAgent', 'pause', {
+    summary: 'Pause an agent',
+    params,
+    body: { isPaused: true },
+  });
   await record('deleteAgent', 'deleted', { summary: 'Delete an agent', params });
 }
 

@@ -51,7 +51,7 @@ async function recordWebhookEndpoints(recorder: ExampleRecorder) {
   await recorder.record('listWebhookEndpoints', 'all', { summary: 'All endpoints' });
   await recorder.record('getWebhookEndpointById', 'one', { summary: 'One endpoint', params });
   await recorder.record('updateWebhookEndpoint', 'paused', {
-    summary: 'Pause an endpoint; its events wait',
+    summary: 'Pause an endpoint, whose events then wait',
     params,
     body: { status: 'PAUSED', statusReason: 'Maintenance' },
   });

@@ -1,4 +1,4 @@
-// The people and accounts of the examples. Names and addresses are invented.
+// The people and accounts of the examples. Names and addresses are fictitious.
 import { ok } from '../app/fixtures.ts';
 import type { TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';
@@ -29,7 +29,7 @@ export const EMIL = {
   address: { line1: 'Heidestr. 17', city: 'Berlin', postalCode: '10557', country: 'DE' },
 };
 
-/** Number of people that each server has. */
+/** Number of created people, by server. */
 const people = new WeakMap<TestApp, number>();
 
 /** An approved individual in the United States. */

@@ -147,8 +147,9 @@ export async function signedTestOperation(
     );
     const endSession = () =>
       app.operate(async (ctx) => {
-        const now = await ctx.read(walletSessions, row.id);
-        if (now) ctx.update(walletSessions, now, { status: 'REVOKED', updated_at: ctx.now });
+        const session = await ctx.read(walletSessions, row.id);
+        if (session)
+          ctx.update(walletSessions, session, { status: 'REVOKED', updated_at: ctx.now });
       }, as);
     return { ...keys, id: row.id, end: endSession };
   }

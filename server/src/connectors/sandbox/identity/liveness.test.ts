@@ -25,10 +25,13 @@ describe('sandboxLiveness', () => {
     expect(await sandboxLiveness.check(check('000'), 6_000)).toEqual({ state: 'passed' });
   });
 
-  it.each(Object.entries(LIVENESS_BY_SUFFIX))('ends as written for %s', async (suffix, end) => {
-    expect(await sandboxLiveness.check(check(suffix), 6_000)).toEqual(end);
-    expect(await sandboxLiveness.complete(check(suffix), 1_000)).toEqual(end);
-  });
+  it.each(Object.entries(LIVENESS_BY_SUFFIX))(
+    'has the outcome of the suffix %s',
+    async (suffix, outcome) => {
+      expect(await sandboxLiveness.check(check(suffix), 6_000)).toEqual(outcome);
+      expect(await sandboxLiveness.complete(check(suffix), 1_000)).toEqual(outcome);
+    },
+  );
 
   it('passes immediately when the button is pressed', async () => {
     expect(await sandboxLiveness.complete(check('001'), 1_000)).toEqual({ state: 'passed' });

@@ -51,7 +51,7 @@ function showProgress(key?: string): void {
   stepText.hidden = bar.hidden = index < 0;
   stepText.textContent = index < 0 ? '' : `Step ${index + 1} of ${counted.length}`;
   bar.replaceChildren(
-    ...counted.map((_, each) => h('span', { class: each <= index ? 'past' : '' })),
+    ...counted.map((_, position) => h('span', { class: position <= index ? 'past' : '' })),
   );
   const button = action('Back', () => stage.go(previousViewOf(index)), { kind: 'link' });
   backLink.hidden = index < 0;
