@@ -11,7 +11,8 @@ const WORDS = new RegExp(
   ].join('|')})$`,
   'i',
 );
-const PHRASES = /\b(put ?off|slip ?in|move ?and ?tell|open ?way ?back|refuse ?haste|ways? back)\b/i;
+const PHRASES =
+  /\b(put ?off|slip ?in|move ?and ?tell|open ?way ?back|refuse ?haste|ways? back|another \w+ than|in any notation)\b/i;
 
 /** Earlier migrations contain earlier database names and cannot change. */
 const FIRST_MIGRATION = 41;
@@ -71,6 +72,7 @@ describe('banned words', () => {
     ['const postAndTell = 1', ['Tell']],
     ['NOBODY', ['NOBODY']],
     ['the way-back', ['way back']],
+    ['another currency than the first', ['another currency than']],
     ['desktop, elapsed, amend, untold', []],
   ])('are found: %s', (text, words) => {
     expect(bannedIn(text)).toEqual(words);

@@ -69,7 +69,7 @@ type OpenedMessage = { [Part in keyof Content | 'to']?: string };
 
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
 
-/** Messages to recipients that are no customers; others are sealed under the customer's key. */
+/** Messages to recipients that are not customers; others are sealed under the customer's key. */
 export const sealedMessageColumns = (['recipient', 'content'] as const).map(
   (column): SealedColumn => ({
     table: 'messages',
