@@ -11,8 +11,20 @@ const WORDS = new RegExp(
   ].join('|')})$`,
   'i',
 );
-const PHRASES =
-  /\b(put ?off|slip ?in|move ?and ?tell|open ?way ?back|refuse ?haste|ways? back|another \w+ than|in any notation)\b/i;
+const PHRASES = new RegExp(
+  `\\b(${[
+    ...[
+      'put ?off',
+      'slip ?in',
+      'move ?and ?tell',
+      'open ?way ?back',
+      'refuse ?haste',
+      'ways? back',
+    ],
+    ...['another \\w+ than', 'in any notation'],
+  ].join('|')})\\b`,
+  'i',
+);
 
 /** Earlier migrations contain earlier database names and cannot change. */
 const FIRST_MIGRATION = 41;
