@@ -212,6 +212,24 @@ describe('archives', () => {
     }
   });
 
+  it('are further ones for rows that are written after the removal of their week', async () => {
+    await (await payer(app)).pay();
+    const { db } = app.runtime;
+    await db.query('create table late_events as select * from events');
+    setClockForward(6 * WEEK_MS);
+    await applyRetention(partsOf());
+    const before = await archived('events');
+    expect(before.length).toBeGreaterThan(0);
+    for (const again of [2, 3]) {
+      await db.query('insert into events select * from late_events');
+      setClockForward(WEEK_MS);
+      await app.settle();
+      await applyRetention(partsOf());
+      expect(await archived('events')).toHaveLength(again * before.length);
+    }
+    expect(await idsOf('events', 'id')).toEqual([]);
+  });
+
   it('are removed after their own retention period', async () => {
     await (await payer(app)).pay();
     setClockForward(6 * WEEK_MS);

@@ -80,6 +80,21 @@ const INSERT = `insert into archives
 
 type Detachment = 'WAITING' | 'DROPPED' | 'DETACHED';
 
+const REPETITIONS = `select count(*)::int4 as count from archives
+  where partition = $1 or partition like $1 || '\\_repeated\\_%'`;
+
+/**
+ * Renames a detached partition if one of its name was archived before: rows that were written after the
+ * removal of their week are in a partition of the same name. Returns its name.
+ */
+async function renameRepeated(db: Connection, name: string): Promise<string> {
+  const [row] = await db.query<{ count: number }>(REPETITIONS, [name]);
+  if (!row?.count) return name;
+  const repeated = `${name}_repeated_${row.count}`;
+  await db.query(`alter table ${PARTITIONS}.${name} rename to ${repeated}`);
+  return repeated;
+}
+
 /**
  * Runs `work` in a transaction with a lock timeout, so that other statements do not wait for long.
  */
@@ -125,7 +140,8 @@ export async function detach(
         return 'DROPPED' as const;
       }
       const times = [from === null ? null : new Date(from), new Date(until), new Date(archive.now)];
-      await db.query(INSERT, [archive.id, table, name, ...times]);
+      const archived = await renameRepeated(db, name);
+      await db.query(INSERT, [archive.id, table, archived, ...times]);
       return 'DETACHED' as const;
     });
   } catch (error) {
