@@ -86,7 +86,7 @@ async function noteCustody(): Promise<void> {
       union all select '${TARGETS}', target from otp_targets`,
     [],
   );
-  for (const { at, text } of sealed) secrets.note(`what is encrypted in ${at}`, text, at);
+  for (const { at, text } of sealed) secrets.note(`the encrypted value of ${at}`, text, at);
 }
 
 const sandboxToken = (now: number) => async (claims: object) => {
@@ -116,7 +116,7 @@ async function inProduction(lifecycle: Lifecycle): Promise<void> {
 async function damage({ secrets: list }: Lifecycle, { fixture, accountId, session }: Completed) {
   const { db } = app.runtime;
   const noteSecret = (...retained: string[]) =>
-    list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...retained);
+    list.note('the content of a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...retained);
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: generateKeys().uncompressedKey };
   const requested = ok(await fixture.call('POST', path, body), 202);
@@ -304,11 +304,11 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
       'an e-mail address in the event CUSTOMER.',
       'an e-mail address in the webhook CUSTOMER.',
       'the ID of a passkey in idempotency.reply',
+      'the content of a damaged row in credentials.facts',
+      'the content of a damaged row in wallets.seed',
       ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
-        (table) => `what is encrypted in ${table} in ${table}`,
+        (table) => `the encrypted value of ${table} in ${table}`,
       ),
-      'what is in a damaged row in credentials.facts',
-      'what is in a damaged row in wallets.seed',
     ]);
   });
 

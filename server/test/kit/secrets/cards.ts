@@ -27,8 +27,8 @@ async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard,
     [card.id, keyId],
   );
   if (!sealed) throw new Error('no card with a key');
-  secrets.note(`what is encrypted in ${NUMBERS}`, sealed.number, NUMBERS);
-  secrets.note(`what is encrypted in ${SIGNERS}`, sealed.signer, SIGNERS);
+  secrets.note(`the encrypted value of ${NUMBERS}`, sealed.number, NUMBERS);
+  secrets.note(`the encrypted value of ${SIGNERS}`, sealed.signer, SIGNERS);
   const scalar = vault.openOwn(sealed.signer, `sandbox signer of ${keyId}`);
   secrets.note('a private key of a card', scalar.toString('hex'));
 }
