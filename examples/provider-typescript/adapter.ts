@@ -40,12 +40,12 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     store();
   }
   function advance([id, payment]: [string, Payment]) {
+    if (data.outbox.some((message) => message.id.startsWith(`${id}/`))) return; // keeps the order
     const state = payment.next.shift();
     if (!state) return;
     payment.state = state;
     const base = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
-    const type = 'transfer.updated' as const;
-    const message = { ...base, type, transferId: id, transfer: state };
+    const message = { ...base, type: 'transfer.updated' as const, transferId: id, transfer: state };
     data.outbox.push(message);
     store();
     void report(message);

@@ -154,7 +154,9 @@ describe('railhead', () => {
   it('exits with 2 for invalid usage and 1 for an unknown ID', async () => {
     const misused = await run('platform', 'create', '--json');
     expect([misused.code, misused.out]).toEqual([2, '']);
-    expect(misused.err).toMatch(/^--name NAME is needed\nUsage: railhead-server platform create /);
+    expect(misused.err).toMatch(
+      /^--name NAME is required\nUsage: railhead-server platform create /,
+    );
     const missing = await run('platform', 'show', 'x');
     expect(missing).toEqual({ code: 1, out: '', err: 'Platform not found.\n' });
   }, 60_000);

@@ -67,7 +67,7 @@ async function retry({ runtime }: System, args: CommandArgs): Promise<Output> {
   }
   if (id !== undefined) return outputOf(await retryJob(runtime, id));
   if (kind === undefined || state === undefined) {
-    throw usageError('--state dead is needed with --kind');
+    throw usageError('--state dead is required with --kind');
   }
   const retried = await retryDeadJobs(runtime, kind);
   return { json: { kind, retried }, text: `${retried} jobs of kind ${kind} are due again.\n` };

@@ -109,7 +109,7 @@ describe('providers', () => {
 
   it('are explained for a payment, which needs no other flag', async () => {
     const { err } = await providers('explain', '--amount', '5');
-    expect(err).toContain('--environment is needed without --transaction');
+    expect(err).toContain('--environment is required without --transaction');
     const unknown = await providers('explain', '--transaction', 'Transaction:none');
     expect(unknown.err).toContain('No provider was chosen for this transaction.');
     const { id } = await service.createPayment();

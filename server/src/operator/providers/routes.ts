@@ -118,7 +118,7 @@ async function explainPayment(system: System, transactionId: string): Promise<Ou
 /** A flag that is required without `--transaction`. */
 function neededIn(args: CommandArgs, name: string): string {
   const value = args.text(name);
-  if (value === undefined) throw usageError(`--${name} is needed without --transaction`);
+  if (value === undefined) throw usageError(`--${name} is required without --transaction`);
   return value;
 }
 
