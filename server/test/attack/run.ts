@@ -56,8 +56,9 @@ interface Prepared {
 async function prepare(target: Target, documents: Documents, rules: Rules): Promise<Prepared> {
   const call = caller.createCall(target.port());
   const command = ['operator-token', 'create', '--name', 'Attack', '--role', 'administrator'];
-  // Never used by an attack. Requests could revoke it only with its ID, which they do not collect.
-  const own = `Bearer ${JSON.parse(await target.command(...command)).secret}`;
+  /** Not used by attacks, but their requests can revoke it with an ID from a list. */
+  const createOwn = async () => `Bearer ${JSON.parse(await target.command(...command)).secret}`;
+  const own = await createOwn();
   const lists = listsOf(documents);
   const mark = `Hidden${randomBytes(6).toString('hex')}`;
   const tenant = (name: string, mark: string) =>
@@ -78,9 +79,10 @@ async function prepare(target: Target, documents: Documents, rules: Rules): Prom
     },
   };
   async function replaceTokens(): Promise<void> {
-    attacker.authorization = await caller.platformToken(call, own, attacker.id);
-    callers.operator = await caller.operatorToken(call, own);
-    callers.scopedOperator = await caller.operatorToken(call, own, [attacker.id]);
+    const root = await createOwn();
+    attacker.authorization = await caller.platformToken(call, root, attacker.id);
+    callers.operator = await caller.operatorToken(call, root);
+    callers.scopedOperator = await caller.operatorToken(call, root, [attacker.id]);
   }
   return { callers, provider: await createProviderTarget(call, own) };
 }

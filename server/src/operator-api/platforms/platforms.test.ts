@@ -31,6 +31,17 @@ describe('platforms', () => {
     expect(records).toMatchObject([{ platformId, reason: 'Contract 12' }]);
   });
 
+  it('are shown without currencies after they removed all of them', async () => {
+    const as = app.other;
+    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const change = (list: unknown) =>
+      app.call('PATCH', '/config', { supportedCurrencies: list }, { as });
+    ok(await change([]), 200);
+    const settings = ok(await client.call('GET', `/platforms/${as.id}`), 200);
+    expect(settings.currencies).toEqual([]);
+    ok(await change(supportedCurrencies), 200);
+  });
+
   it('are rejected with every invalid field', async () => {
     const body = { name: 'New', currencies: ['USD'], regulated: true, terms: true };
     const passkeySite = { rpId: 'com', origins: ['https://example.com'] };

@@ -73,10 +73,11 @@ const invitations = Type.Boolean({ description: 'Whether its customers may invit
 const standardWebhooks = Type.Boolean({
   description: 'Whether webhooks also contain the headers of Standard Webhooks.',
 });
+const CURRENCIES = 'Codes of the currencies of its customers; the complete list.';
 const currencies = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 100,
-  description: 'Codes of the currencies of its customers; the complete list.',
+  description: CURRENCIES,
 });
 const hourlyPayments = nullable(
   Type.Integer({
@@ -126,7 +127,8 @@ const Platform = named(
       passkeySite: nullable(PasskeySite),
       terms,
       invitations,
-      currencies,
+      // The platform can remove all of them itself.
+      currencies: Type.Array(Type.String(), { description: CURRENCIES }),
       fees: Type.Array(Fee, {
         description:
           'Fees that the platform charges for conversions from a currency. The platform sets them.',
