@@ -6,12 +6,14 @@ import { ID } from './target/ids.ts';
 import type { Reply } from './target/wire.ts';
 
 /** Statuses of requests that reach no operation. */
-const WITHOUT_OPERATION = new Set([400, 401, 403, 404, 405, 408, 413, 415, 417, 429, 431]);
+const WITHOUT_OPERATION = new Set([400, 401, 403, 404, 409, 405, 408, 413, 415, 417, 429, 431]);
 /** Statuses that any operation can return for its head or the form of its body. */
 const FORM = new Set([400, 408, 413, 417, 431]);
 const SLOW_MS = 10_000;
 /** They do the work of many requests, or of days, before they reply. */
 const LONG_OPERATIONS = /Clock$|Fixtures$|^reset/;
+/** A request that waits for events. */
+const WAITS = /[?&]wait=\d/;
 
 const INSIDE: readonly RegExp[] = [
   /\bat [\w.<>]+ \(?(file:|\/|node:)/,
@@ -113,7 +115,8 @@ export function createRules(): Rules {
       if (inside) problems.push(`the body shows the inside of the server: ${inside}`);
       const leak = sent.seesAll ? undefined : leakOf(body);
       if (leak) problems.push(`the body contains ${leak} of another tenant`);
-      const isLong = LONG_OPERATIONS.test(sent.operation?.operationId ?? '');
+      const isLong =
+        LONG_OPERATIONS.test(sent.operation?.operationId ?? '') || WAITS.test(sent.text);
       if (ms > SLOW_MS && !isLong) problems.push(`took ${Math.round(ms)} ms`);
       return problems.flatMap((problem) => problem ?? []);
     },
