@@ -5,7 +5,7 @@ import type { Json, Operation } from './requests/document.ts';
 import { ID } from './target/ids.ts';
 import type { Reply } from './target/wire.ts';
 
-/** Statuses of requests that reach no operation. */
+/** Statuses of requests with a changed path or method, some of which reach another operation. */
 const WITHOUT_OPERATION = new Set([400, 401, 403, 404, 409, 405, 408, 413, 415, 417, 429, 431]);
 /** Statuses that any operation can return for its head or the form of its body. */
 const FORM = new Set([400, 408, 413, 417, 431]);
