@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Browser tests, guides in zsh, a rolling restart behind HAProxy, an adapter in Python.
-programs=(git curl chromium zsh haproxy python3)
+# Browser tests, guides in zsh, a rolling restart behind HAProxy, an adapter in Python, alert rules.
+programs=(git curl chromium zsh haproxy python3 prometheus)
 missing=()
 for program in "${programs[@]}"; do
   command -v "$program" >/dev/null || missing+=("$program")
