@@ -2,7 +2,7 @@
 // each row is in exactly one archive, also after failures at any point, and an erasure removes
 // personal data from archives.
 import { readdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   createCustomer,
   createExternalAccount,
@@ -233,7 +233,11 @@ describe('archives', () => {
   it('are removed after their own retention period', async () => {
     await (await payer(app)).pay();
     setClockForward(6 * WEEK_MS);
-    await applyRetention(partsOf());
+    // A statement of the server may still use a table.
+    await vi.waitFor(async () => {
+      const { partitions } = await applyRetention(partsOf());
+      expect(partitions.map(({ result }) => result)).not.toContain('WAITING');
+    }, 20_000);
     expect(storedObjects().length).toBeGreaterThan(0);
     const archives = (await retentionOverview(partsOf())).archives.length;
     setClockForward(DEFAULT_RETENTION.archiveRetentionMs);
