@@ -1,6 +1,6 @@
 // Slots of changes: without a limit, with one while authorizations arrive, and in turns of platforms.
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createSlots } from './slots.ts';
 
 /** Starts changes that end when the test ends them. */
@@ -64,5 +64,15 @@ describe('changes', () => {
     const results = await Promise.allSettled(all);
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
     expect(await slots.run('a', async () => 1)).toBe(1);
+  });
+
+  it('that do not end do not occupy their slots', async () => {
+    const { slots, started, add } = createFixture();
+    slots.prioritizeAuthorizations();
+    add('a', 20);
+    add('b', 1);
+    await turn();
+    expect(started).not.toContain('b');
+    await vi.waitFor(() => expect(started).toContain('b'));
   });
 });

@@ -8,6 +8,9 @@ const MAX_CHANGES = 20;
 /** Time after an authorization for which the limit applies, because others are likely. */
 const LIMITED_MS = 2_000;
 
+/** A change that waits for a provider or works for long gives its slot to the next one after this time. */
+const HELD_MS = 250;
+
 export interface Slots {
   /** Runs a change of an owner as soon as a slot is free. Authorizations do not use slots. */
   run<R>(owner: string, work: () => Promise<R>): Promise<R>;
@@ -47,12 +50,20 @@ export function createSlots(now = () => performance.now()): Slots {
     async run(owner, work) {
       if (waiting.size === 0 && isFree()) running += 1;
       else await wait(owner);
-      try {
-        return await work();
-      } finally {
+      let isHeld = true;
+      const release = () => {
+        if (!isHeld) return;
+        isHeld = false;
         running -= 1;
         // Several if the time has ended.
         while (startNext());
+      };
+      const timer = setTimeout(release, HELD_MS).unref();
+      try {
+        return await work();
+      } finally {
+        clearTimeout(timer);
+        release();
       }
     },
     prioritizeAuthorizations() {
