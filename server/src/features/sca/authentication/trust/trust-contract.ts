@@ -67,7 +67,7 @@ const confirm = {
 export const startBeneficiaryTrust = operation({
   ...start,
   operationId: 'startBeneficiaryTrust',
-  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/trust',
   summary: 'Start trusting a beneficiary',
   description: `${START_TRUST} ${FACTOR_CHOICE}`,
@@ -76,7 +76,7 @@ export const startBeneficiaryTrust = operation({
 export const confirmBeneficiaryTrust = operation({
   ...confirm,
   operationId: 'confirmBeneficiaryTrust',
-  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
   path: '/customers/external-accounts/{externalAccountId}/trust/confirm',
   summary: 'Confirm trust in a beneficiary',
   description:
@@ -88,7 +88,7 @@ export const confirmBeneficiaryTrust = operation({
 export const startBeneficiaryUntrust = operation({
   ...start,
   operationId: 'startBeneficiaryUntrust',
-  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/untrust',
   summary: 'Start removing beneficiary trust',
   description: `${START_UNTRUST} ${FACTOR_CHOICE}`,
@@ -97,7 +97,7 @@ export const startBeneficiaryUntrust = operation({
 export const confirmBeneficiaryUntrust = operation({
   ...confirm,
   operationId: 'confirmBeneficiaryUntrust',
-  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
   path: '/customers/external-accounts/{externalAccountId}/untrust/confirm',
   summary: 'Confirm removal of beneficiary trust',
   description:
