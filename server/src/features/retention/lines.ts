@@ -5,7 +5,7 @@
 import { iso, type Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 import { PARTITIONS, type PartitionedName } from '../../runtime/db/partitions/partitions.ts';
-import { customerOf, eventContext, wholeEventData } from '../../runtime/operation/event-data.ts';
+import { completeEventData, customerOf, eventContext } from '../../runtime/operation/event-data.ts';
 import type { DataKey, Vault } from '../../runtime/security/vault.ts';
 import { dataKeyOf, readCustomer } from '../customers/records/index.ts';
 import type { AttemptRow } from '../notifications/webhooks/index.ts';
@@ -46,7 +46,7 @@ type Keys = ReadonlyMap<string, DataKey | undefined>;
 /** The data of an event; undefined if it is erased, or if its base event is missing. */
 function dataOf({ data, base_id, base, sealed_for }: EventColumns): string | undefined {
   if (data === null || sealed_for !== null) return undefined;
-  return wholeEventData(data, base_id === null ? null : (base ?? '')) || undefined;
+  return completeEventData(data, base_id === null ? null : (base ?? '')) || undefined;
 }
 
 /** The customer that an event is about. */

@@ -1,6 +1,7 @@
-// Changes of a clock. The process that changes it holds it with a lease: meanwhile the clock stands
-// at the instant whose work is in progress, and moves on with the work, so a crash loses neither
-// time nor work. After a crash the clock remains at its last instant until the next change.
+// Changes of the clock of a sandbox platform. The process that changes a clock holds it under a
+// lease. During the change the clock is stopped at the instant whose jobs run, and advances after
+// they have run, so a crash skips neither time nor jobs. After a crash the clock remains at its last
+// instant until the next change.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Database } from '../db/database.ts';
@@ -8,7 +9,7 @@ import { type ClockRow, sandboxClocks } from './clock-table.ts';
 
 type Writer = Pick<Database, 'query'>;
 
-/** Longer than the work of one instant; each step renews it. */
+/** Longer than the jobs of one instant run; each step renews the lease. */
 const LEASE_MS = 40_000;
 
 const COLUMNS = sandboxClocks.columnNames.join(', ');
@@ -36,8 +37,8 @@ const BEGIN = `insert into sandbox_clocks
   values ($1, $2, $3, $4, $5, $3, $3) on conflict (id) do nothing returning ${COLUMNS}`;
 
 /**
- * Gives a platform without data a clock that is stopped at `at`, which may be in the past, and holds
- * it for a change; undefined if it has a clock.
+ * Creates the clock of a platform without data, stopped at `at`, which may be in the past, and holds
+ * it for a change; undefined if the platform already has a clock.
  */
 export async function beginClock(
   db: Writer,
@@ -79,14 +80,20 @@ const RELEASE = `update sandbox_clocks set
     holder = null, held_until = null, updated_at = $3
   where id = $1 and holder = $2 returning ${COLUMNS}`;
 
-/** Ends a change. `target` is null if the clock has reached it. */
+/** Completes a change. `target` is null if the clock has reached it. */
 export async function releaseClock(
   db: Writer,
   { id, holder }: Pick<ClockRow, 'id' | 'holder'>,
   { frozen, target, realTime }: { frozen: boolean; target: Time | null; realTime: Time },
 ): Promise<ClockRow> {
-  const end = target === null ? null : new Date(target);
-  const [row] = await db.query<ClockRow>(RELEASE, [id, holder, new Date(realTime), frozen, end]);
+  const newTarget = target === null ? null : new Date(target);
+  const [row] = await db.query<ClockRow>(RELEASE, [
+    id,
+    holder,
+    new Date(realTime),
+    frozen,
+    newTarget,
+  ]);
   if (!row) throw leaseLost();
   return row;
 }

@@ -6,7 +6,7 @@ import type { Time } from '../../kernel/effects.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 
 export const sandboxClocks = table('sandbox_clocks', {
-  /** The platform. */
+  /** Id of the platform. */
   id: col.text,
   /** The instant at which it is stopped; null while it runs. */
   stands_at: col.time.null,

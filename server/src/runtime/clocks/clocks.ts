@@ -1,20 +1,20 @@
 // The time of each platform. Production platforms follow real time; a sandbox platform may have a
-// clock of its own (`sandbox_clocks`). A process caches a clock for `FRESH_MS`, measured from the
-// start of the read; a change of a clock is acknowledged after that time, so that no process uses
-// the previous time afterwards.
+// separate clock (`sandbox_clocks`). A process caches a clock for `FRESH_MS`, measured from the start
+// of the read; a change of a clock is acknowledged after that time, so that no process uses the
+// previous time afterwards.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import { type ClockRow, sandboxClocks, timeOn } from './clock-table.ts';
 
-/** Maximum age of a clock that was read. */
+/** Maximum age of a cached clock, in milliseconds. */
 export const FRESH_MS = 100;
 const MAX_CACHED = 10_000;
 
 /** The time of a platform. */
 export interface PlatformTime {
   now: Time;
-  /** Whether the platform has its own clock, which may be stopped or differ from real time. */
+  /** Whether the platform has a separate clock, which may be stopped or differ from real time. */
   ownClock: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface PlatformTime {
 type Owner = Pick<Caller, 'platformId'> & Partial<Pick<Caller, 'environment'>>;
 
 export interface Clocks {
-  /** The time of a platform; a promise if its clock has to be read. */
+  /** The time of a platform; a promise if its clock must be read. */
   timeOf(owner: Owner): PlatformTime | Promise<PlatformTime>;
   /** The time of a platform. */
   nowOf(owner: Owner): Promise<Time>;
@@ -30,7 +30,7 @@ export interface Clocks {
   anyOwn(): boolean;
   /** Replaces the cached clock. */
   replace(row: ClockRow): void;
-  /** The clock was removed, and the platform follows real time. */
+  /** Records that the clock was removed: the platform follows real time. */
   clear(platformId: string): void;
 }
 
@@ -45,10 +45,10 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   const inFlight = new Map<string, { reading: Promise<ClockRow | undefined>; until: number }>();
   /** Number of replacements by platform, so that a slower read does not overwrite one. */
   const replacements = new Map<string, number>();
-  let hasOwn = false;
+  let hasReadClock = false;
 
   function cache(platformId: string, row: ClockRow | undefined, until: number): void {
-    if (row) hasOwn = true;
+    if (row) hasReadClock = true;
     if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
     cached.set(platformId, { row, until });
   }
@@ -94,7 +94,7 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   return {
     timeOf,
     nowOf: async (owner) => (await timeOf(owner)).now,
-    anyOwn: () => hasOwn,
+    anyOwn: () => hasReadClock,
     replace: (row) => replace(row.id, row),
     clear: (platformId) => replace(platformId, undefined),
   };

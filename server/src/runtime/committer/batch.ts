@@ -76,12 +76,12 @@ function locks({ updates, removes, requires }: Work): unknown[][] {
   const required = new Map<string, Versioned>();
   for (const each of requires) required.set(`${each.id} ${each.version}`, each);
   const changes = [...updates, ...removes];
-  const all = [...changes, ...required.values()];
-  return [...columns(all, ['id', 'version']), all.map((_, i) => i < changes.length)];
+  const rows = [...changes, ...required.values()];
+  return [...columns(rows, ['id', 'version']), rows.map((_, i) => i < changes.length)];
 }
 
 /** Updates by their statements: one for each set of changed columns. */
-function groupedUpdates(table: Table, updates: readonly Update[]) {
+function groupByStatement(table: Table, updates: readonly Update[]) {
   const groups = new Map<ReturnType<typeof updateOf>, Update[]>();
   for (const update of updates) {
     const statement = updateOf(table, changingNames(table, update.changed));
@@ -100,7 +100,7 @@ function rowWrites(table: Table, work: Work): Bound[] {
     bounds.push(bind(lockOf(table), column([...updates, ...removes], 'id')));
   }
   // The rows are locked by now, so the order of the updates does not matter.
-  for (const [{ statement, names }, group] of groupedUpdates(table, updates)) {
+  for (const [{ statement, names }, group] of groupByStatement(table, updates)) {
     const rows = group.map((each) => each.row);
     bounds.push(bind(statement, ...columns(group, ['id', 'version']), ...columns(rows, names)));
   }
@@ -110,7 +110,7 @@ function rowWrites(table: Table, work: Work): Bound[] {
 
 function insertWrites(table: Table, { inserts }: Work): Bound[] {
   if (inserts.length === 0) return [];
-  const rows = table.clientKeyed // two lanes that insert the same keys must use the same order
+  const rows = table.clientKeyed // Two lanes that insert the same keys must use the same order.
     ? inserts.toSorted((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1))
     : inserts;
   return [bind(insertInto(table), ...columns(rows, table.columnNames))];
@@ -121,11 +121,11 @@ const eventWrites = (events: readonly EventRow[]): Bound[] =>
 
 const QUEUED_NAMES = ['id', 'platform_id', 'created_at', 'type'];
 
-/** The matching items, and the others. */
-function split<T>(all: readonly T[], isFirst: (each: T) => boolean): [T[], T[]] {
-  const parts: [T[], T[]] = [[], []];
-  for (const each of all) parts[isFirst(each) ? 0 : 1].push(each);
-  return parts;
+/** Items for which the predicate is true, and all other items. */
+function partition<T>(all: readonly T[], matches: (each: T) => boolean): [T[], T[]] {
+  const groups: [T[], T[]] = [[], []];
+  for (const each of all) groups[matches(each) ? 0 : 1].push(each);
+  return groups;
 }
 
 /** All writes of the change sets, for one transaction; undefined if they need validation first. */
@@ -137,7 +137,7 @@ export function batchWrites(
   if (!postings) return undefined;
   const tables = collect(sets, order);
   const events = sets.flatMap((set) => set.events);
-  const [plain, withBalance] = split(events, (each) => each.account === null);
+  const [plain, withBalance] = partition(events, (each) => each.account === null);
   const queued = enqueue ? events.filter((each) => each.delivered) : [];
   return [
     ...tables.flatMap(([table, work]) => rowWrites(table, work)),
@@ -182,13 +182,13 @@ function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
  */
 export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   const tables = collect(sets, order);
-  const all = [
+  const items = [
     ...tables.flatMap(([table, work]) => rowRead(table, work)),
     ...tables.flatMap(([table, work]) => keyRead(table, work)),
     ...postingReads(sets),
   ];
   return {
-    bounds: all.map((each) => each.bound),
+    bounds: items.map((each) => each.bound),
     /** One result for each change set, in order; undefined if it is valid. */
     validate(responses: readonly TextRow[][]): (Rejection | undefined)[] {
       const state: BatchState = {
@@ -196,7 +196,7 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
         existing: new Map(),
         books: emptyBooks(),
       };
-      all.forEach((each, i) => {
+      items.forEach((each, i) => {
         each.read(responses[i] ?? [], state);
       });
       return sets.map((set) => validateSet(set, state));
@@ -205,8 +205,8 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
 }
 
 /**
- * Change sets of one batch never share a row or a client-chosen key, so the state of these is not
- * updated.
+ * The versions and keys in `state` are not updated, because change sets of one batch never share a
+ * row or a client-chosen key.
  */
 function validateSet(set: ChangeSet, state: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {

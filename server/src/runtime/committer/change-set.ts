@@ -1,12 +1,14 @@
-// The result of an operation: rows to insert, update, remove or require, ledger transfers, freezes
-// of ledger accounts, and events. Plain data; the committer validates it and writes it as a whole.
+// The result of an operation: rows to insert, update, remove or require, ledger transfers, freezes of
+// ledger accounts, and events. Plain data; the committer validates it and writes all of it or none.
 import type { Time } from '../../kernel/effects.ts';
 import type { FreezeRow, LedgerRejection, TransferRow } from '../../ledger/transfer.ts';
 import type { Table } from '../db/table.ts';
 
 export type Row = Record<string, unknown>;
 
-/** A change of a row as read at `version`; `row` is the whole new row, still with the old version. */
+/**
+ * A change of a row as read at `version`; `row` is the complete new row, still with the old version.
+ */
 export interface Update {
   table: Table;
   id: string;
@@ -46,7 +48,7 @@ export interface EventRow {
    * data.
    */
   data: string;
-  /** An earlier event about the same resource; absent if `data` is whole. */
+  /** An earlier event about the same resource; absent if `data` is complete. */
   base_id?: string | null;
   /** Identifies the version of the resource's row that alone determines `data`, if there is one. */
   version?: string;
@@ -82,7 +84,7 @@ export const emptyChangeSet = (): ChangeSet => ({
 
 /** Reason for a rejection, which is never caused by another change set of the same batch. */
 export type Rejection =
-  /** A row that it changes, removes or requires has changed: run the operation again. */
+  /** A row that the change set updates, removes or requires has changed: run the operation again. */
   | { reason: 'version'; table: string; id: string }
   /** A primary key chosen by a client (an idempotency key) exists already. */
   | { reason: 'exists'; table: string; id: string }

@@ -40,10 +40,11 @@ const ledger = table('ledger_accounts', {
   created_at: col.time,
 });
 
-const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
+const commit = (changes: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(changes));
 
 /** Submits all change sets in the same tick. */
-const commitTogether = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
+const commitTogether = (...changes: Partial<ChangeSet>[]) =>
+  Promise.allSettled(changes.map(commit));
 
 const freeze = (account: string, frozen: boolean, empty = false): { freezes: FreezeRow[] } => ({
   freezes: [{ account, frozen, empty }],
@@ -61,8 +62,8 @@ describe('committer', () => {
       { transfers: [transfer(a, b, 60n)] },
       { transfers: [transfer(a, b, 10n), transfer(a, b, 10n)] },
     );
-    const funds = rejected({ reason: 'insufficient-funds', account: a });
-    expect(outcomes).toEqual([ok, funds, ok, ok, funds]);
+    const insufficientFunds = rejected({ reason: 'insufficient-funds', account: a });
+    expect(outcomes).toEqual([ok, insufficientFunds, ok, ok, insufficientFunds]);
     expect(await sample.holdings(a, b)).toEqual(['10/0', '90/0']);
   });
 
@@ -102,7 +103,7 @@ describe('committer', () => {
     const hold = transfer(a, b, 60n, { phase: 'pending' });
     await commit({ transfers: [hold] });
     const post = { ...hold, phase: 'post' } as const;
-    const unknown = rejected({ reason: 'constraint', constraint: 'ledger_pending' });
+    const unknownHold = rejected({ reason: 'constraint', constraint: 'ledger_pending' });
     const outcomes = await commitTogether(
       { transfers: [{ ...post, amount: 59n }] },
       { transfers: [{ ...post, credit: c }] },
@@ -110,36 +111,38 @@ describe('committer', () => {
       { transfers: [{ ...post, phase: 'void', debit: c }] },
       { transfers: [transfer(a, b, 1n)] },
     );
-    expect(outcomes).toEqual([unknown, unknown, unknown, unknown, ok]);
+    expect(outcomes).toEqual([unknownHold, unknownHold, unknownHold, unknownHold, ok]);
     expect(await sample.holdings(a, b, c)).toEqual(['99/60', '1/0', '0/0']);
     const posted = transfer(a, b, 1n);
     await commit({ transfers: [posted] });
     const posting = { transfers: [{ ...posted, phase: 'post' } as const] };
-    expect(await commitTogether(posting)).toEqual([unknown]);
+    expect(await commitTogether(posting)).toEqual([unknownHold]);
     expect(await commit({ transfers: [hold, post] })).toMatchObject({ ok: false });
-    const whole = transfer(a, b, 5n, { phase: 'pending' });
-    expect(await commit({ transfers: [whole, { ...whole, phase: 'post' }] })).toEqual({ ok: true });
+    const newHold = transfer(a, b, 5n, { phase: 'pending' });
+    expect(await commit({ transfers: [newHold, { ...newHold, phase: 'post' }] })).toEqual({
+      ok: true,
+    });
     expect(await sample.holdings(a, b)).toEqual(['93/60', '7/0']);
   });
 
   it('rejects another currency and an unknown account without affecting the batch', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
-    const euros = newId('account');
-    await sample.account(euros, 0n, 0n, 'EUR');
+    const euroAccount = newId('account');
+    await sample.account(euroAccount, 0n, 0n, 'EUR');
     const currency = rejected({ reason: 'constraint', constraint: 'ledger_currency' });
     const unknown = rejected({ reason: 'constraint', constraint: 'ledger_account' });
     const outcomes = await commitTogether(
       { transfers: [transfer(a, b, 1n)] },
-      { transfers: [transfer(a, euros, 1n)] },
+      { transfers: [transfer(a, euroAccount, 1n)] },
       { transfers: [transfer(a, b, 1n, { currency: 'EUR' })] },
-      { transfers: [transfer(a, euros, 1n, { phase: 'pending' })] },
+      { transfers: [transfer(a, euroAccount, 1n, { phase: 'pending' })] },
       { transfers: [transfer(a, 'unknown', 1n)] },
       { transfers: [transfer(a, 'unknown', 1n, { phase: 'pending' })] },
       { transfers: [transfer(a, b, 1n), transfer(b, a, 1n, { currency: 'EUR' })] },
       { transfers: [transfer(a, b, 1n)] },
     );
     expect(outcomes).toEqual([ok, currency, currency, currency, unknown, unknown, currency, ok]);
-    expect(await sample.holdings(a, b, euros)).toEqual(['98/0', '2/0', '0/0']);
+    expect(await sample.holdings(a, b, euroAccount)).toEqual(['98/0', '2/0', '0/0']);
   });
 
   it('posts to an account that the same change set opens', async () => {
@@ -186,11 +189,11 @@ describe('committer', () => {
 });
 
 describe('freezes', () => {
-  it('reject new transfers of a frozen account and allow existing holds to end', async () => {
+  it('reject new transfers of a frozen account and allow existing holds to be posted or voided', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 100n);
     const hold = transfer(a, b, 10n, { phase: 'pending' });
-    const other = transfer(a, b, 20n, { phase: 'pending' });
-    await commit({ transfers: [hold, other] });
+    const secondHold = transfer(a, b, 20n, { phase: 'pending' });
+    await commit({ transfers: [hold, secondHold] });
     expect(await commit(freeze(a, true))).toEqual({ ok: true });
     expect(await isFrozen(a)).toBe(true);
     const frozen = rejected({ reason: 'frozen', account: a });
@@ -201,7 +204,7 @@ describe('freezes', () => {
         { transfers: [transfer(a, b, 1n, { phase: 'pending' })] },
         { transfers: [transfer(b, a, 1n, { phase: 'pending' })] },
         { transfers: [{ ...hold, phase: 'post' }] },
-        { transfers: [{ ...other, phase: 'void' }] },
+        { transfers: [{ ...secondHold, phase: 'void' }] },
         { transfers: [transfer(b, a, 5n, { force: true })] },
         { transfers: [transfer(b, a, 5n, { phase: 'pending', force: true })] },
       ),
@@ -226,9 +229,9 @@ describe('freezes', () => {
   it('need one round trip without conflicts', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
     const { careful } = committer.stats();
-    const last = { transfers: [transfer(a, b, 100n)], ...freeze(a, true, true) };
+    const closing = { transfers: [transfer(a, b, 100n)], ...freeze(a, true, true) };
     const laterTransfer = { transfers: [transfer(b, a, 7n, { force: true })] };
-    expect(await commitTogether(last, laterTransfer, freeze(c, true))).toEqual([ok, ok, ok]);
+    expect(await commitTogether(closing, laterTransfer, freeze(c, true))).toEqual([ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful);
     expect([await isFrozen(a), await isFrozen(b), await isFrozen(c)]).toEqual([true, false, true]);
     expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
@@ -243,13 +246,13 @@ describe('freezes', () => {
       rejected({ reason: 'not-empty', account: b }),
     ]);
     expect([await isFrozen(a), await isFrozen(b)]).toEqual([false, false]);
-    const unknown = rejected({ reason: 'constraint', constraint: 'ledger_account' });
+    const unknownAccount = rejected({ reason: 'constraint', constraint: 'ledger_account' });
     expect(
       await commitTogether(freeze('unknown', true), { transfers: [transfer(a, c, 1n)] }),
-    ).toEqual([unknown, ok]);
+    ).toEqual([unknownAccount, ok]);
   });
 
-  it('apply when an account is opened, and never to system accounts', async () => {
+  it('apply when an account is opened, and are rejected for system accounts', async () => {
     const [a = '', bank = ''] = await sample.accounts(100n, null);
     const id = newId('account');
     const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, frozen: true };
@@ -265,10 +268,10 @@ describe('freezes', () => {
     });
   });
 
-  it('allow either a concurrent deposit or the deletion, and not both', async () => {
+  it('allow exactly one of a concurrent deposit and the deletion', async () => {
     const secondCommitter = createCommitter({ connect: () => connectLane(sample.url) });
     try {
-      const won = { deposit: 0, deletion: 0 };
+      const accepted = { deposit: 0, deletion: 0 };
       for (let round = 0; round < 60; round++) {
         const [a = '', b = ''] = await sample.accounts(0n, null);
         const [into, pending] = [
@@ -283,15 +286,15 @@ describe('freezes', () => {
         const frozen = await isFrozen(a);
         expect(deletion?.ok).toBe(frozen);
         if (frozen) {
-          won.deletion++;
+          accepted.deletion++;
           expect(deposit).toEqual({ ok: false, rejection: { reason: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
-          won.deposit++;
+          accepted.deposit++;
           expect([deposit?.ok, update?.ok]).toEqual([true, true]);
         }
       }
-      expect(won.deposit + won.deletion).toBe(60);
+      expect(accepted.deposit + accepted.deletion).toBe(60);
     } finally {
       await secondCommitter.close();
     }

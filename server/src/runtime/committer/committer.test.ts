@@ -49,16 +49,17 @@ function start(options: Partial<Parameters<typeof createCommitter>[0]> = {}): Co
   return committer;
 }
 
-const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
+const commit = (changes: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(changes));
 
 /** Submits all change sets in the same tick. */
-const commitTogether = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
+const commitTogether = (...changes: Partial<ChangeSet>[]) =>
+  Promise.allSettled(changes.map(commit));
 
 const thingIn = async (id: string) =>
   (await sample.sql('select * from things where id = $1', [id]))[0];
 
 describe('commit', () => {
-  it('writes every part of a change set', async () => {
+  it('writes all rows, transfers and events of a change set', async () => {
     start();
     const changed = await sample.thing(newId('thing'), { rank: 1 });
     const removed = await sample.thing(newId('thing'));
@@ -184,11 +185,11 @@ describe('commit', () => {
     start();
     const row = (more: object) => ({ inserts: [insertThing(thingRow(newId('thing'), more))] });
     const nowhere = table('nowhere', { id: col.text });
-    const parts = Array.from({ length: 40 }, () => row({}));
-    parts[7] = row({ name: 'a\u0000b' });
-    parts[20] = row({ rank: 1.5 });
-    parts[31] = { inserts: [{ table: nowhere, row: { id: 'a' } } as never] };
-    const outcomes = await commitTogether(...parts);
+    const changes = Array.from({ length: 40 }, () => row({}));
+    changes[7] = row({ name: 'a\u0000b' });
+    changes[20] = row({ rank: 1.5 });
+    changes[31] = { inserts: [{ table: nowhere, row: { id: 'a' } } as never] };
+    const outcomes = await commitTogether(...changes);
     outcomes.forEach((outcome, i) => {
       if (i === 7) expect(outcome).toMatchObject({ reason: { code: '22021' } });
       else if (i === 20) expect(outcome).toMatchObject({ reason: expect.any(TypeError) });
@@ -267,9 +268,12 @@ describe('a lost connection', () => {
 describe('createCommitter', () => {
   it('rejects change sets above the queue limit', async () => {
     start({ connect: () => Promise.reject(new Error('down')), maxWaiting: 2 });
-    const parts = { inserts: [insertThing(thingRow(newId('thing')))] };
-    const outcomes = commitTogether(parts, parts);
-    await expect(commit(parts)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    const changes = { inserts: [insertThing(thingRow(newId('thing')))] };
+    const outcomes = commitTogether(changes, changes);
+    await expect(commit(changes)).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      status: 503,
+    });
     await committer.close();
     const never = {
       status: 'rejected',

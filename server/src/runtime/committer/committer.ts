@@ -83,12 +83,12 @@ const ACCEPTED: Outcome = { ok: true };
 const notCommitted = () =>
   Object.assign(new Error('the committer is closed'), { code: 'NOT_COMMITTED' });
 
-const tooMany = () =>
+const queueFull = () =>
   new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting. Try again later.', undefined, {
     retryAfterS: 1,
   });
 
-const noConnection = () =>
+const connectionUnavailable = () =>
   new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable. Retry the request.', undefined, {
     retryAfterS: 1,
   });
@@ -206,7 +206,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     downTimer = setTimeout(() => {
       downTimer = undefined;
       if (lanes.some((lane) => lane.up)) return;
-      for (const unit of queue.clear()) unit.reject(noConnection());
+      for (const unit of queue.clear()) unit.reject(connectionUnavailable());
     }, maxDownMs).unref();
   }
 
@@ -222,7 +222,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       clearTimeout(smallBatchTimer);
       smallBatchTimer = undefined;
       const batch = queue.take(share());
-      if (batch.length === 0) break; // all wait for rows that are being written
+      if (batch.length === 0) break; // All remaining change sets wait for rows that are being written.
       idle.delete(lane);
       busy.add(lane);
       void run(lane, batch);
@@ -260,7 +260,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   return {
     commit(set) {
       if (whenDrained) return Promise.reject(notCommitted());
-      if (queue.waiting >= maxWaiting) return Promise.reject(tooMany());
+      if (queue.waiting >= maxWaiting) return Promise.reject(queueFull());
       const rejection = validateTransfers(set.transfers);
       if (rejection) return Promise.resolve({ ok: false, rejection });
       if (isEmpty(set)) return Promise.resolve(ACCEPTED);

@@ -27,7 +27,7 @@ import {
   TRANSFER_NAMES,
 } from './ledger-statements.ts';
 
-/** The ledger state that was read so far. */
+/** The ledger state that validation has read. */
 interface LedgerState {
   books: Books;
 }
@@ -48,9 +48,9 @@ function transferWrites(transfers: readonly TransferRow[]): Bound[] {
 }
 
 /**
- * Undefined if the postings need validation before they are written. Accounts that are named
- * without being changed are checked under the locks of the others and before freezes are set, so
- * that a freeze set by another batch is either visible or follows this batch in every respect.
+ * Undefined if the postings need validation before they are written. Accounts that are named without
+ * being changed are checked under the locks of the others and before freezes are set, so that a
+ * freeze set by another batch is either visible or serialized after this batch.
  */
 export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
   const sum = sumOf(sets);

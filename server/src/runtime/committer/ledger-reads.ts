@@ -35,7 +35,8 @@ export async function netIn(
 }
 
 /**
- * A transfer as stored. The step of one that ends a hold has the suffix `!`; `force` is not stored.
+ * A transfer as stored. The step of a transfer that posts or voids a hold has the suffix `!`; `force`
+ * is not stored.
  */
 export type StoredTransfer = Omit<TransferRow, 'transaction_id' | 'force'>;
 

@@ -88,12 +88,12 @@ const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8', 'boo
  * every single transfer, not only at the end.
  */
 export const POST_BALANCES = statement(
-  `with done as (update ledger_accounts t set balance = t.balance + x.net, held = t.held + x.hold
+  `with changed as (update ledger_accounts t set balance = t.balance + x.net, held = t.held + x.hold
       from ${unnest(EFFECT_TYPES, EFFECT_NAMES)}
       where t.id = x.id and t.currency = x.currency
         and (t.floor is null or t.balance - t.held + x.low >= t.floor)
         and not (x.guarded and t.frozen) returning 1)
-    select batch_guard(count(*) = cardinality($1), 'balance') from done`,
+    select batch_guard(count(*) = cardinality($1), 'balance') from changed`,
   EFFECT_TYPES,
 );
 
@@ -102,11 +102,11 @@ const FREEZE_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
 
 /** Parameters: id, frozen, required balance and held; null accepts any amount. */
 export const SET_FREEZES = statement(
-  `with done as (update ledger_accounts t set frozen = x.frozen
+  `with changed as (update ledger_accounts t set frozen = x.frozen
       from ${unnest(FREEZE_TYPES, FREEZE_NAMES)}
       where t.id = x.id and t.balance = coalesce(x.balance, t.balance)
         and t.held = coalesce(x.held, t.held) returning 1)
-    select batch_guard(count(*) = cardinality($1), 'freeze') from done`,
+    select batch_guard(count(*) = cardinality($1), 'freeze') from changed`,
   FREEZE_TYPES,
 );
 
@@ -140,15 +140,15 @@ export const INSERT_EVENTS = statement(
  * of a sandbox platform. Returns each account with the sum of its postings and holds.
  */
 export const ERASE_TRANSFERS = statement(
-  `with gone as (delete from ledger_transfers where transaction_id = any($1::text[])
+  `with erased as (delete from ledger_transfers where transaction_id = any($1::text[])
       returning debit, credit, phase, amount),
-    moved as (
+    effects as (
       select debit as id, case when phase in ('posted', 'post') then -amount else 0 end as balance,
         case phase when 'pending' then amount when 'posted' then 0 else -amount end as held
-        from gone
+        from erased
       union all
-      select credit, case when phase in ('posted', 'post') then amount else 0 end, 0 from gone)
-    select id, sum(balance)::text, sum(held)::text from moved group by id`,
+      select credit, case when phase in ('posted', 'post') then amount else 0 end, 0 from erased)
+    select id, sum(balance)::text, sum(held)::text from effects group by id`,
   ['text'],
 );
 

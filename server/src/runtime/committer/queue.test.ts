@@ -19,13 +19,13 @@ const unitOf = (parts: Partial<ChangeSet>) =>
     () => undefined,
   );
 
-const changesOf = (...ids: string[]) =>
+const updateUnit = (...ids: string[]) =>
   unitOf({ updates: ids.map((id) => updateThing(thingRow(id), {})) });
-const requiring = (...ids: string[]) =>
+const requireUnit = (...ids: string[]) =>
   unitOf({ requires: ids.map((id) => thingAt(thingRow(id))) });
-const keyed = (id: string) => unitOf({ inserts: [{ table: clientKeys, row: { id } }] });
+const insertKeyUnit = (id: string) => unitOf({ inserts: [{ table: clientKeys, row: { id } }] });
 
-function filled(units: readonly Unit[]) {
+function queueOf(units: readonly Unit[]) {
   const queue = createQueue();
   units.forEach(queue.push);
   return queue;
@@ -33,8 +33,13 @@ function filled(units: readonly Unit[]) {
 
 describe('createQueue', () => {
   it('separates change sets that change the same row or insert the same key', () => {
-    const [a, b, c, d] = [changesOf('1'), changesOf('1', '2'), keyed('k'), keyed('k')];
-    const queue = filled([a, b, c, d]);
+    const [a, b, c, d] = [
+      updateUnit('1'),
+      updateUnit('1', '2'),
+      insertKeyUnit('k'),
+      insertKeyUnit('k'),
+    ];
+    const queue = queueOf([a, b, c, d]);
     expect(queue.take(10)).toEqual([a, c]);
     expect(queue.take(10)).toEqual([]);
     queue.release(a);
@@ -45,8 +50,8 @@ describe('createQueue', () => {
   });
 
   it('allows many readers of a row, but no concurrent writer', () => {
-    const [a, b, c, d] = [requiring('1'), requiring('1'), changesOf('1'), requiring('1')];
-    const queue = filled([a, b, c, d]);
+    const [a, b, c, d] = [requireUnit('1'), requireUnit('1'), updateUnit('1'), requireUnit('1')];
+    const queue = queueOf([a, b, c, d]);
     expect(queue.take(10)).toEqual([a, b, d]);
     queue.release(a);
     queue.release(b);
@@ -56,13 +61,13 @@ describe('createQueue', () => {
   });
 
   it('allows rows of different tables to share an ID', () => {
-    const queue = filled([changesOf('1'), keyed('1')]);
+    const queue = queueOf([updateUnit('1'), insertKeyUnit('1')]);
     expect(queue.take(10)).toHaveLength(2);
   });
 
   it('returns unsent change sets to the front', () => {
-    const [a, b, c] = [changesOf('1'), changesOf('2'), changesOf('3')];
-    const queue = filled([a, b, c]);
+    const [a, b, c] = [updateUnit('1'), updateUnit('2'), updateUnit('3')];
+    const queue = queueOf([a, b, c]);
     const batch = queue.take(2);
     queue.returnToFront(batch);
     expect(queue.take(10)).toEqual([a, b, c]);
@@ -151,7 +156,7 @@ describe('createUnit', () => {
       requires: [thingAt(row), thingAt(newer)],
     });
     expect(unit.set.requires).toEqual([thingAt(row)]);
-    const queue = filled([unit, changesOf('1')]);
+    const queue = queueOf([unit, updateUnit('1')]);
     expect(queue.take(10)).toEqual([unit]);
     expect(queue.take(10)).toEqual([]);
     queue.release(unit);

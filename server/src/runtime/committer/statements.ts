@@ -51,7 +51,7 @@ export const insertInto = derived((table) => {
 
 interface UpdateStatement {
   statement: Statement;
-  /** The columns it takes after id and version. */
+  /** Columns that the statement takes after id and version. */
   names: readonly string[];
 }
 
@@ -79,10 +79,10 @@ function updateStatement(table: Table, names: readonly string[]): Statement {
   const types = ['text', 'int4', ...typesOf(table, names)] as ColumnType[];
   const sets = names.map((name) => `${quote(name)} = ${cast(table, name)}`);
   return statement(
-    `with done as (update ${quote(table.name)} t set ${[...sets, 'version = t.version + 1'].join(', ')}
+    `with changed as (update ${quote(table.name)} t set ${[...sets, 'version = t.version + 1'].join(', ')}
       from ${unnest(types, ['id', 'version', ...names])}
       where t.id = x.id and t.version = x.version returning 1)
-    select batch_guard(count(*) = cardinality($1), 'version') from done`,
+    select batch_guard(count(*) = cardinality($1), 'version') from changed`,
     types,
   );
 }
@@ -91,9 +91,9 @@ function updateStatement(table: Table, names: readonly string[]): Statement {
 export const deleteFrom = derived((table) => {
   const types: ColumnType[] = ['text', 'int4'];
   return statement(
-    `with done as (delete from ${quote(table.name)} t
+    `with changed as (delete from ${quote(table.name)} t
       using ${unnest(types, ['id', 'version'])} where t.id = x.id and t.version = x.version returning 1)
-    select batch_guard(count(*) = cardinality($1), 'version') from done`,
+    select batch_guard(count(*) = cardinality($1), 'version') from changed`,
     types,
   );
 });

@@ -68,7 +68,7 @@ export function identityProviderOf(
   };
 }
 
-/** The problem of settings of which some are absent. */
+/** The problem if only some of the settings are present. */
 export function identityProviderProblem(values: ReadonlyMap<string, string>): string | undefined {
   const isSet = (name: string) => values.has(`${PREFIX}${name}`);
   const isAny = [...REQUIRED, 'CLIENT_SECRET', 'GROUPS'].some(isSet);

@@ -1,6 +1,6 @@
-// Returns memory that is not needed while the process is idle. V8 keeps the heap at the size that it
-// had under load or during the start, the young generation above all, and collects rarely when idle:
-// an idle process would hold 50 MB that it never uses, and after a burst 190 MB.
+// Returns unused memory to the operating system while the process is idle. V8 keeps the heap at the
+// size that it had under load or during the start, in particular the young generation, and collects
+// rarely when idle. An idle process would hold 50 MB of unused memory, and 190 MB after a burst.
 import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
 import vm from 'node:vm';
@@ -12,9 +12,9 @@ import vm from 'node:vm';
 const PERIOD_MS = 6_000;
 /** Share of the event loop below which a period is idle. */
 const IDLE_UTILIZATION = 0.05;
-/** Unused bytes that are worth a collection, which blocks the process for 30 to 60 ms. */
+/** Minimum unused bytes for a collection, which blocks the process for 30 to 60 ms. */
 const MIN_UNUSED_BYTES = 10 * 2 ** 20;
-/** The first collection of an idle time prepares, the second shrinks. */
+/** The first collection of an idle period prepares the heap, the second shrinks it. */
 const MAX_COLLECTIONS = 3;
 
 /** The result of one observation. */
@@ -25,7 +25,7 @@ interface Observation {
   unused: number;
 }
 
-/** Decides after each period whether to collect: a few times in an idle time, never in a busy one. */
+/** Decides after each period whether to collect: a few times in an idle period, never in a busy one. */
 export function createIdleCollector(collect: () => void) {
   let collections = 0;
   return ({ utilization, unused }: Observation): void => {

@@ -1,5 +1,5 @@
 // HTTP requests that may be sent twice, such as webhook deliveries, whose receivers detect a
-// repeated id. They use undici, which costs half the processor time of node's own client but does
+// repeated id. They use undici, which costs half the processor time of  the client of Node.js but does
 // not show whether a connection was used before. A request is sent once more if its connection
 // broke before the response and the receiver may have closed it as idle.
 import type { LookupFunction } from 'node:net';

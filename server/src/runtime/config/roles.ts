@@ -1,5 +1,5 @@
 // The work that a server process can do. Processes of one installation share only the database, so
-// each role can run in any number of processes, together or apart.
+// each role can run in any number of processes.
 import { listOf } from '../../kernel/settings.ts';
 
 export const ROLES = ['api', 'jobs', 'deliver'] as const;

@@ -1,7 +1,7 @@
 // Location of the checkout or of the release, which has the same paths. Files read at run time
 // (migrations, examples, the site) are not part of a bundle, so code must find them both from
 // `server/src` and from a bundle in `server/dist`. Both are below the folder that contains
-// `server/migrations`: walk up to it.
+// `server/migrations`, which is found by a search of the parent folders.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ export const RELEASE_FILE = 'release.json';
 export const isRelease = (): boolean => existsSync(path.join(projectRoot(), RELEASE_FILE));
 
 /**
- * Where relative paths of settings start: at the checkout; with a release, which the next one
- * replaces, at the working folder.
+ * Base folder of relative paths in settings: the checkout, or for a release the working folder,
+ * because the next release replaces the folder of this one.
  */
 export const settingsFolder = (): string => (isRelease() ? process.cwd() : projectRoot());

@@ -1,6 +1,6 @@
-// The server's own settings, one row each: environment variable, flag, default, validation and
-// help. Those of connectors are in the connectors' schemas (`connectors/connector.ts`); `config.ts`
-// of the composition reads both.
+// Settings of the server, one row each: environment variable, flag, default, validation and help.
+// Those of connectors are in the connectors' schemas (`connectors/connector.ts`); `config.ts` of the
+// composition reads both.
 import { isIP } from 'node:net';
 import { databaseUrlProblem } from '../../kernel/net/database-url.ts';
 import {
@@ -15,7 +15,10 @@ import { LEVELS } from '../observability/log.ts';
 import { groupRolesProblem } from './identity-provider.ts';
 import { ROLES, rolesProblem } from './roles.ts';
 
-/** Long enough for the owner to read the notifications; short enough for the user who waits. */
+/**
+ * Long enough for the owner to react to the notifications, and short enough for a user without
+ * access.
+ */
 function recoveryProblem(text: string): string | undefined {
   const isValid = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
   return problemUnless(isValid, 'must be a number of hours from 24 to 720');
@@ -270,7 +273,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'archive-retention',
     fallback: String(RETENTION_DAYS.archives),
     value: 'DAYS',
-    help: 'days for which removed events and requests are archived, 365 to 9999; 0: not at all',
+    help: 'days for which removed events and requests are archived, 365 to 9999; 0: no archive',
     validate: archiveProblem,
   },
   {

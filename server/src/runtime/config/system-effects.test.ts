@@ -113,7 +113,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect((await send()).body).toBe('ok');
   });
 
-  it('sends nothing twice if a fresh connection breaks', async () => {
+  it('sends nothing twice if a new connection breaks', async () => {
     let calls = 0;
     const [, url] = await listen(
       http.createServer((request) => {
@@ -136,7 +136,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect(reply.body).toBe('x'.repeat(600) + 'y'.repeat(400));
   });
 
-  it('times out on a receiver that never responds, sends slowly or stops half way', async () => {
+  it('times out on a receiver that never responds, sends slowly or stops before the end', async () => {
     const silent = await listen(net.createServer());
     const slowServer = await listen(
       http.createServer((_request, response) => {
@@ -156,7 +156,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect(await codeOf(effects.http(requestTo(truncatingServer[1], patient)))).toBe('ECONNRESET');
   });
 
-  it('survives invalid HTTP, an unrequested upgrade and endless headers', async () => {
+  it('rejects invalid HTTP, an unrequested upgrade and headers that are too long', async () => {
     const responses = [
       'SSH-2.0-OpenSSH_9.9\r\n',
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',

@@ -1,5 +1,5 @@
 // The production `Effects`: the machine's clock, its random generator and the network. Requests use
-// node's own client because addresses must be checked when connecting: a name is resolved once,
+// the client of Node.js because addresses must be checked when connecting: a name is resolved once,
 // every address must be allowed, and the connection uses exactly those addresses, so a different
 // second response of a name server (rebinding) has no effect.
 import { randomBytes } from 'node:crypto';
@@ -31,17 +31,18 @@ interface SystemEffectsOptions {
 /** Sockets to one receiver, and to all, for each of the two kinds of request. */
 const MAX_SOCKETS_PER_HOST = 256;
 const MAX_SOCKETS = 2_048;
-/** Shorter than the five seconds after which node's own servers close an idle connection. */
+/** Shorter than the five seconds after which servers of Node.js close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const RESOLVE_TIMEOUT_MS = 3_000;
 /**
- * Random bytes fetched at once: one system call per request would cost more than generating the id.
+ * Random bytes fetched in one system call: a call for each request would cost more than generating
+ * the id.
  */
 const POOL_BYTES = 8_192;
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-/** Both families, queried directly: the system's resolver has four threads in all. */
+/** Both families, queried directly: the resolver of the system has only four threads. */
 async function resolvePublic(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: 2 });
   const responses = await Promise.allSettled([

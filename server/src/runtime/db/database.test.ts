@@ -279,7 +279,7 @@ describe('page', () => {
       }
     });
 
-    it('ends a page after ten thousand rows that do not match', async () => {
+    it('stops a page after ten thousand rows that do not match', async () => {
       const query = { filters: [rank], unindexed: amountOf(1n), sort: 'desc', limit: 10 } as const;
       const first = await db.page(things, query);
       expect(first).toEqual({ rows: [], hasMore: true, nextCursor: expect.any(String) });
@@ -305,7 +305,7 @@ describe('page', () => {
       expect((await db.page(things, { ...query, filters: [rank] })).totalCount).toBeUndefined();
     });
 
-    it('combines them with a choice of indexed conditions', async () => {
+    it('combines unindexed conditions with a choice of indexed ones', async () => {
       const choice: Filter = { or: [rank, { column: 'rank', op: '=', value: 951 }] };
       const found = await walk({
         ...{ filters: [choice], unindexed: amountOf(2n), sort: 'asc', limit: 7 },
@@ -318,7 +318,7 @@ describe('page', () => {
     ['>=', [{ column: 'created_at', op: '>=', value: NOW + 8 }], ids.slice(24)],
     ['<=', [{ column: 'created_at', op: '<=', value: NOW }], ids.slice(0, 3)],
     ['in', [{ column: 'amount', op: 'in', value: [1n, 5n, 99n] }], [ids[1], ids[5]]],
-    ['in nothing', [{ column: 'id', op: 'in', value: [] }], []],
+    ['in an empty list', [{ column: 'id', op: 'in', value: [] }], []],
     ['isNull', [{ column: 'name', op: 'isNull' }], ids],
     ['= null', [{ column: 'name', op: '=', value: null }], ids],
     ['= bool', [{ column: 'flag', op: '=', value: true }], []],
@@ -348,10 +348,18 @@ describe('page', () => {
       ],
       ids.slice(0, 5),
     ],
-    ['or nothing', [{ or: [] }], []],
-    ['a zero', [{ column: 'id', op: '=', value: `${ids[0]}\u0000` }], []],
-    ['a zero in', [{ column: 'id', op: 'in', value: ['\u0000', ids[2]] }], [ids[2]]],
-    ['a far time', [{ column: 'created_at', op: '<=', value: Date.UTC(20_000, 0) }], ids],
+    ['an empty or', [{ or: [] }], []],
+    ['a NUL character', [{ column: 'id', op: '=', value: `${ids[0]}\u0000` }], []],
+    [
+      'a NUL character in a list',
+      [{ column: 'id', op: 'in', value: ['\u0000', ids[2]] }],
+      [ids[2]],
+    ],
+    [
+      'a time after year 9999',
+      [{ column: 'created_at', op: '<=', value: Date.UTC(20_000, 0) }],
+      ids,
+    ],
     ['a time before year 1', [{ column: 'created_at', op: '<=', value: Date.UTC(-1, 0) }], []],
   ] as [string, Filter[], string[]][])('filters by %s', async (_, filters, expected) => {
     const page = await db.page(things, { filters: [filter, ...filters], sort: 'asc', limit: 100 });

@@ -1,6 +1,6 @@
-// Reads. Those of one row by id are batched (reader.ts); other queries are sent to a pool. The
-// isolation level is read committed. The committer does all writes, except for a few hand-written
-// statements of loops that take leases.
+// Reads of one row by id are batched (reader.ts); other queries are sent to a pool. The isolation
+// level is read committed. The committer does all writes, except for a few hand-written statements of
+// loops that take leases.
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -70,9 +70,7 @@ interface DatabaseOptions extends Partial<ConnectionLimits> {
 
 const MAX_ROWS = 1_000;
 
-/**
- * For a `find` that must not stop at the default limit: far more rows than a single customer has.
- */
+/** Limit of a `find` that needs every matching row: far more rows than a single customer has. */
 export const UNPAGED = { limit: 100_000 } as const;
 
 /** Every matching row, oldest first; for lists that an operator reads completely. */

@@ -95,7 +95,7 @@ describe('openLane', () => {
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
   });
 
-  it('sends no statement of a message that has a misfit value', async () => {
+  it('sends no statement of a message that has a value of another type', async () => {
     const lane = await open();
     const before = await count();
     const invalid = bind(existingKeys(things), [1]);
@@ -124,7 +124,7 @@ describe('openLane', () => {
     const lane = await open();
     const before = connectCount;
     await kill();
-    // The lane may be down for less time than polling `up` would notice.
+    // The lane may be down for less time than one poll of `up` takes.
     while (connectCount === before) await sleep(5);
     expect(lane.up).toBe(true);
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);

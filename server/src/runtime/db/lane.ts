@@ -1,5 +1,5 @@
 // One connection that runs batches of statements. A batch is sent as a single message and succeeds
-// or fails as a whole: with one Sync at its end PostgreSQL runs it as one transaction, and a
+// or fails completely: with one Sync at its end PostgreSQL runs it as one transaction, and a
 // failing statement rolls back everything without another round trip. No failure can therefore
 // leave half of a batch committed. A lost connection is reopened in the background without a limit
 // of attempts. An old connection is replaced between two transactions.
@@ -201,7 +201,7 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
   const { signal } = abortController;
   let sink = createSink(65_536);
   let client: pg.Client | undefined;
-  /** Replaces the client as soon as that is in no transaction. */
+  /** Replaces the client as soon as it runs no transaction. */
   let successor: pg.Client | undefined;
   let isBusy = false;
   let isRenewing = false;

@@ -11,22 +11,22 @@ it('reads every item of all lists once, in order, regardless of how they are div
   const step = fc.integer({ min: 1, max: 7 });
   fc.assert(
     fc.property(lists, step, step, (all, limit, length) => {
-      const seen: number[] = [];
+      const received: number[] = [];
       let after = Number.POSITIVE_INFINITY;
       for (let pages = 0; pages < 500; pages++) {
         const parts = all.map((each) => {
-          const rest = each.filter((item) => item < after).sort(compare);
-          const items = rest.slice(0, length);
-          return { items, end: rest.length > length ? items.at(-1) : undefined };
+          const remaining = each.filter((item) => item < after).sort(compare);
+          const items = remaining.slice(0, length);
+          return { items, end: remaining.length > length ? items.at(-1) : undefined };
         });
         const { items, end } = mergeParts(parts, { limit, positionOf: (item) => item, compare });
         expect(items.length).toBeLessThanOrEqual(limit);
-        seen.push(...items);
+        received.push(...items);
         if (end === undefined) break;
         expect(end).toBeLessThan(after);
         after = end;
       }
-      expect(seen).toEqual([...new Set(all.flat())].sort(compare));
+      expect(received).toEqual([...new Set(all.flat())].sort(compare));
     }),
   );
 });

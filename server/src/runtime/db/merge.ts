@@ -1,10 +1,10 @@
-// One page of a few lists that have the same order, such as those of two indexes. Each list is read from
-// the same position to its own end; the page reaches as far as all of them are known.
+// One page of a few lists that have the same order, such as those of two indexes. Each list is read
+// from the same position up to a different end; the page ends at the nearest of these ends.
 
 /** A page of one list. */
 export interface Part<I, P> {
   items: readonly I[];
-  /** The last position that was read; undefined if the list has no more. */
+  /** The last position that was read; undefined at the end of the list. */
   end: P | undefined;
 }
 
@@ -20,9 +20,9 @@ export function mergeParts<I, P>(
   parts: readonly Part<I, P>[],
   { limit, positionOf, compare }: Order<I, P>,
 ): { items: I[]; end: P | undefined } {
-  // Nothing is known about a list beyond its end.
+  // Items of a list beyond its end are not loaded.
   const [end] = parts.flatMap((part) => part.end ?? []).sort(compare);
-  const known = parts
+  const loadedItems = parts
     .flatMap(({ items }) => items.map((item) => ({ item, position: positionOf(item) })))
     .filter(({ position }) => end === undefined || compare(position, end) <= 0)
     .sort((first, second) => compare(first.position, second.position))
@@ -31,7 +31,7 @@ export function mergeParts<I, P>(
       const before = all[at - 1];
       return before === undefined || compare(before.position, position) !== 0;
     });
-  const page = known.slice(0, limit);
-  const last = known.length > limit ? page.at(-1)?.position : end;
+  const page = loadedItems.slice(0, limit);
+  const last = loadedItems.length > limit ? page.at(-1)?.position : end;
   return { items: page.map(({ item }) => item), end: last };
 }

@@ -63,7 +63,7 @@ describe('migrate', () => {
     expect(await rows('select n from a')).toEqual([{ n: 1 }]);
   });
 
-  it('keeps the files before a broken one, nothing of that file, and reports its line', async () => {
+  it('keeps the files before an invalid one, rolls that file back and reports its line', async () => {
     write('0001_a.sql', 'create table a (n int)');
     write('0002_b.sql', 'insert into a values (1);\n\ninsert into nowhere values (1);');
     await expect(run()).rejects.toMatchObject({
@@ -159,7 +159,7 @@ describe('migrate', () => {
       await expect(startServer()).rejects.toThrow('0003_c.sql, which this version lacks');
     });
 
-    it('applies all migrations to a new database at once', async () => {
+    it('applies all migrations to a new database in one start', async () => {
       await server.end();
       const other = `${name}_new`;
       await execute(inject('testServer').url, `create database ${other}`);
@@ -168,7 +168,7 @@ describe('migrate', () => {
       expect(applied).toEqual(['0001_a.sql', '0002_b.sql', '0003_c.sql', '0004_d.sql']);
     });
 
-    it('lets a server that connects during a contraction wait for its end', async () => {
+    it('delays a server that connects during a contraction until it is complete', async () => {
       write('0003_c.sql', '-- contract after 0002\nselect pg_sleep(0.5)');
       await run();
       await server.end();

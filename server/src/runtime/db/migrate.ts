@@ -3,10 +3,10 @@
 // because a later change of a file would give two databases with the same version different
 // schemas.
 //
-// Versions serve side by side: a start applies expansions only, with which the previous version still
-// works. A migration with which the previous version does not work is a contraction: its file has the
-// line `-- contract after 0093`, and `railhead-server migrate --contract` applies it when every running
-// server includes that migration.
+// Two versions can serve concurrently: a start applies expansions only, which the previous version
+// supports. A migration that the previous version does not support is a contraction: its file has the
+// line `-- contract after 0093`, and `railhead-server migrate --contract` applies it when every
+// running server includes that migration.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -31,7 +31,7 @@ interface Migration {
 interface Applied {
   name: string;
   checksum: string;
-  /** Null if a version applied it that knew no contractions. */
+  /** Null if it was applied by a version without contractions. */
   phase: 'expand' | 'contract' | null;
 }
 
@@ -110,7 +110,7 @@ const lacks = (name: string) =>
     `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
   );
 
-/** The files still to apply. Throws if the history of the database differs from the files. */
+/** The files that are not applied yet. Throws if the history of the database differs from the files. */
 function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] {
   const byName = new Map(files.map((file) => [file.name, file]));
   for (const { name, checksum, phase } of applied) {
@@ -208,7 +208,7 @@ async function assertOnline(client: pg.Client, files: readonly Migration[]): Pro
 }
 
 async function applyPending(client: pg.Client, files: Migration[], now: () => Time) {
-  // Two processes may start at once; the second then has no pending migrations.
+  // Two processes may start at the same time; the second then has no pending migrations.
   await client.query('select pg_advisory_lock($1)', [LOCK]);
   await client.query(
     `create table if not exists schema_migrations (
@@ -222,8 +222,8 @@ async function applyPending(client: pg.Client, files: Migration[], now: () => Ti
     ({ contractsAfter }) => isNew || contractsAfter === undefined,
   );
   await assertOnline(client, pendingFiles);
-  // Of a new database only the last commit is flushed, and with it those before it. After a crash the
-  // next start continues from the last migration that was flushed.
+  // In a new database only the last commit is flushed, together with all commits before it. After a
+  // crash the next start continues from the last migration that was flushed.
   if (isNew) await client.query('set synchronous_commit = off');
   for (const file of pendingFiles) {
     if (file === pendingFiles.at(-1)) await client.query('reset synchronous_commit');
@@ -256,7 +256,7 @@ export async function migrate(url: string, now: () => Time, folder = FOLDER): Pr
     const applied = await readApplied(client);
     const pendingFiles = pendingMigrations(files, applied);
     const isNew = applied.length === 0;
-    // Checked without the lock first: most starts find everything applied.
+    // Checked without the lock first, because in most starts no file is pending.
     const isCurrent = !pendingFiles.some(
       ({ contractsAfter }) => isNew || contractsAfter === undefined,
     );

@@ -185,8 +185,10 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
   const choices = (filters[choiceIndex] as { or: readonly Filter[] }).or;
   const alternatives = choices.map((term) => condition(table, term, values));
   return alternatives.map((term, nth) => {
-    const others = alternatives.slice(0, nth).map((earlier) => ` and (${earlier}) is not true`);
-    return `${common} and ${term}${others.join('')}`;
+    const indexedFilters = alternatives
+      .slice(0, nth)
+      .map((earlier) => ` and (${earlier}) is not true`);
+    return `${common} and ${term}${indexedFilters.join('')}`;
   });
 }
 
@@ -311,7 +313,7 @@ const START: Position = { created_at: 0, id: '' };
 export const startOf = (cursor: string | undefined): Position =>
   cursor === undefined ? START : positionOf(cursor);
 
-/** A page of what a hand-written statement returned, which is one row more than `limit`. */
+/** A page of the rows of a hand-written statement, which returns up to one row more than `limit`. */
 export function pageOfRows<R>(
   fetched: readonly R[],
   limit: number,

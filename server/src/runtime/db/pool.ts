@@ -108,7 +108,7 @@ function removeClient(slot: Slot, client: Promise<pg.Client>): void {
   slot.connected = undefined;
 }
 
-/** Replaces a connection: it ends after its queries in flight, or after `deadlineMs`. */
+/** Replaces a connection: it is closed after its queries in flight, or after `deadlineMs`. */
 function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): void {
   removeClient(slot, client);
   client.then(
@@ -171,7 +171,7 @@ export function createPool(options: PoolOptions): Pool {
       assertConfirmed(client);
       return rows;
     } catch (error) {
-      if (isBroken(error)) retire(slot, opening, deadlineMs); // its 'end' may come later than the next query
+      if (isBroken(error)) retire(slot, opening, deadlineMs); // its `end` event may follow the next query
       throw error;
     } finally {
       slot.load--;
@@ -179,7 +179,7 @@ export function createPool(options: PoolOptions): Pool {
     }
   }
 
-  /** Closes connections that were not used lately, except the first, which is preferred. */
+  /** Closes connections without a recent query, except the first, which is preferred. */
   function closeIdle(): void {
     for (const slot of slots.slice(1)) {
       const idle = slot.load === 0 && !slot.used ? slot.client : undefined;

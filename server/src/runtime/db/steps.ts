@@ -10,7 +10,7 @@ import type { RowOf, Table } from './table.ts';
 
 export interface StepQuery {
   /**
-   * Equality filters of an index whose next columns are (created_at, id). Without any the rows of
+   * Equality filters of an index whose next columns are (created_at, id).  Without filters the rows of
    * the whole table are read in the order of their ids, which begin with the time.
    */
   scope: readonly Filter[];
@@ -160,7 +160,7 @@ export async function pageInSteps<T extends Table>(
   );
   const [only] = parts;
   if (parts.length === 1 && only) return pageTo<T>(only.rows, only.end);
-  // Nothing is known about rows beyond the nearest end of a part.
+  // Rows beyond the nearest end of a part are not loaded.
   const [end] = parts.flatMap((part) => part.end ?? []).sort(newestFirst);
   const sortedRows = parts
     .flatMap(({ rows }) => rows)

@@ -27,7 +27,7 @@ describe('streamRows', () => {
       'select n, at from numbers where n <> $1 order by n',
       [7n],
     )) {
-      // Rows written in the meantime are not visible.
+      // Rows that are written during the read are not visible.
       if (chunks++ === 0) await execute(database.url, 'insert into numbers values (99999, null)');
       expect(rows.length).toBeLessThanOrEqual(2_000);
       received.push(...rows);
@@ -43,12 +43,12 @@ describe('streamRows', () => {
     await expect(async () => {
       for await (const _ of stream('select nothing from nowhere')) break;
     }).rejects.toThrow('nowhere');
-    for await (const [row] of stream<{ left: bigint }>(
-      `select count(*) as left from pg_stat_activity
+    for await (const [row] of stream<{ connections: bigint }>(
+      `select count(*) as connections from pg_stat_activity
        where application_name = 'railhead-server export' and datname = current_database()
          and pid <> pg_backend_pid()`,
     )) {
-      expect(row?.left).toBe(0n);
+      expect(row?.connections).toBe(0n);
     }
   });
 });

@@ -80,7 +80,7 @@ interface Rows<R> {
 
 /**
  * For `rows` of a table: `rows<OutgoingRow | IncomingRow>()`. Database constraints must enforce
- * what R states.
+ * the type R.
  */
 export const rows = <R>(): Rows<R> => ({});
 

@@ -8,7 +8,7 @@ import { type Finding, failure, passed, warning } from './finding.ts';
 
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_ERROR_MS = 30_000;
-/** An older transaction that writes holds back the list of events, and vacuum. */
+/** An older transaction that writes delays the list of events, and vacuum. */
 const OLD_TRANSACTION_S = 3_600;
 /** PostgreSQL stops at 2.1 billion. */
 const OLD_XID = 1_000_000_000;
@@ -146,7 +146,7 @@ export async function checkArchive(client: pg.Client, production: boolean): Prom
   }
   const detail =
     row.age === null
-      ? 'The write-ahead log is archived; no part was complete yet.'
+      ? 'The write-ahead log is archived; no segment is complete yet.'
       : `The write-ahead log was archived ${Math.round(row.age)} s ago.`;
   return passed('backup', detail);
 }

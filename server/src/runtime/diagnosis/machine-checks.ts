@@ -105,7 +105,7 @@ function checkKeyFile(file: string): Finding {
   return passed('master-key', `${file} can be read by its owner only.`);
 }
 
-/** Settings that are valid and yet wrong in production. */
+/** Settings that are valid but unsuitable in production. */
 export function checkProductionSettings({ production, publicUrl, databaseUrl }: Settings): Finding {
   if (!production) return passed('settings', 'All settings are valid.');
   const problems = [

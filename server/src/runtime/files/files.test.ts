@@ -36,7 +36,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 const put = (content = 'hello', overrides = {}): Promise<UploadedFile> =>
   app.files.put(caller(), bytes(content), { maxBytes: 1_000_000, fileName: 'a.pdf', ...overrides });
-const keep = (file: UploadedFile) => app.operate((ctx) => attachFile(ctx, file));
+const attach = (file: UploadedFile) => app.operate((ctx) => attachFile(ctx, file));
 
 describe('a file', () => {
   it('is measured, hashed, inspected and sealed', async () => {
@@ -55,7 +55,7 @@ describe('a file', () => {
     expect(readFileSync(storedPath).includes('hello')).toBe(false);
     expect(statSync(storedPath).mode & 0o777).toBe(0o600);
     expect(statSync(app.filesFolder).mode & 0o077).toBe(0);
-    await keep(file);
+    await attach(file);
     expect(await rowOf(file)).toMatchObject({ state: 'KEPT', size: 5n, sha256: file.sha256 });
     expect((await readAll(app.files.read(file))).toString()).toBe('hello');
     expect((await readAll(app.files.read(file, 2))).toString()).toBe('llo');
@@ -79,7 +79,7 @@ describe('a file', () => {
 
   it('remains after it was attached, and is removed after it was dropped', async () => {
     const file = await put();
-    await keep(file);
+    await attach(file);
     await app.advance(48 * HOUR);
     expect(inStorage()).toContain(objectOf(file));
     await app.operate((ctx) => deleteFile(ctx, file.id));
@@ -94,14 +94,14 @@ describe('a file', () => {
     const file = await put();
     const other = app.operate((ctx) => attachFile(ctx, file), app.other);
     await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await keep(file);
+    await attach(file);
     await app.operate((ctx) => deleteFile(ctx, file.id), app.other);
     expect(await rowOf(file)).toMatchObject({ state: 'KEPT' });
   });
 
   it('is not discarded once it is attached', async () => {
     const file = await put();
-    await keep(file);
+    await attach(file);
     await app.files.discard(caller(), file.id);
     await app.settle();
     expect((await readAll(app.files.read(file))).toString()).toBe('hello');
@@ -124,11 +124,11 @@ describe('storage', () => {
   it('contains no part of a file whose source fails', async () => {
     async function* brokenSource() {
       yield Buffer.alloc(100_000);
-      throw new Error('the client is gone');
+      throw new Error('the client has disconnected');
     }
     const before = inStorage();
     await expect(app.files.put(caller(), brokenSource(), { maxBytes: 1e6 })).rejects.toThrow(
-      'is gone',
+      'disconnected',
     );
     await app.settle();
     expect(inStorage()).toEqual(before);
@@ -139,13 +139,13 @@ describe('storage', () => {
     await app.files.discard(caller(), file.id);
     await app.settle();
     expect(inStorage()).not.toContain(objectOf(file));
-    await expect(keep(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(attach(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('contains no file whose process ends between upload and commit', async () => {
+  it('contains no file whose process exits between upload and commit', async () => {
     const file = await put();
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
-    // The process that uploaded it has ended; the file can be attached for an hour.
+    // The process that uploaded it has exited; the file can be attached for an hour.
     await app.advance(HOUR / 2);
     expect(inStorage()).toContain(objectOf(file));
     await app.advance(HOUR);
@@ -154,7 +154,7 @@ describe('storage', () => {
     expect(await rowOf(file)).toBeUndefined();
   });
 
-  it('contains no part of a file whose process ends during the upload', async () => {
+  it('contains no part of a file whose process exits during the upload', async () => {
     let reachPause = () => {};
     const paused = new Promise<void>((resolve) => {
       reachPause = resolve;
@@ -178,15 +178,15 @@ describe('storage', () => {
   });
 
   it('contains no file after it failed, and the client can retry', async () => {
-    const real = folderStorage(app.filesFolder);
-    const failing = createFiles(app.runtime, {
-      ...real,
+    const originalStorage = folderStorage(app.filesFolder);
+    const failingFiles = createFiles(app.runtime, {
+      ...originalStorage,
       async put(name, source) {
-        await real.put(name, source);
+        await originalStorage.put(name, source);
         throw new Error('no answer');
       },
     });
-    const putting = failing.put(caller(), bytes('hello'), { maxBytes: 10 });
+    const putting = failingFiles.put(caller(), bytes('hello'), { maxBytes: 10 });
     await expect(putting).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 5 });
     const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
     await app.advance(HOUR);
@@ -196,19 +196,19 @@ describe('storage', () => {
   });
 
   it('contains no file if it is slower than the sweep', async () => {
-    const real = folderStorage(app.filesFolder);
-    const slow = createFiles(app.runtime, {
-      ...real,
+    const originalStorage = folderStorage(app.filesFolder);
+    const slowFiles = createFiles(app.runtime, {
+      ...originalStorage,
       async put(name, source) {
         await app.advance(HOUR);
         await app.advance(60_000);
-        await real.put(name, source);
+        await originalStorage.put(name, source);
       },
     });
-    const file = await slow.put(caller(), bytes('hello'), { maxBytes: 10 });
-    await expect(keep(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const file = await slowFiles.put(caller(), bytes('hello'), { maxBytes: 10 });
+    await expect(attach(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(inStorage()).toContain(objectOf(file));
-    await slow.discard(caller(), file.id);
+    await slowFiles.discard(caller(), file.id);
     expect(inStorage()).not.toContain(objectOf(file));
   });
 

@@ -28,7 +28,7 @@ export const fileStates = stateTable<FileState, 'keep' | 'drop'>('File', {
   GONE: {},
 });
 
-/** A row is deleted only after storage has deleted its object, so that no object remains unnoticed. */
+/** A row is deleted only after storage has deleted its object, so that every object has a row. */
 export const files = table(
   'files',
   {

@@ -91,7 +91,7 @@ describe('claim', () => {
     expect(rounds.map(({ hasMore }) => hasMore)).toEqual([true, true, true]);
   });
 
-  it('frees slots as jobs end', async () => {
+  it('frees slots as jobs complete', async () => {
     await due('sms', 'a', 40);
     const { claim, slots } = claimer();
     const { jobs } = await claim();

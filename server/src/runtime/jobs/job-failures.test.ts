@@ -1,5 +1,5 @@
-// Failed jobs: a failed attempt, a hanging job, a job that ends its process, an open circuit; and
-// the stored error text.
+// Failed jobs: a failed attempt, a hanging job, a job that terminates its process, an open circuit;
+// and the stored error text.
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -59,9 +59,9 @@ describe('job', () => {
 
   it('stores its last error and waits after a failure', async () => {
     const id = await staged();
-    await workerWith(failing(new Error('no way'))).runDue();
+    await workerWith(failing(new Error('no connection'))).runDue();
     expect(await readJob(id)).toMatchObject({
-      ...{ state: 'queued', attempts: 1, last_error: 'no way' },
+      ...{ state: 'queued', attempts: 1, last_error: 'no connection' },
       ...{ failed_at: app.effects.now(), due_at: app.effects.now() + 2_000 },
     });
   });
@@ -135,7 +135,7 @@ describe('job', () => {
     expect((await app.events()).some(({ subject }) => subject === 'late')).toBe(false);
   });
 
-  it('is dead after its attempts if it ends its process each time', async () => {
+  it('is dead after its attempts if it terminates its process each time', async () => {
     const id = await staged();
     await app.runtime.db.query('update jobs set attempts = 20 where id = $1', [id]);
     let runs = 0;

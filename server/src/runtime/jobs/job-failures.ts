@@ -25,8 +25,8 @@ const MAX_ERROR = 300;
 const JITTER_MS = 10_000;
 
 /**
- * The state is checked because a failure of a run that an operator has canceled in the meantime would
- * requeue the job.
+ * The state is checked because a failure of a run that an operator has canceled would requeue the
+ * job.
  */
 const FAIL = `update jobs set state = $3, due_at = $4, clock_due_at = $7, last_error = $5,
     failed_at = $6

@@ -39,7 +39,7 @@ describe('job gauges', () => {
     expect(await gauges('running')).toEqual({});
   });
 
-  it('are read at most once every few seconds, and show ended kinds as zero', async () => {
+  it('are read at most once every few seconds, and show kinds without jobs as zero', async () => {
     await client.query('delete from jobs');
     expect(await gauges('queued')).toEqual({ a: 5, b: 4, c: 0 });
     app.effects.set(app.effects.now() + 5_000);

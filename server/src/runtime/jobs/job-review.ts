@@ -54,7 +54,7 @@ const presentJob = (row: Job, now: Time) => {
   };
 };
 
-const presentCancelled = (row: Cancellation) => ({
+const presentCancellation = (row: Cancellation) => ({
   jobId: row.id,
   kind: row.kind,
   state: 'cancelled' as ReviewState,
@@ -67,7 +67,7 @@ const presentCancelled = (row: Cancellation) => ({
 });
 
 /** A job, or the record of a canceled one. */
-export type JobSummary = ReturnType<typeof presentJob> | ReturnType<typeof presentCancelled>;
+export type JobSummary = ReturnType<typeof presentJob> | ReturnType<typeof presentCancellation>;
 
 export const JOB_STATES = ['queued', 'running', 'dead', 'cancelled'] as const;
 type ReviewState = (typeof JOB_STATES)[number];
@@ -118,7 +118,7 @@ async function placedJobs(
       where ${WHERE} and $4::timestamptz is not null and ${afterCursor('created_at', true)}
       order by created_at desc, id limit $3`;
     const rows = await db.query<Cancellation>(sql, values);
-    return rows.map((row) => ({ job: presentCancelled(row), at: row.created_at }));
+    return rows.map((row) => ({ job: presentCancellation(row), at: row.created_at }));
   }
   const condition = CONDITIONS[state ?? ''] ?? '$4::timestamptz is not null';
   const isDead = state === 'dead';
@@ -183,7 +183,7 @@ export async function readJob({ db, effects }: Runtime, id: string): Promise<Job
   if (row) return presentJob(row, effects.now());
   const cancelled = await db.read(cancellations, id);
   if (!cancelled) throw noJob();
-  return presentCancelled(cancelled);
+  return presentCancellation(cancelled);
 }
 
 const DEAD_OF = `select id from jobs where state = 'dead' and kind = $1 and failed_at <= $2
@@ -236,5 +236,5 @@ export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
     reason,
     created_at: ctx.now,
   };
-  return presentCancelled(ctx.insert(cancellations, { id, ...stored }));
+  return presentCancellation(ctx.insert(cancellations, { id, ...stored }));
 }

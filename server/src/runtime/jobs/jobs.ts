@@ -76,7 +76,7 @@ export interface Worker {
   /** Runs a claimed job and records its result; never rejects. */
   run(job: Job): Promise<void>;
   /**
-   * Runs one round of due jobs, as far as slots are free, and of sweeps; returns the amount of work
+   * Runs one round of due jobs, limited by free slots, and of sweeps; returns the amount of work
    * done.
    */
   runDue(): Promise<number>;
@@ -113,7 +113,7 @@ function within<R>(ms: number, work: Promise<R>): Promise<R> {
 async function finish(runtime: Runtime, job: Job, result: Result): Promise<void> {
   await operate(runtime, result.caller, async (ctx) => {
     const row = await ctx.read(jobs, job.id);
-    if (!row || row.version !== job.version) return; // another worker took it over
+    if (!row || row.version !== job.version) return; // another worker has claimed the job
     await result.stage(ctx);
     ctx.remove(jobs, row);
   });
@@ -155,7 +155,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let stopped = true;
 
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
-    // An attempt that ended with its process, including the last one, was not recorded.
+    // An attempt whose process exited, including the last one, was not recorded.
     if (job.attempts > (maxAttempts ?? MAX_ATTEMPTS)) {
       throw new Error('the process ended while the job was running');
     }
@@ -183,7 +183,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Runs a claimed job; it counts as running in the meantime. */
+  /** Runs a claimed job; it counts as running until it settles. */
   function begin(job: Job): Promise<void> {
     const work = runOne(job)
       .catch((error: unknown) =>

@@ -76,7 +76,7 @@ describe('readiness', () => {
     expect(await servingOn(database.url, { hasLane: () => false }).check()).not.toBe('ready');
   });
 
-  it('reports an unreachable database and recovers when it returns', async () => {
+  it('reports an unreachable database and recovers when it is reachable again', async () => {
     const missing = new URL(database.url);
     missing.port = '1';
     missing.searchParams.delete('host');

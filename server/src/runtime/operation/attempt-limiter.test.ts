@@ -57,7 +57,7 @@ describe('attempts', () => {
     expect(await attempt('two')).toBe(30);
   });
 
-  it('that are rejected do not count, and checking does not either', async () => {
+  it('are counted only if accepted, and checks are not counted', async () => {
     const check = () => retryAfterOf((ctx) => checkAttempts(ctx, 'four', RULES));
     expect(await check()).toBe(0);
     expect(await check()).toBe(0);

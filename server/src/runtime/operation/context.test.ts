@@ -181,7 +181,7 @@ describe('attempt', () => {
   it('keeps its work if it succeeds, and is retried if an account cannot pay or accept it', async () => {
     const ctx = context();
     ctx.transfer({ ...step, step: 's', debit: 'before' });
-    const done = await ctx.attempt(async () => {
+    const result = await ctx.attempt(async () => {
       ctx.hold({ ...step, step: 't' });
       ctx.transfer({
         ...step,
@@ -192,14 +192,14 @@ describe('attempt', () => {
       });
       return 'done';
     });
-    expect(done).toBe('done');
+    expect(result).toBe('done');
     expect(ctx.set.transfers).toHaveLength(3);
     expect([...ctx.retryAccounts].sort()).toEqual(['a', 'b', 'count']);
   });
 
   it('rethrows an error that is not a fault', async () => {
-    const broken = context().attempt(() => Promise.reject(new TypeError('a bug')));
-    await expect(broken).rejects.toThrow('a bug');
+    const failing = context().attempt(() => Promise.reject(new TypeError('a bug')));
+    await expect(failing).rejects.toThrow('a bug');
   });
 });
 
@@ -209,7 +209,7 @@ describe('emit', () => {
   const dataOf = (ctx: Ctx) =>
     ctx.set.events.map(({ data, base_id }) => [JSON.parse(unpackJson(data)), base_id ?? null]);
 
-  it('stores only what differs from the first event about a resource', () => {
+  it('stores only differences from the first event about a resource', () => {
     const ctx = context();
     emit(ctx, { note, status: 'NEW' });
     emit(ctx, { note, status: 'NEW' }, 'two');
@@ -248,24 +248,24 @@ describe('emitVersion', () => {
     const first = context(db);
     emit(first, 1);
     emit(first, 1);
-    const whole = '{"text":"first"}';
+    const fullData = '{"text":"first"}';
     expect(dataOf(first)).toEqual([
-      [whole, null],
-      [whole, null],
+      [fullData, null],
+      [fullData, null],
     ]);
     rememberEvents(db, first.set);
     const next = context(db);
     emit(next, 1, 'not rendered');
     expect(dataOf(next)).toEqual([['{}', first.set.events[1]?.id]]);
     expect(next.set.events[0]?.account).toBe('account');
-    // It refers to another itself.
+    // This event refers to another event.
     rememberEvents(db, next.set);
     const last = context(db);
     emit(last, 1);
     expect(dataOf(last)).toEqual(dataOf(next));
   });
 
-  it('is stored whole for another version, event, row, creation or database', () => {
+  it('is stored completely for another version, event, row, creation or database', () => {
     const db = {} as Database;
     const first = context(db);
     emit(first, 1);

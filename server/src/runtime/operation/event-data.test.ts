@@ -1,7 +1,7 @@
 // Differences between stored events, and their restored data.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventChanges, wholeEventData } from './event-data.ts';
+import { completeEventData, eventChanges } from './event-data.ts';
 import { packJson } from './stored-json.ts';
 
 const padding = 'x'.repeat(300);
@@ -16,7 +16,7 @@ describe('eventChanges', () => {
       status: 'COMPLETED',
       settledAt: '2026-01-05T09:00:00.000Z',
     });
-    expect(JSON.parse(wholeEventData(changes as string, JSON.stringify(base)))).toEqual(data);
+    expect(JSON.parse(completeEventData(changes as string, JSON.stringify(base)))).toEqual(data);
   });
 
   it('is absent if a field of the base is missing', () => {
@@ -37,32 +37,32 @@ describe('eventChanges', () => {
         const data = { ...from, ...more };
         const changes = eventChanges(from, data, JSON.stringify(data));
         if (changes === undefined) return;
-        const whole = wholeEventData(changes, JSON.stringify(from));
-        expect(JSON.parse(whole)).toEqual(JSON.parse(JSON.stringify(data)));
+        const complete = completeEventData(changes, JSON.stringify(from));
+        expect(JSON.parse(complete)).toEqual(JSON.parse(JSON.stringify(data)));
       }),
     );
   });
 });
 
-describe('wholeEventData', () => {
-  it('is empty if the event, or the event that it refers to, is erased', () => {
-    expect(wholeEventData('', '{"a":1}')).toBe('');
-    expect(wholeEventData('{"a":1}', '')).toBe('');
+describe('completeEventData', () => {
+  it('returns an empty text if the event, or the event that it refers to, is erased', () => {
+    expect(completeEventData('', '{"a":1}')).toBe('');
+    expect(completeEventData('{"a":1}', '')).toBe('');
   });
 
-  it('is the stored text if the event refers to no other', () => {
-    expect(wholeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
+  it('returns the stored text if the event refers to no other', () => {
+    expect(completeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
   });
 
-  it('equals the data of the other event if none of its own fields differ', () => {
-    expect(wholeEventData('{}', '{ "b": 1.0 }')).toBe('{ "b": 1.0 }');
+  it('returns the data of the other event if no field differs', () => {
+    expect(completeEventData('{}', '{ "b": 1.0 }')).toBe('{ "b": 1.0 }');
   });
 
-  it('is unpacked', () => {
+  it('unpacks the stored text', () => {
     const [first, second] = ['{"a":1,"status":"NEW"}', '{"status":"OLD","fees":1}'];
-    expect(wholeEventData(packJson(first), null)).toBe(first);
-    expect(wholeEventData('{}', packJson(first))).toBe(first);
-    expect(wholeEventData(packJson(second), packJson(first))).toBe(
+    expect(completeEventData(packJson(first), null)).toBe(first);
+    expect(completeEventData('{}', packJson(first))).toBe(first);
+    expect(completeEventData(packJson(second), packJson(first))).toBe(
       '{"a":1,"status":"OLD","fees":1}',
     );
   });

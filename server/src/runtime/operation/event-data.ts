@@ -24,7 +24,7 @@ export function customerKeyOf(customerId: string): number {
   return (hash >>> 17) ^ (hash & 0x7fff);
 }
 
-/** Shorter data is stored whole: the reference takes as many bytes. */
+/** Shorter data is stored completely: the reference takes as many bytes. */
 const MIN_SAVED_BYTES = 200;
 
 /** Whether both are the same JSON. Most fields are equal values, or the same object of a row. */
@@ -48,10 +48,10 @@ export function eventChanges(base: Fields, data: Fields, baseText: string): stri
 }
 
 /**
- * The whole data of an event as JSON text, from its own stored text and that of the event that it
+ * The complete data of an event as JSON text, from its own stored text and that of the event that it
  * refers to, if any. Empty if one of them is erased.
  */
-export function wholeEventData(data: string, base: string | null): string {
+export function completeEventData(data: string, base: string | null): string {
   if (base === null) return unpackJson(data);
   if (data === '' || base === '') return '';
   if (data === '{}') return unpackJson(base);

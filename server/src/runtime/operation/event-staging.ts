@@ -19,7 +19,7 @@ export interface DescribedRow {
   created_at: Time;
 }
 
-/** An event that stores the data of one version of a row whole. */
+/** An event with the complete data of one version of a row. */
 interface VersionEvent {
   /** Creation and version of the row. */
   version: string;
@@ -79,8 +79,8 @@ interface Staging {
   set: ChangeSet;
 }
 
-/** The first event of a subject that stores its data whole. */
-interface WholeEvent {
+/** The first event of a subject that stores its data completely. */
+interface CompleteEvent {
   /** Index in the change set. */
   at: number;
   row: EventRow;
@@ -89,7 +89,7 @@ interface WholeEvent {
 }
 
 export function eventStaging({ effects, db, vault, caller, now, ownClock, set }: Staging) {
-  const wholeEvents = new Map<string, WholeEvent>();
+  const completeEvents = new Map<string, CompleteEvent>();
 
   function stage(
     { type }: EventDefinition,
@@ -117,15 +117,15 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
 
   /** Stages only the differences if the change set has an earlier event about the resource. */
   function emitDifference(event: EventDefinition, subject: string, data: Row): void {
-    const first = wholeEvents.get(subject);
+    const first = completeEvents.get(subject);
     // A rolled-back attempt may have removed it.
     const base = first && set.events[first.at] === first.row ? first : undefined;
     const id = newId(effects, 'Webhook');
-    const isNear = base && isSameWeek(base.row.id, id);
-    const changes = isNear ? eventChanges(base.data, data, base.text) : undefined;
+    const isSamePartition = base && isSameWeek(base.row.id, id);
+    const changes = isSamePartition ? eventChanges(base.data, data, base.text) : undefined;
     const text = changes ?? JSON.stringify(data);
     const row = stage(event, subject, packJson(text), keyOfCustomer(subject, data), id);
-    if (!base) wholeEvents.set(subject, { at: set.events.length - 1, row, data, text });
+    if (!base) completeEvents.set(subject, { at: set.events.length - 1, row, data, text });
     else if (changes !== undefined) row.base_id = base.row.id;
   }
 

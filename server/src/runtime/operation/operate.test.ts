@@ -1,4 +1,4 @@
-// Running operations: results of a lost race, of insufficient funds and of endless contention.
+// Running operations: results of a lost race, of insufficient funds and of permanent contention.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

@@ -1,5 +1,5 @@
 // Runs an operation until its change set is committed: read, decide, commit, and again with fresh
-// reads if a row that it depends on has changed in the meantime. Requests, jobs and operator commands all
+// reads if a row that it depends on has changed. Requests, jobs and operator commands all
 // use it; only this module calls the committer.
 
 import { setTimeout } from 'node:timers/promises';

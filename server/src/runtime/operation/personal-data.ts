@@ -47,7 +47,7 @@ export interface PersonalTable<C = DataSubject> {
   open?(opener: Opener<C>, row: Json): Json;
   /** Effect of an erasure on the rows. */
   erasure: 'emptied' | 'removed' | { retained: string };
-  /** Condition for the rows to remove, if those are more than `rows`. */
+  /** Condition for the rows to remove; `rows` if absent. */
   removes?: string;
   /** Emptied or removed by the change set that deletes the data key, which counts `rows`. */
   atOnce?: true;
@@ -65,8 +65,8 @@ export interface PersonalData<C = DataSubject> {
    */
   subjects?: Readonly<Record<string, string>>;
   /**
-   * Stages the end of one resource that must end when its customer is deleted; returns whether there
-   * may be more.
+   * Stages the closing of one resource that must be closed when its customer is deleted; returns
+   * whether there may be more.
    */
   end?(ctx: Ctx, customerId: string): Promise<boolean>;
   /** Runs before the platform's own id of the customer is erased. */

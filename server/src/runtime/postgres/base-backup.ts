@@ -20,20 +20,20 @@ const OMITTED_FILES = new Set([
 const BASE = /^base-\d{8}T\d{6}Z$/;
 const SEGMENT = /^[0-9A-F]{24}$/;
 
-const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 function copyFile(from: string, to: string): number {
   try {
     fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
     return fs.statSync(to).size;
   } catch (error) {
-    // A table was dropped meanwhile; the log has it.
-    if (isGone(error)) return 0;
+    // A table was dropped during the copy; the log has it.
+    if (isMissing(error)) return 0;
     throw error;
   }
 }
 
-/** Copies a folder that changes meanwhile; returns its bytes. */
+/** Copies a folder that changes during the copy; returns its bytes. */
 function copyFolder(from: string, to: string, isTop = false): number {
   fs.mkdirSync(to, { mode: 0o700 });
   let bytes = 0;

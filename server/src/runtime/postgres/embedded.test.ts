@@ -44,7 +44,7 @@ const isAlive = (pid: number) => {
 
 async function waitUntilGone(pid: number): Promise<void> {
   for (let attempts = 0; isAlive(pid); attempts += 1) {
-    if (attempts > 500) throw new Error(`process ${pid} is still there`);
+    if (attempts > 500) throw new Error(`process ${pid} is still running`);
     await sleep(10);
   }
 }
@@ -69,7 +69,7 @@ async function serveElsewhere(dir: string) {
   for await (const line of createInterface({ input: child.stdout })) {
     return { child, ...(JSON.parse(line) as { url: string; pid: number }) };
   }
-  throw new Error('the other process ended');
+  throw new Error('the other process exited');
 }
 
 beforeAll(async () => {
@@ -131,14 +131,19 @@ describe('startEmbedded', () => {
     await secondDatabase.stop();
   });
 
-  it('serves two folders at once, under a path too long for a socket', async () => {
-    const deep = path.join(base, ...Array.from({ length: 8 }, () => 'a-rather-long-folder-name'));
+  it('serves two folders at the same time, under a path too long for a socket', async () => {
+    const nestedFolder = path.join(
+      base,
+      ...Array.from({ length: 8 }, () => 'a-rather-long-folder-name'),
+    );
     const databases = await Promise.all(
-      ['one', 'two'].map((name) => startEmbedded({ dir: path.join(deep, name), durable: false })),
+      ['one', 'two'].map((name) =>
+        startEmbedded({ dir: path.join(nestedFolder, name), durable: false }),
+      ),
     );
     await Promise.all(databases.map(({ url }, i) => query(url, `create table t${i} ()`)));
-    expect(await query(databases[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
-      { apart: true },
+    expect(await query(databases[0]!.url, `select to_regclass('t1') is null as separate`)).toEqual([
+      { separate: true },
     ]);
     await Promise.all(databases.map((database) => database.stop()));
   });
@@ -167,12 +172,12 @@ describe('startEmbedded', () => {
   it('one of two starts on the same new folder succeeds', async () => {
     const dir = path.join(base, 'race');
     const results = await Promise.allSettled([startEmbedded({ dir }), startEmbedded({ dir })]);
-    const won = results.filter((each) => each.status === 'fulfilled') as { value: Embedded }[];
-    expect(won).toHaveLength(1);
+    const started = results.filter((each) => each.status === 'fulfilled') as { value: Embedded }[];
+    expect(started).toHaveLength(1);
     const failure = results.find((each) => each.status === 'rejected') as PromiseRejectedResult;
     expect(failure.reason).toMatchObject({ message: expect.stringContaining('already served') });
     expect(fs.readdirSync(dir)).toEqual(['postgres']);
-    await won[0]!.value.stop();
+    await started[0]!.value.stop();
   });
 
   it('removes the remains of a killed first start', async () => {
@@ -231,7 +236,7 @@ describe('crash', () => {
     await next.stop();
   });
 
-  it('of PostgreSQL during a long query delays the next start until the query has ended', async () => {
+  it('of PostgreSQL during a long query delays the next start until the query has completed', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     const long = query(url, 'select sum(i) from generate_series(1, 15000000) i').catch(() => []);
     await waitUntilActive(url, 'select sum(i)%');

@@ -42,7 +42,7 @@ export interface Embedded {
   pid: number;
   /** Ends connections and shuts down cleanly. May be called twice. */
   stop(): Promise<void>;
-  /** Resolves with a reason if PostgreSQL ended without `stop`. */
+  /** Resolves with a reason if PostgreSQL exited without `stop`. */
   exited: Promise<string>;
 }
 
@@ -54,11 +54,11 @@ const MAX_SOCKET_PATH = 103;
 /** Timeout of a clean shutdown; after it the next start recovers from the write-ahead log. */
 const STOP_MS = 20_000;
 /**
- * How long to wait for a cluster that another process serves: an operator command ends within this
+ * Maximum wait for a cluster that another process serves: an operator command completes within this
  * time.
  */
 const BUSY_MS = 2_000;
-/** How long to wait for one that is starting or shutting down. */
+/** Maximum wait for a cluster that is starting or shutting down. */
 const CHANGE_MS = 60_000;
 /** Between two starts while children of a killed PostgreSQL still run. */
 const ORPHANS_MS = 200;
@@ -173,7 +173,7 @@ function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[
 }
 
 /**
- * Resolves with true when PostgreSQL accepts connections, and with false if it ended because
+ * Resolves with true when PostgreSQL accepts connections, and with false if it exited because
  * children of its killed predecessor still run; rejects with its last log line.
  */
 function ready(dir: string, guard: ChildProcess, log: (line: string) => void): Promise<boolean> {
@@ -203,7 +203,7 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
 
 /**
  * Starts PostgreSQL and waits until it accepts connections. After a kill of the postmaster alone its
- * children end at their next wait, at the latest when their query is done.
+ * children exit at their next wait, at the latest when their query is complete.
  */
 async function startServer(
   location: ClusterLocation,

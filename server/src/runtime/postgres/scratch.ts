@@ -1,6 +1,6 @@
-// A restored cluster that recovers the write-ahead log up to a time, and then serves this process
-// alone: over a socket in a separate folder, without an archive, and without the settings of its
-// server. It is stopped when this process ends for any reason.
+// A restored cluster that recovers the write-ahead log up to a time, and then serves only this
+// process: over a socket in a separate folder, without an archive, and without the settings of its
+// server. It is stopped when this process exits for any reason.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -80,7 +80,7 @@ function prepare(options: ScratchOptions, sockets: string, owner: RunAs | undefi
     if (!fs.existsSync(file)) fs.writeFileSync(file, '', { mode: 0o600 });
     created.push(file);
   };
-  // Debian keeps this file elsewhere.
+  // Debian stores this file in another folder.
   create('postgresql.conf');
   if (wal !== undefined || until) create('recovery.signal');
   fs.chmodSync(cluster, 0o700);
@@ -88,7 +88,7 @@ function prepare(options: ScratchOptions, sockets: string, owner: RunAs | undefi
   return ['-c', `hba_file=${access}`];
 }
 
-/** Starts the cluster and waits until the recovery has ended. */
+/** Starts the cluster and waits until the recovery is complete. */
 export async function openScratch(options: ScratchOptions): Promise<Scratch> {
   const { cluster, user, database } = options;
   const owner = ownerOf(cluster);

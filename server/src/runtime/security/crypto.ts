@@ -47,8 +47,8 @@ export function decrypt(
 
 /**
  * Seals `plaintext` for storage: `s1.<nonce>.<ciphertext and tag>`, base64url. `context` describes
- * the value and its location (a table and an id), so that a sealed value copied elsewhere does not
- * open.
+ * the value and its location (a table and an id), so that a copy at another location cannot be
+ * opened.
  */
 export function seal(
   effects: Effects,

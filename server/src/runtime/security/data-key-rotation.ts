@@ -165,14 +165,14 @@ async function* reseal(parts: RotationParts): AsyncGenerator<string> {
 
 async function* completed(parts: RotationParts): AsyncGenerator<string> {
   yield* reseal(parts);
-  // Requests that began before the new key was active may have stored more.
+  // Requests that began before the new key was active may have stored more values of earlier keys.
   await sleep(COMMIT_MS);
   yield* reseal(parts);
-  const left = await staleTexts(parts);
-  if (left.length > 0) {
-    const names = left.map(({ column, count }) => `${count} in ${column}`).join(', ');
+  const remaining = await staleTexts(parts);
+  if (remaining.length > 0) {
+    const names = remaining.map(({ column, count }) => `${count} in ${column}`).join(', ');
     throw conflict(
-      `Texts of an earlier key are left: ${names}. Repeat the command; damaged texts must be removed.`,
+      `Values of an earlier key remain: ${names}. Repeat the command. Remove damaged values.`,
     );
   }
 }
@@ -205,8 +205,8 @@ export async function* rotateDataKeys(
 }
 
 /**
- * Deletes earlier keys, and what other master keys than the configured one open. `isForced` does not
- * wait for requests that may still contain sealed values of an earlier key.
+ * Deletes earlier keys, and the keys under every master key except the configured one. `isForced`
+ * does not wait for requests that may still contain sealed values of an earlier key.
  */
 export async function* retireDataKeys(
   parts: RotationParts,
@@ -224,7 +224,7 @@ export async function* retireDataKeys(
   const retirableAt = activeFrom + RETIRE_AFTER_MS;
   if (!isForced && runtime.effects.now() < retirableAt) {
     const time = new Date(retirableAt).toISOString();
-    throw conflict(`Requests may contain texts of the earlier key until ${time}.`);
+    throw conflict(`Requests may contain values of the earlier key until ${time}.`);
   }
   yield* completed(parts);
   // Keyed hashes are derived from key 0, so it is kept.
@@ -237,7 +237,7 @@ export async function* retireDataKeys(
   await keys.read();
   const masterKeys = new Set(retired.map((row) => row.master_key));
   masterKeys.delete(id);
-  for (const each of masterKeys) yield `Master key ${each} opens nothing.`;
+  for (const each of masterKeys) yield `Master key ${each} no longer opens any key.`;
   const numbers = new Set(retired.map((row) => row.number).filter((each) => each !== latest));
   numbers.delete(0);
   for (const each of numbers) yield `Key ${each} is deleted.`;

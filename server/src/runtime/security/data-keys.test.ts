@@ -64,7 +64,7 @@ describe('a rotation', () => {
     expect(third.runtime.vault.openOwn(newText, 'place').toString()).toBe('secret');
     await expect(linesOf(retireDataKeys(third, false))).rejects.toMatchObject({ code: 'CONFLICT' });
     const retired = await linesOf(retireDataKeys(third, true));
-    expect(retired).toContain(`Master key ${masterKeyId(OLD)} opens nothing.`);
+    expect(retired).toContain(`Master key ${masterKeyId(OLD)} no longer opens any key.`);
     const url = app.databaseUrl;
     await expect(assertMasterKey(url, OLD)).rejects.toThrow(/does not open this database/);
     await expect(assertMasterKey(url, undefined)).rejects.toThrow(/is missing/);
@@ -107,7 +107,7 @@ describe('sealed columns', () => {
       .split('\n')
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .map((file) => file.replace(/^server\/src\//, ''));
-    // They seal again what others have sealed.
+    // These calls seal existing values again.
     const others = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
     expect(sealing.filter((file) => !others.includes(file)).sort()).toEqual(
       Object.keys(SEALING).sort(),

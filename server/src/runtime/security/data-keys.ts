@@ -1,7 +1,8 @@
 // The keys that seal the secrets of the installation: data keys of customers, private keys and
-// credentials. They are stored sealed under the master key, so the master key changes without touching
-// what they seal. Before the first rotation there is no row, and the master key itself is key 0. All
-// processes read the rows every second, so each has a new key long before any process seals with it.
+// credentials. They are stored sealed under the master key, so a change of the master key does not
+// change the sealed values. Before the first rotation there is no row, and the master key itself is
+// key 0. All processes read the rows every second, so each has a new key long before any process
+// seals with it.
 import { hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';
 import { contentionFault } from '../../kernel/fault.ts';

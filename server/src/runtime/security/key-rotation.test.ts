@@ -96,7 +96,7 @@ describe('rotation of signing keys', () => {
 });
 
 describe('retirement of signing keys', () => {
-  it('ends an announced pair, and the rotation with it', async () => {
+  it('retires an announced pair and cancels the rotation', async () => {
     const [active] = await sandboxKeys();
     await rotate(1);
     const [announced] = await sandboxKeys('Ed25519');
@@ -110,7 +110,7 @@ describe('retirement of signing keys', () => {
     await rotate(1);
   });
 
-  it('ends the publication of a superseded pair immediately', async () => {
+  it('stops the publication of a superseded pair immediately', async () => {
     const [earlier] = await sandboxKeys();
     await rotate(24);
     await app.advance(24 * HOUR);

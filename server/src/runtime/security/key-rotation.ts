@@ -52,7 +52,7 @@ async function stageRotation(ctx: Ctx, environment: Mode, overlapMs: number): Pr
 
 /**
  * Publishes a new pair of keys, which signs after `overlapMs`; the earlier pair remains published for
- * as long again. Throws CONFLICT while a rotation is in progress.
+ * the same period. Throws CONFLICT while a rotation is in progress.
  */
 export async function rotateSigningKeys(
   runtime: Runtime,
@@ -82,7 +82,7 @@ async function stageRetirement(ctx: Ctx, environment: Mode, number: number): Pro
 }
 
 /**
- * Ends the publication of a key and of the other key of its pair immediately. An announced pair
+ * Stops the publication of a key and of the other key of its pair immediately. An announced pair
  * never signs. Throws NOT_FOUND, and CONFLICT for an active key.
  */
 export async function retireSigningKey(runtime: Runtime, keyId: string): Promise<PublicKeyView[]> {

@@ -1,8 +1,8 @@
-// The operator's master key, which seals the keys of the installation. In production it is a setting: the
-// key, a file with it, or a command that prints it, such as the client of a key management service. In
-// development a key is generated once and kept in the data folder with its
-// database; it is written completely under another name first, so that two processes that start at
-// once use the same one.
+// The operator's master key, which seals the keys of the installation. In production it is a setting:
+// the key, a file with it, or a command that prints it, such as the client of a key management
+// service. In development a key is generated once and stored in the data folder with its database. It
+// is written completely under another name first, so that two processes that start at the same time
+// use the same key.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -95,7 +95,8 @@ function outputOf(command: string): string {
     });
   } catch (cause) {
     const { status } = cause as { status?: number | null };
-    const reason = status == null ? 'did not end in 30 s' : `failed with exit code ${status}`;
+    const reason =
+      status == null ? 'did not complete within 30 s' : `failed with exit code ${status}`;
     // Without the cause: it contains the output.
     throw masterKeyError(`The command for the master key ${reason}.`);
   }

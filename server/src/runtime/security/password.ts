@@ -1,5 +1,5 @@
-// Passwords of people: scrypt with the parameters that OWASP recommends for 32 MiB of memory. One is
-// computed at a time, so that many attempts use neither the memory nor the cores of payments.
+// Passwords of people: scrypt with the parameters that OWASP recommends for 32 MiB of memory. One
+// hash is computed at a time, so that many attempts leave memory and processor time to payments.
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Effects } from '../../kernel/effects.ts';
@@ -22,7 +22,7 @@ let waitingCount = 0;
 
 async function derived(password: string, salt: Uint8Array, cost: typeof COST): Promise<Buffer> {
   if (waitingCount >= MAX_WAITING) {
-    const reason = 'Too many people sign in by password at the moment. Try again.';
+    const reason = 'Too many sign-ins by password are in progress. Try again.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: RETRY_S });
   }
   waitingCount += 1;

@@ -1,6 +1,6 @@
 // Seals the values of a column again with the newest key of the installation. A sealed value is
 // replaced only if it is still the one that was read, and locked rows are left for the next pass,
-// so requests are neither overwritten nor made to wait.
+// so requests are neither overwritten nor delayed.
 import type { Database } from '../db/database.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { SealedColumn } from './sealed-columns.ts';
@@ -75,7 +75,7 @@ function sealedAgain(vault: Vault, column: SealedColumn, { context, text }: Row)
 
 /**
  * The next batch after the id `after`: number of values that were sealed again, and the last id,
- * which is empty at the end of the table. A sealed value that cannot be decrypted is left.
+ * which is empty at the end of the table. A sealed value that cannot be decrypted is not changed.
  */
 export async function resealBatch(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,

@@ -63,8 +63,8 @@ describe.each(SIZES)('%i bytes', (size) => {
     const text = await sealed(clear);
     const edges = SIZES.flatMap((each) => [each - 1, each, each + 1]);
     for (const from of edges.filter((each) => each >= 0 && each <= size)) {
-      const rest = await readSealed(text, { from });
-      expect(rest.equals(clear.subarray(from)), `from ${from}`).toBe(true);
+      const remaining = await readSealed(text, { from });
+      expect(remaining.equals(clear.subarray(from)), `from ${from}`).toBe(true);
     }
     await expect(readSealed(text, { from: size + 1 })).rejects.toThrow();
     await expect(readSealed(text, { from: size + CHUNK_BYTES })).rejects.toThrow();
@@ -118,8 +118,10 @@ describe('chunks', () => {
   it('pass on an error of the source', async () => {
     async function* failing() {
       yield Buffer.alloc(100_000);
-      throw new Error('the line is dead');
+      throw new Error('the connection is lost');
     }
-    await expect(readAll(sealContent(key, ID, failing()))).rejects.toThrow('the line is dead');
+    await expect(readAll(sealContent(key, ID, failing()))).rejects.toThrow(
+      'the connection is lost',
+    );
   });
 });

@@ -1,6 +1,6 @@
 // Encrypts personal data at rest. Every customer has a separate data key, sealed under a key of the
 // installation and stored with the customer; personal data is sealed under that key. Deleting the
-// key erases all of it at once, in every copy except a backup that still has the key. A sealed
+// key erases all of this data immediately, in every copy except a backup that still has the key. A sealed
 // value that a key of the installation has sealed names the key's number, so that these keys can
 // rotate. Searchable values also have a keyed hash; its key is derived from key 0 and does not
 // rotate.

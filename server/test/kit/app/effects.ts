@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { App } from '../../../src/compose.ts';
 import type { Effects, HttpRequest } from '../../../src/kernel/effects.ts';
 import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
-import { eventContext, wholeEventData } from '../../../src/runtime/operation/event-data.ts';
+import { completeEventData, eventContext } from '../../../src/runtime/operation/event-data.ts';
 import { TEST_START } from './database.ts';
 
 export interface TestEffects extends Effects {
@@ -119,7 +119,7 @@ export async function emittedEvents({ db, vault }: App['runtime']): Promise<Emit
     sealed_for: owner,
     data_key: sealed,
   }: Record<string, unknown>) => {
-    if (owner === null) return wholeEventData(data as string, base as string | null);
+    if (owner === null) return completeEventData(data as string, base as string | null);
     if (sealed === null) return 'null';
     const key = { owner: owner as string, sealed: sealed as string };
     return vault.open(key, data as string, eventContext(id as string)).toString();

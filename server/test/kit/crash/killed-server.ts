@@ -10,7 +10,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../src/runtime/config/root.ts';
-import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
+import { completeEventData } from '../../../src/runtime/operation/event-data.ts';
 import { runSeed } from '../app/effects.ts';
 import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
 import { lengthOf } from '../length.ts';
@@ -217,7 +217,7 @@ export function testKilledServer(processes: number): void {
         // Encrypted values can be decrypted by the server alone.
         if (event?.sealed) expect(reported.data).toMatchObject({ id: event.subject });
         else if (event?.balance === null)
-          expect(reported.data).toEqual(JSON.parse(wholeEventData(event.data, event.base)));
+          expect(reported.data).toEqual(JSON.parse(completeEventData(event.data, event.base)));
       }
       // The latest balance event of an account has its current balance.
       const balanceKeys = new Set(

@@ -3,7 +3,7 @@
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { PageInput } from '../../../runtime/db/paging.ts';
 import type { Files } from '../../../runtime/files/files.ts';
-import { eventContext, wholeEventData } from '../../../runtime/operation/event-data.ts';
+import { completeEventData, eventContext } from '../../../runtime/operation/event-data.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   eventsFrom,
@@ -53,7 +53,7 @@ interface StoredEvent {
 /** Event with its data as delivered. Events of an invitation can be encrypted for the inviting customer. */
 function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
   const { sealed_for: owner, data, base, base_id: _, ...rest } = row as Json & StoredEvent;
-  const fullData = wholeEventData(data, base);
+  const fullData = completeEventData(data, base);
   if (owner === null) return { ...rest, data: fullData === '' ? null : JSON.parse(fullData) };
   if (!key || key.owner !== owner || data === '') return { ...rest, data: null };
   return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };

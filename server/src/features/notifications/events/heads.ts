@@ -1,7 +1,7 @@
 // Events of several platforms together, in the order of their positions, for operators who follow them.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import { customerOf, wholeEventData } from '../../../runtime/operation/event-data.ts';
+import { completeEventData, customerOf } from '../../../runtime/operation/event-data.ts';
 import type { EventPosition } from './cursor.ts';
 
 /** An event without its data. */
@@ -43,7 +43,7 @@ export const HEADS = `select e.position, e.id, e.type, e.platform_id, e.subject,
 /** The customer of an event. Encrypted and erased data names none, but its key does. */
 function customerIn({ subject, data, base_id, base, sealed_for }: Row): string | undefined {
   if (sealed_for !== null) return sealed_for;
-  const text = wholeEventData(data, base_id === null ? null : (base ?? ''));
+  const text = completeEventData(data, base_id === null ? null : (base ?? ''));
   return customerOf(subject, text === '' ? undefined : JSON.parse(text));
 }
 

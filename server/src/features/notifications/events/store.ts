@@ -3,7 +3,7 @@
 // more. A filter by type, customer or resource is applied to the entries of the index.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import { wholeEventData } from '../../../runtime/operation/event-data.ts';
+import { completeEventData } from '../../../runtime/operation/event-data.ts';
 import type { StoredEvent } from '../webhooks/index.ts';
 import type { EventPosition } from './cursor.ts';
 
@@ -55,7 +55,7 @@ const JOINS = 'left join events b on b.id = e.base_id left join customers c on c
 const restoreRow = ({ base_id, base, ...row }: Stored): EventRow => ({
   ...row,
   // An event of an earlier version may refer to one of a removed week.
-  data: wholeEventData(row.data, base_id === null ? null : (base ?? '')),
+  data: completeEventData(row.data, base_id === null ? null : (base ?? '')),
 });
 
 /** The statement of a range, exported to test its plan. */

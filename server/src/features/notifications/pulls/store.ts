@@ -2,7 +2,7 @@
 // is acknowledged, which is recorded like an attempt.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import { wholeEventData } from '../../../runtime/operation/event-data.ts';
+import { completeEventData } from '../../../runtime/operation/event-data.ts';
 import type { EndpointKey, EventFormat } from '../endpoints/index.ts';
 import type { StoredEvent } from '../webhooks/index.ts';
 import type { PullPosition } from './cursor.ts';
@@ -61,7 +61,7 @@ export async function pullable(
 ): Promise<PullRow[]> {
   const values = [platformId, endpoint, horizon, position, eventId, limit];
   const rows = await db.query<PullRow & { base: string | null }>(PULL, values);
-  return rows.map(({ base, ...row }) => ({ ...row, data: wholeEventData(row.data, base) }));
+  return rows.map(({ base, ...row }) => ({ ...row, data: completeEventData(row.data, base) }));
 }
 
 /** `which` selects rows of the queue; `$3` is the time. */

@@ -9,7 +9,7 @@ import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { ResetRules } from '../../../runtime/committer/reset.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { statement } from '../../../runtime/db/statement.ts';
-import { wholeEventData } from '../../../runtime/operation/event-data.ts';
+import { completeEventData } from '../../../runtime/operation/event-data.ts';
 import type { EndpointKey, EventFormat } from '../endpoints/index.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
@@ -258,7 +258,7 @@ export type Stored<E> = E & { base: string | null };
 
 export const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
   ...row,
-  data: wholeEventData(row.data, row.base),
+  data: completeEventData(row.data, row.base),
 });
 
 const EARLIEST: QueuePosition = { due_at: 0, id: '' };

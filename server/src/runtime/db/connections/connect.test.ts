@@ -11,7 +11,7 @@ import { type Embedded, startEmbedded } from '../../postgres/embedded.ts';
 import { openDatabase } from '../database.ts';
 import { connectDatabase } from './connect.ts';
 
-/** A port that forwards to a database, or accepts connections and is silent. */
+/** A port that forwards to a database, or accepts connections and sends nothing. */
 async function listen(url?: string) {
   const sockets = new Set<net.Socket>();
   const target = url === undefined ? undefined : new URL(url);
@@ -49,7 +49,7 @@ describe('connectDatabase with several hosts', () => {
   let start = '';
   let end = '';
 
-  /** A cluster that recovers forever, and therefore accepts no writes. */
+  /** A cluster in permanent recovery, which therefore accepts no writes. */
   async function startStandby(): Promise<Embedded> {
     dir = fs.mkdtempSync(path.join(scratchFolder(), 'standby-'));
     await (await startEmbedded({ dir })).stop();
@@ -92,30 +92,30 @@ describe('connectDatabase with several hosts', () => {
     expect(await databaseOf(urlOf([host(), primaryPort.host]))).toBe(end.slice(1));
   });
 
-  it('skips a standby unless any host is wanted', async () => {
+  it('skips a standby unless the URL accepts any host', async () => {
     const hosts = [standbyPort.host, '127.0.0.1:1'];
     const failure = connectDatabase(urlOf(hosts, '/postgres'), { name: 'test' });
     await expect(failure).rejects.toMatchObject({
       code: '25006',
       message: expect.stringMatching(/no host of the database accepts writes: .*standby/),
     });
-    const any = urlOf(hosts, '/postgres', '?target_session_attrs=any');
-    expect(await databaseOf(any)).toBe('postgres');
-    const single = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
-    await expect(connectDatabase(single, { name: 'test' })).rejects.toMatchObject({
+    const anyHost = urlOf(hosts, '/postgres', '?target_session_attrs=any');
+    expect(await databaseOf(anyHost)).toBe('postgres');
+    const standbyOnly = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
+    await expect(connectDatabase(standbyOnly, { name: 'test' })).rejects.toMatchObject({
       code: '25006',
     });
   });
 
-  it('does not wait for a silent host, and gives up in time without another one', async () => {
+  it('tries the next host if one does not respond, and fails at the deadline without another one', async () => {
     const before = performance.now();
     await databaseOf(urlOf([silentPort.host, silentPort.host, primaryPort.host]));
     expect(performance.now() - before).toBeLessThan(3_000);
-    const unreachable = connectDatabase(urlOf([silentPort.host]), { name: 'test', timeoutMs: 200 });
-    await expect(unreachable).rejects.toThrow('timeout');
+    const pending = connectDatabase(urlOf([silentPort.host]), { name: 'test', timeoutMs: 200 });
+    await expect(pending).rejects.toThrow('timeout');
   });
 
-  it('leaves a standby unavailable and read-only in the view of clients', async () => {
+  it('is unavailable to queries and read-only to the readiness probe with a standby only', async () => {
     const url = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
     const db = openDatabase({ url });
     await expect(db.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

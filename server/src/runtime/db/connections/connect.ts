@@ -1,7 +1,7 @@
-// Opens a connection to the host that accepts writes. A host is used only after a replica has confirmed
-// a commit on it, if there is synchronous replication. A primary that came back alone, or that was
-// replaced without noticing, therefore neither accepts writes nor answers reads: rows that it recovered
-// from its own log may exist nowhere else.
+// Opens a connection to the host that accepts writes. A host is used only after a replica has
+// confirmed a commit on it, if there is synchronous replication. A primary that restarts without its
+// replicas, or that does not detect its replacement, therefore neither accepts writes nor serves
+// reads: rows that it recovered from its log may exist nowhere else.
 import pg from 'pg';
 import { readDatabaseUrl } from '../../../kernel/net/database-url.ts';
 import { CONFIRM, cancelWait, hasCanceledWait, watchWaits } from './replication.ts';
@@ -118,8 +118,8 @@ function noHost(failures: readonly Error[]): Error {
 }
 
 /**
- * The first host that can be used. They are tried in order; a host that does not respond soon competes
- * with the next ones.
+ * The first host that can be used. Hosts are tried in order; if one does not respond soon, the next
+ * one is tried concurrently.
  */
 function firstOf(hosts: readonly string[], open: (host: string) => Promise<pg.Client>) {
   return new Promise<pg.Client>((resolve, reject) => {

@@ -21,7 +21,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 export const CONNECTIONS_PER_PROCESS = 13;
 
 /**
- * Time in which a connection must respond after its statement timeout. Otherwise its host is gone, or
+ * Time in which a connection must respond after its statement timeout. Otherwise its host is lost, or
  * commits wait for a replica, where the statement timeout does not apply.
  */
 export const RESPONSE_MARGIN_MS = 10_000;
@@ -35,7 +35,10 @@ export const laneLimits = (limits: ConnectionLimits = CONNECTION_LIMITS) => ({
 const GOLDEN_RATIO = 0.618_034;
 let openedCount = process.pid;
 
-/** The age at which the next connection is replaced: no two at once, without randomness. */
+/**
+ * The age at which the next connection is replaced: different for each connection, without
+ * randomness.
+ */
 export function nextLifetime(maxAgeMs: number): number {
   openedCount += 1;
   return maxAgeMs * (0.8 + 0.2 * ((openedCount * GOLDEN_RATIO) % 1));

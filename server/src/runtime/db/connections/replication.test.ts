@@ -1,5 +1,5 @@
-// Synchronous replication without a replica: commits wait, and nothing that only the primary has is
-// acknowledged.
+// Synchronous replication without a replica: commits wait, and rows that only the primary has are
+// never acknowledged.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -84,7 +84,7 @@ describe('a primary whose commits no replica confirms', () => {
     inserts: [{ table: things, row: thingRow(id) }],
   });
 
-  it('has no outcome while the commit waits, which no statement timeout ends', async () => {
+  it('has no outcome while the commit waits, and no statement timeout applies', async () => {
     const committer = committerOf();
     await committer.commit(insertion('before'));
     await setReplicas('*');
@@ -102,7 +102,7 @@ describe('a primary whose commits no replica confirms', () => {
     await committer.close();
   });
 
-  it('has an unknown outcome if the wait is canceled, although the row is there', async () => {
+  it('has an unknown outcome if the wait is canceled, although the primary has the row', async () => {
     const committer = committerOf();
     await committer.commit(insertion('before'));
     await setReplicas('*');
@@ -156,7 +156,7 @@ describe('a primary whose commits no replica confirms', () => {
     await db.close();
   }, 30_000);
 
-  it('does not confirm what was read', async () => {
+  it('confirms rows that were read only once a replica has them', async () => {
     const db = openDatabase({ url: server.url });
     await db.confirm();
     await setReplicas('*');

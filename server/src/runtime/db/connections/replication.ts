@@ -24,12 +24,12 @@ export function watchWaits(client: pg.Client): void {
   });
 }
 
-/** Whether a commit of this connection, so far, may be on the primary only. */
+/** Whether any commit of this connection may be on the primary only. */
 export const hasCanceledWait = (client: pg.Client): boolean => canceled.has(client);
 
 /**
- * Commits nothing in a way that a replica must confirm, if there is synchronous replication. Commits
- * that became visible before are then on the replica too: it confirms positions of one log.
+ * A commit without data that a replica must confirm, if there is synchronous replication. Commits
+ * that became visible before are then on the replica too, because it confirms positions of one log.
  */
 export const CONFIRM = `select case
   when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
@@ -39,8 +39,8 @@ const CANCEL_CODE = 80_877_102;
 const CANCEL_MS = 1_000;
 
 /**
- * Cancels what a connection waits for, so that its backend ends with the connection: a backend that
- * waits for a replica does not notice a closed connection. Only for transactions without data.
+ * Cancels the wait of a connection for a replica, so that its backend exits with the connection: a
+ * waiting backend does not detect a closed connection. Only for transactions without data.
  */
 export function cancelWait(client: pg.Client): Promise<void> {
   // The types of the driver omit both numbers.

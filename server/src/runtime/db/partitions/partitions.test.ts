@@ -1,5 +1,5 @@
 // Partitions of histories: those of the next weeks, rows that arrive before their partition, and several
-// processes at once.
+// concurrent processes.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

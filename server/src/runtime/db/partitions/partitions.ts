@@ -202,15 +202,15 @@ export async function createPartitions(db: Connection, now: Time): Promise<numbe
   const existing = await listPartitions(db);
   let count = 0;
   for (const table of TABLES) {
-    const own = existing.filter((each) => each.table === table.name);
-    if (own.length === 0) continue;
+    const partitions = existing.filter((each) => each.table === table.name);
+    if (partitions.length === 0) continue;
     const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, index) => index * WEEK_MS);
     const weeks = new Set([
       ...(await weeksOfDefault(db, table)),
       ...ahead.map((each) => mondayOf(now) + each),
     ]);
     for (const monday of weeks) {
-      if (own.some(covers(monday))) continue;
+      if (partitions.some(covers(monday))) continue;
       try {
         await createPartition(db, table, monday);
         count += 1;
@@ -228,8 +228,8 @@ export async function needsPartitions(db: Queryable, now: Time): Promise<boolean
   const tables = TABLES.filter(({ name }) => existing.some((each) => each.table === name));
   const weeks = [mondayOf(now), mondayOf(now) + WEEKS_AHEAD * WEEK_MS];
   const isMissing = tables.some(({ name }) => {
-    const own = existing.filter((each) => each.table === name);
-    return weeks.some((each) => !own.some(covers(each)));
+    const partitions = existing.filter((each) => each.table === name);
+    return weeks.some((each) => !partitions.some(covers(each)));
   });
   if (isMissing || tables.length === 0) return isMissing;
   const found = tables.map(({ name }) => `exists (select from ${partition(`${name}_default`)})`);
