@@ -86,7 +86,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
     ['Incoming payments', 'incoming'],
   ],
   VASPs: [['Ownership of wallets', 'ownership']],
-  'Webhook deliveries': [['Replay what a receiver missed', 'deliveries']],
+  'Webhook deliveries': [['Replay missed events', 'deliveries']],
   'Webhook endpoints': [['Webhooks', '/concepts/webhooks']],
   Webhooks: [['Webhooks', '/concepts/webhooks']],
 };
