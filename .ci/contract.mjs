@@ -1,9 +1,9 @@
-// Holds openapi.json against the public contract: tags that are done must be whole, and no operation that
-// we serve may fall short of it. usage: node contract.mjs CHECKER OPENAPI
+// Compares openapi.json with the public contract: every tag must be complete, and every served operation must
+// conform. Usage: node contract.mjs CHECKER OPENAPI
 import { spawnSync } from 'node:child_process';
 
 const [checker, document] = process.argv.slice(2);
-const WHOLE = [
+const TAGS = [
   'Platform Configuration',
   'Customers',
   'Contact Verification',
@@ -36,21 +36,23 @@ const { stdout, error } = spawnSync(process.execPath, [checker, document, '--all
 });
 if (error) throw error;
 const lines = stdout.split('\n');
-const finding =
+const DIFFERENCE =
   /^(missing|type|enum|required)\s+((?:GET|POST|PUT|PATCH|DELETE|WEBHOOK) \S+)\s+(.*)$/;
 const unserved = new Set();
-const short = [];
+const differences = [];
 for (const line of lines) {
-  const match = finding.exec(line);
+  const match = DIFFERENCE.exec(line);
   if (!match) continue;
-  const [, kind, where, what] = match;
-  if (kind === 'missing' && /^operation /.test(what)) unserved.add(where);
-  else if (kind === 'missing' && what === 'webhook') unserved.add(where);
-  else short.push(line);
+  const [, kind, operation, detail] = match;
+  if (kind === 'missing' && /^operation /.test(detail)) unserved.add(operation);
+  else if (kind === 'missing' && detail === 'webhook') unserved.add(operation);
+  else differences.push(line);
 }
-const partial = WHOLE.filter((tag) => !lines.some((line) => line.startsWith(`whole   ${tag}:`)));
-for (const line of short) console.log(line);
-for (const tag of partial) console.log(`not whole: ${tag}`);
+const incompleteTags = TAGS.filter(
+  (tag) => !lines.some((line) => line.startsWith(`whole   ${tag}:`)),
+);
+for (const line of differences) console.log(line);
+for (const tag of incompleteTags) console.log(`incomplete tag: ${tag}`);
 console.log(lines.filter((line) => / operations and webhooks hold/.test(line)).join('\n'));
 console.log(`${unserved.size} operations and webhooks are not served`);
-process.exit(short.length || partial.length || unserved.size ? 1 : 0);
+process.exit(differences.length || incompleteTags.length || unserved.size ? 1 : 0);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Prepares a Debian or Ubuntu machine for development: the programs that tests start, the packages, and the
-# hooks of git. It can be repeated. Other systems need the same programs (CONTRIBUTING.md).
+# hooks of git. The script is idempotent. Other systems need the same programs (CONTRIBUTING.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Browser tests, guides in zsh, a rolling restart behind HAProxy, an adapter in Python, alert rules.
+# Programs for browser tests, guides in zsh, a rolling restart behind HAProxy, an adapter in Python, alert rules.
 programs=(git curl chromium zsh haproxy python3 prometheus)
 missing=()
 for program in "${programs[@]}"; do

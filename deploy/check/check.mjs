@@ -1,7 +1,7 @@
 // `npm run deploy:check`: checks the files of deploy/ without a container engine or a cluster. The Dockerfile and the
-// compose file are held against their languages and a linter, each Kubernetes resource against the types of
-// its API, where an unknown field is an error, and names that files refer to must exist. Programs of Debian
-// check their own configuration if they are installed; the output names those that are not.
+// compose file are checked by parsers and a linter, and each Kubernetes resource is compiled against the types of
+// its API, where an unknown field is an error. Names that files refer to must exist. Installed Debian programs
+// check their configuration; the output lists absent programs.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -113,22 +113,22 @@ const moduleOf = ({ apiVersion, kind }) => `kubernetes-models/${apiVersion}/${ki
 async function resourcesIn(overlay) {
   const { parse, parseAllDocuments } = await import('yaml');
   const kustomization = parse(read('kubernetes', overlay, 'kustomization.yaml'));
-  const found = [];
+  const resources = [];
   for (const name of kustomization.resources) {
     const target = path.join(overlay, name);
     if (!fs.existsSync(at('kubernetes', target))) {
       problems.push(`kubernetes/${overlay}: ${name} does not exist`);
     } else if (!name.endsWith('.yaml')) {
-      found.push(...(await resourcesIn(target)));
+      resources.push(...(await resourcesIn(target)));
     } else {
       const documents = parseAllDocuments(read('kubernetes', target), { uniqueKeys: true });
       for (const document of documents) {
         problems.push(...document.errors.map(({ message }) => `kubernetes/${target}: ${message}`));
-        found.push({ file: `kubernetes/${target}`, resource: document.toJS() });
+        resources.push({ file: `kubernetes/${target}`, resource: document.toJS() });
       }
     }
   }
-  return found;
+  return resources;
 }
 
 /** Compiles the resources as constants of their types: an unknown or missing field is an error. */
@@ -163,16 +163,16 @@ function typeErrors(resources) {
   });
 }
 
-/** Pods of a workload. */
+/** Pod template of a workload; undefined for other resources. */
 const podOf = ({ kind, spec }) =>
   ['Deployment', 'Job'].includes(kind) ? spec.template : undefined;
 
-/** Names that resources refer to and that do not exist. */
+/** Messages about names that resources refer to and that do not exist. */
 function danglingNames(resources, generated) {
   const all = resources.map(({ resource }) => resource);
   const exists = (kind, name) =>
     generated.has(`${kind}/${name}`) ||
-    all.some((one) => one.kind === kind && one.metadata.name === name);
+    all.some((resource) => resource.kind === kind && resource.metadata.name === name);
   const pods = all.map(podOf).filter((pod) => pod !== undefined);
   const matches = (selector, pod) =>
     Object.entries(selector).every(([label, value]) => pod.metadata.labels?.[label] === value);
@@ -216,7 +216,7 @@ function danglingNames(resources, generated) {
       const { readOnlyRootFilesystem, allowPrivilegeEscalation } = container.securityContext ?? {};
       expect(readOnlyRootFilesystem === true, `${container.name} can write to its image`);
       expect(allowPrivilegeEscalation === false, `${container.name} can gain privileges`);
-      expect(container.resources?.limits?.memory, `${container.name} has no limit of memory`);
+      expect(container.resources?.limits?.memory, `${container.name} has no memory limit`);
       for (const { configMapRef, secretRef } of container.envFrom ?? []) {
         if (configMapRef)
           expect(exists('ConfigMap', configMapRef.name), `no ConfigMap ${configMapRef.name}`);

@@ -1,6 +1,6 @@
 // `npm run deploy:image [-- --archive FILE]`: builds the image of a release with deploy/container/Dockerfile and
-// runs it as a host would: unprivileged, with a read-only root, against a real PostgreSQL. No registry is needed:
-// the base is made with debootstrap and the Node that runs this. Requires root on Debian, and
+// runs it as in production: unprivileged, with a read-only root, against a real PostgreSQL. No registry is needed:
+// the base image consists of debootstrap and the Node that runs this script. Requires root on Debian, and
 // `apt-get install buildah podman runc debootstrap postgresql`.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -41,8 +41,8 @@ const buildah = (...args) => run('buildah', [...storage, ...args]);
 const podman = (...args) =>
   run('podman', [...storage, '--runtime', '/usr/sbin/runc', '--cgroup-manager=cgroupfs', ...args]);
 
-/** The archive of this checkout. */
-function archive() {
+/** Path of the archive: the flag, or an archive built from this checkout. */
+function createArchive() {
   if (values.archive) return path.resolve(values.archive);
   run(
     process.execPath,
@@ -66,13 +66,13 @@ function createBase() {
   buildah('commit', '--quiet', '--rm', container, BASE);
 }
 
-function build(file) {
+function buildImage(file) {
   fs.mkdirSync(at('context'), { recursive: true });
   fs.copyFileSync(file, at('context', path.basename(file)));
-  const named = [`NODE=${BASE}`, `ARCHIVE=${path.basename(file)}`];
-  const settings = named.flatMap((each) => ['--build-arg', each]);
+  const buildArguments = [`NODE=${BASE}`, `ARCHIVE=${path.basename(file)}`];
+  const settings = buildArguments.flatMap((argument) => ['--build-arg', argument]);
   const dockerfile = path.join(root, 'deploy', 'container', 'Dockerfile');
-  // The format of OCI has no health check.
+  // The OCI format has no health check.
   const kind = ['--isolation=chroot', '--pull-never', '--format', 'docker'];
   const args = ['bud', ...kind, ...settings, '--file', dockerfile];
   buildah(...args, '--tag', IMAGE, at('context'));
@@ -81,7 +81,7 @@ function build(file) {
   if (bytes > MAX_BYTES) throw new Error(`the image is larger than ${MAX_BYTES / 1e6} MB`);
 }
 
-/** A PostgreSQL whose socket is in a folder; returns a function that stops it. */
+/** Starts PostgreSQL with its socket in `sockets`; returns a function that stops it. */
 async function startPostgres(sockets) {
   const binaries = run('bash', ['-c', 'ls -d /usr/lib/postgresql/*/bin | tail -1']);
   const data = at('data');
@@ -105,7 +105,7 @@ async function startPostgres(sockets) {
     ...unprivileged,
     stdio: 'ignore',
   });
-  const ended = new Promise((resolve) => server.once('exit', resolve));
+  const exited = new Promise((resolve) => server.once('exit', resolve));
   const createDatabase = () =>
     spawnSync('psql', [
       '-h',
@@ -122,11 +122,11 @@ async function startPostgres(sockets) {
   }
   return async () => {
     server.kill('SIGINT');
-    await ended;
+    await exited;
   };
 }
 
-/** A request of a process in the container; the status and the text. */
+/** Sends a request from within the container; returns the status and the body. */
 const request = (name, address) => {
   const script = `fetch('http://127.0.0.1:4000${address}').then(async (r) => console.log(r.status, await r.text()))`;
   return podman('exec', name, 'node', '-e', script);
@@ -139,13 +139,13 @@ async function waitUntilReady(name) {
     try {
       if (request(name, '/readyz').startsWith('200')) return (performance.now() - started) / 1_000;
     } catch {
-      // It does not listen yet.
+      // The server does not listen yet.
     }
   }
   throw new Error(`the server is not ready: ${podman('logs', name)}`);
 }
 
-async function serve(sockets) {
+async function testServer(sockets) {
   const name = 'railhead-test';
   const key = randomBytes(32).toString('hex');
   const database = 'postgres://railhead@localhost/railhead?host=/sockets';
@@ -217,11 +217,11 @@ async function serve(sockets) {
 
 let stopPostgres = async () => undefined;
 try {
-  const file = archive();
+  const file = createArchive();
   createBase();
-  build(file);
+  buildImage(file);
   stopPostgres = await startPostgres(at('sockets'));
-  await serve(at('sockets'));
+  await testServer(at('sockets'));
 } finally {
   await stopPostgres();
   fs.rmSync(scratch, { recursive: true, force: true });
