@@ -1,11 +1,11 @@
 // The commands of docs/guides/backup.md: the embedded database is restored to just before a customer was
-// deleted, and an erasure after that time is repeated; a backup of Debian's PostgreSQL with pgBackRest is
-// verified. The second part needs root and Debian's packages postgresql and pgbackrest.
+// deleted, and an erasure after that time is repeated; Debian's PostgreSQL is backed up with pgBackRest,
+// verified, and restored to before its tables were dropped. The second part needs root and Debian's packages postgresql and pgbackrest.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { createDataFolder, type Running } from '../kit/crash/server.ts';
 import { blocksOf } from '../kit/guides/blocks.ts';
@@ -143,21 +143,45 @@ END
       ${bin}/createdb -h ${base} -U postgres railhead`);
   }, 60_000);
   afterAll(() => {
-    if (cluster) asPostgres(`${bin}/pg_ctl -D ${cluster} -m fast -w stop >/dev/null`);
+    const isRunning = cluster && fs.existsSync(path.join(cluster, 'postmaster.pid'));
+    if (isRunning) asPostgres(`${bin}/pg_ctl -D ${cluster} -m fast -w stop >/dev/null`);
     fs.rmSync(base, { recursive: true, force: true });
   }, 60_000);
 
+  const environment = () => ({
+    RAILHEAD_MASTER_KEY: '07'.repeat(32),
+    PGBACKREST_CONFIG: configuration(),
+    PGBIN: bin,
+    DATABASE_URL: `postgresql://postgres@localhost/railhead?host=${encodeURIComponent(base)}`,
+  });
+
   it('is backed up by pgBackRest, and the backup is verified', () => {
-    const url = `postgresql://postgres@localhost/railhead?host=${encodeURIComponent(base)}`;
-    const env = {
-      RAILHEAD_MASTER_KEY: '07'.repeat(32),
-      PGBACKREST_CONFIG: configuration(),
-      PGBIN: bin,
-    };
-    run('railhead-server platform create --name Backed --json', { ...env, DATABASE_URL: url });
+    const { DATABASE_URL, ...env } = environment();
+    run('railhead-server platform create --name Backed --json', { ...env, DATABASE_URL });
     expect(asPostgres(commands[3] as string, env)).toBe('');
     expect(run(commands[4] as string, env)).toBe(outputs[3]);
     const other = { ...env, RAILHEAD_MASTER_KEY: '08'.repeat(32) };
     expect(() => run(commands[4] as string, other)).toThrow(/another master key/);
+  }, 180_000);
+
+  it('is restored by pgBackRest to before its tables were dropped', async () => {
+    const env = environment();
+    run('railhead-server platform create --name Later --json', env);
+    await sleep(1_500);
+    const BEFORE = new Date().toISOString().replace('T', ' ').replace('Z', '+00');
+    await sleep(1_500);
+    const drop = 'drop schema public cascade; create schema public';
+    asPostgres(`${bin}/psql -q -h ${base} -U postgres -c '${drop}' railhead 2>/dev/null`);
+
+    asPostgres(`${bin}/pg_ctl -D ${cluster} -m fast -w stop >/dev/null`);
+    expect(asPostgres(commands[5] as string, { ...env, BEFORE })).toBe('');
+    // Its restore command reads the configuration that this variable names.
+    asPostgres(`${bin}/pg_ctl -D ${cluster} -l ${base}/log -w start >/dev/null`, env);
+    const isRecovering = `${bin}/psql -h ${base} -U postgres -Atc 'select pg_is_in_recovery()'`;
+    await vi.waitFor(() => expect(asPostgres(isRecovering).trim()).toBe('f'), 30_000);
+    expect(run(commands[6] as string, env)).toBe(outputs[4]);
+    const platforms = run('railhead-server platform list', env);
+    expect(platforms).toContain('Backed');
+    expect(platforms).toContain('Later');
   }, 180_000);
 });
