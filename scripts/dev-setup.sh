@@ -4,11 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Programs for browser tests, guides in zsh, a rolling restart behind HAProxy, an adapter in Python, alert rules.
-programs=(git curl chromium zsh haproxy python3 prometheus)
+# Programs for browser tests, guides in zsh, a rolling restart behind HAProxy, an adapter in Python, alert
+# rules, and backups of Debian's PostgreSQL.
+programs=(git curl chromium zsh haproxy python3 prometheus psql pgbackrest)
+declare -A packages=([psql]=postgresql)
 missing=()
 for program in "${programs[@]}"; do
-  command -v "$program" >/dev/null || missing+=("$program")
+  command -v "$program" >/dev/null || missing+=("${packages[$program]:-$program}")
 done
 if [ "${#missing[@]}" -gt 0 ]; then
   command -v apt-get >/dev/null || { echo "Install: ${missing[*]}" >&2; exit 1; }

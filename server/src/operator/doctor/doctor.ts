@@ -20,6 +20,7 @@ import {
   checkPartitions,
   checkProviders,
   checkReplica,
+  checkServer,
   checkTransactions,
 } from '../../runtime/diagnosis/database-checks.ts';
 import { type Finding, failure, passed } from '../../runtime/diagnosis/finding.ts';
@@ -99,6 +100,7 @@ async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
   const db = openDatabase({ url, poolSize: 1, statementTimeoutMs });
   try {
     const general = [
+      await checkServer(client),
       await checkDurability(client),
       await checkReplica(client, production),
       await checkConnections(client, processes),
@@ -122,18 +124,12 @@ async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
 
 async function databaseFindings(config: Config): Promise<Finding[]> {
   const { random } = systemEffects();
-  const reached = (findings: Finding[], text: string) => [passed('database', text), ...findings];
   try {
-    if (config.databaseUrl) {
-      return reached(await checkDatabase(config, config.databaseUrl), 'The database responds.');
-    }
+    if (config.databaseUrl) return await checkDatabase(config, config.databaseUrl);
     if (!fs.existsSync(path.join(config.dataDir, 'postgres'))) {
       return [passed('database', 'There is no database yet; the first start creates it.')];
     }
-    return reached(
-      await withEmbedded({ dir: config.dataDir, random }, (url) => checkDatabase(config, url)),
-      'The embedded database responds.',
-    );
+    return await withEmbedded({ dir: config.dataDir, random }, (url) => checkDatabase(config, url));
   } catch (error) {
     const [line = ''] = (error as Error).message.split('\n');
     return [failure('database', line, 'Check DATABASE_URL, the network and PostgreSQL.')];

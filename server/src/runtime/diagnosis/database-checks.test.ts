@@ -7,7 +7,9 @@ import {
   checkConnections,
   checkDeliveries,
   checkReplica,
+  checkServer,
   checkTransactions,
+  checkVersion,
 } from './database-checks.ts';
 
 let database: TestDatabase;
@@ -25,6 +27,15 @@ afterAll(async () => {
   await client.end();
   await other.end();
   await database.drop();
+});
+
+it('states the version of PostgreSQL, and warns about versions that are not tested', async () => {
+  expect((await checkServer(client)).detail).toMatch(/^PostgreSQL \d+\.\d+ responds\.$/);
+  expect(checkVersion(150_000, '15.0').status).toBe('OK');
+  expect(checkVersion(140_019, '14.19')).toMatchObject({
+    status: 'WARNING',
+    detail: 'PostgreSQL 14.19 responds.',
+  });
 });
 
 it('reports a transaction that has been open for too long', async () => {

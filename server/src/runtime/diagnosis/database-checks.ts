@@ -13,10 +13,30 @@ const OLD_TRANSACTION_S = 3_600;
 /** PostgreSQL stops at 2.1 billion. */
 const OLD_XID = 1_000_000_000;
 const OLD_DELIVERY_S = 3_600;
+/** Major version; docs/settings.md states it, too. */
+const OLDEST_POSTGRES = 15;
 
 async function rowOf<R extends object>(client: pg.Client, text: string): Promise<R> {
   const { rows } = await client.query<R>(text);
   return rows[0] as R;
+}
+
+/** `version` is server_version_num, such as 150018. */
+export function checkVersion(version: number, text: string): Finding {
+  const detail = `PostgreSQL ${text} responds.`;
+  if (version >= OLDEST_POSTGRES * 10_000) return passed('database', detail);
+  const remedy = `Upgrade to PostgreSQL ${OLDEST_POSTGRES} or newer: older ones are not tested.`;
+  return warning('database', detail, remedy);
+}
+
+/** Response and version of the database. */
+export async function checkServer(client: pg.Client): Promise<Finding> {
+  const { version, text } = await rowOf<{ version: number; text: string }>(
+    client,
+    `select current_setting('server_version_num')::int4 as version,
+      split_part(current_setting('server_version'), ' ', 1) as text`,
+  );
+  return checkVersion(version, text);
 }
 
 /** Settings that an acknowledged commit needs to survive a crash. */
