@@ -156,8 +156,8 @@ describe.runIf(browserPath)('hosted pages', () => {
       await expectBrand(page);
       expect(await logoWidth(page)).toBeGreaterThan(50);
       await inspectState('ownership');
-      await page.getByRole('link', { name: 'It is not mine' }).click();
-      await title(page, 'Nothing was confirmed');
+      await page.getByRole('link', { name: 'This is not my wallet' }).click();
+      await title(page, 'Wallet not confirmed');
       await inspectState('ownership-declined');
       await page.getByRole('link', { name: 'Back' }).click();
       await press(page, 'Confirm wallet');

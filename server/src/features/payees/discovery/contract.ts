@@ -1,4 +1,4 @@
-// Operations before a payment: exchange rates, and the institutions that account details can name.
+// Operations before a payment: exchange rates, and the institutions that hold accounts.
 import { Type } from '@sinclair/typebox';
 import { WITHDRAWAL_NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
 import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
@@ -144,8 +144,8 @@ export const getDiscoveries = operation({
   tag: 'Discoveries',
   summary: 'List institutions',
   description:
-    'Returns the banks and mobile wallet operators that account details can name, ' +
-    'filtered by country and currency. Use it before ' +
+    'Returns the banks and mobile wallet operators at which an account can be ' +
+    'registered, filtered by country and currency. Use it before ' +
     '`createCustomerExternalAccount`.',
   permission: 'VIEW',
   query: Type.Object({

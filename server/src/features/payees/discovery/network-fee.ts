@@ -47,13 +47,13 @@ export async function addNetworkFee(
   network: string | undefined,
   [from, to]: readonly [string, string],
 ): Promise<FeeOverNetwork> {
-  const ownServiceFee = serviceFeeOf(from, to);
+  const serviceFee = serviceFeeOf(from, to);
   const networkFee = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
   const cost = networkFee
     ? await convertFee(ports, networkFee, from)
     : { currency: from, amount: 0n };
   return {
-    service: { ...ownServiceFee, fixed: ownServiceFee.fixed + cost.amount },
+    service: { ...serviceFee, fixed: serviceFee.fixed + cost.amount },
     cost,
     networkFee,
   };

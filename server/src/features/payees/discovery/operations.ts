@@ -33,13 +33,17 @@ type RatesQuery = Static<(typeof getExchangeRates)['query']>;
 /** Whether the rail reaches an account type in this currency. */
 function isConnected(port: RailPort, currency: string, rail: PaymentRail): boolean {
   return Object.entries(ACCOUNT_TYPE_ROWS).some(([type, row]) => {
-    const holds = row.currencies.length === 0 || row.currencies.includes(currency);
-    return holds && row.rails.includes(rail) && port.supportsPayout(type, rail);
+    const isSupported = row.currencies.length === 0 || row.currencies.includes(currency);
+    return isSupported && row.rails.includes(rail) && port.supportsPayout(type, rail);
   });
 }
 
 /** Whether a wallet type on the network can be paid in this currency. */
-function isReached(port: RailPort, currency: string, network: WithdrawalNetwork): boolean {
+function isWalletNetworkConnected(
+  port: RailPort,
+  currency: string,
+  network: WithdrawalNetwork,
+): boolean {
   return Object.entries(ACCOUNT_TYPE_ROWS).some(
     ([type, row]) =>
       row.currencies.includes(currency) &&
@@ -51,7 +55,7 @@ function isReached(port: RailPort, currency: string, network: WithdrawalNetwork)
 /** The connected rails of a corridor; for a digital asset its withdrawal networks. */
 function railsOf(port: RailPort, { rail, destinationCurrency: to }: Corridor): PayoutRail[] {
   if (rail) return isConnected(port, to, rail) ? [rail] : [];
-  return networksFor(to).filter((network) => isReached(port, to, network));
+  return networksFor(to).filter((network) => isWalletNetworkConnected(port, to, network));
 }
 
 function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): void {

@@ -106,8 +106,8 @@ describe('getExchangeRates compared with createQuote', () => {
   it.each(FIRST_CURRENCIES)('returns the rates of quotes from %s, per rail', async (from) => {
     const amount = amountOf(from);
     const prices = await listRates(from, amount);
-    const quoted: object[] = [];
-    const promised = prices.map((price) => ({
+    const quotedPrices: object[] = [];
+    const listedPrices = prices.map((price) => ({
       to: price.destinationCurrency.code,
       rail: price.destinationPaymentRail,
       receiving: price.receivingAmount,
@@ -127,11 +127,13 @@ describe('getExchangeRates compared with createQuote', () => {
           continue;
         }
         const { totalReceivingAmount: receiving, feesIncluded: fees } = response.body;
-        quoted.push({ to: currency, rail, receiving, fees });
+        quotedPrices.push({ to: currency, rail, receiving, fees });
       }
     }
-    const unique = [...new Set(quoted.map((each) => JSON.stringify(each)))].sort();
-    expect(promised.map((each) => JSON.stringify(each)).sort()).toEqual(unique);
+    const uniqueQuotedPrices = [
+      ...new Set(quotedPrices.map((each) => JSON.stringify(each))),
+    ].sort();
+    expect(listedPrices.map((each) => JSON.stringify(each)).sort()).toEqual(uniqueQuotedPrices);
   });
 
   it('lists dollars to and from each digital asset, each with a rail', async () => {

@@ -30,9 +30,9 @@ const proposal = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposa
   ...overrides,
 });
 
-function rejectionOf(proposed: Proposal) {
+function rejectionOf(input: Proposal) {
   try {
-    checkProposal(proposed);
+    checkProposal(input);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const errors = (error.details?.errors ?? []) as { field: string }[];
@@ -110,8 +110,8 @@ describe('duplicateHash', () => {
     const hash = duplicateHash(eurAccountInfo('DE89370400440532013000'), 'EUR');
     expect(duplicateHash(eurAccountInfo('de89 3704 0044 0532 0130 00'), 'EUR')).toBe(hash);
     expect(duplicateHash(eurAccountInfo('DE02120300000000202051'), 'EUR')).not.toBe(hash);
-    const upper = untypedInfo({ ...wallet, address: `0x${'AB'.repeat(20)}` });
-    expect(duplicateHash(upper, 'USDC')).toBe(duplicateHash(wallet, 'USDC'));
+    const upperCaseWallet = untypedInfo({ ...wallet, address: `0x${'AB'.repeat(20)}` });
+    expect(duplicateHash(upperCaseWallet, 'USDC')).toBe(duplicateHash(wallet, 'USDC'));
     expect(duplicateHash(wallet, 'USDT')).not.toBe(duplicateHash(wallet, 'USDC'));
   });
 });
@@ -132,9 +132,11 @@ describe('checkDeletable', () => {
 });
 
 describe('externalAccountStates', () => {
-  it('allows a new verification after a failed one', () => {
-    const failed = externalAccountStates.next('PENDING_OWNERSHIP_VERIFICATION', 'disprove');
-    expect(externalAccountStates.next(failed, 'challenge')).toBe('PENDING_OWNERSHIP_VERIFICATION');
+  it('allows a new verification after a failedStatus one', () => {
+    const failedStatus = externalAccountStates.next('PENDING_OWNERSHIP_VERIFICATION', 'disprove');
+    expect(externalAccountStates.next(failedStatus, 'challenge')).toBe(
+      'PENDING_OWNERSHIP_VERIFICATION',
+    );
     expect(externalAccountStates.targetOf('ACTIVE', 'prove')).toBeUndefined();
   });
 });

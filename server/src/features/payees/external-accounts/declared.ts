@@ -1,5 +1,5 @@
 // Declared wallets: the custodian is known, or the owner has proved control of the keys. A job releases the
-// deposits that were held for an undeclared wallet, as deposits are a later feature.
+// deposits that were held for an undeclared wallet, because this feature cannot import deposits.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -30,9 +30,14 @@ export function stageWalletDeclared(ctx: Ctx, row: ExternalAccountRow): void {
 
 /** Records a proof of ownership. */
 export function proveOwnership(ctx: Ctx, row: ExternalAccountRow): ExternalAccountRow {
-  const proven = ctx.update(externalAccounts, row, { proven_at: ctx.now, updated_at: ctx.now });
+  const provenAccount = ctx.update(externalAccounts, row, {
+    proven_at: ctx.now,
+    updated_at: ctx.now,
+  });
   const updatedAccount =
-    row.status === 'ACTIVE' ? proven : transitionExternalAccount(ctx, proven, 'prove');
+    row.status === 'ACTIVE'
+      ? provenAccount
+      : transitionExternalAccount(ctx, provenAccount, 'prove');
   stageWalletDeclared(ctx, updatedAccount);
   return updatedAccount;
 }

@@ -46,12 +46,13 @@ async function defaultsOf(customerId: string): Promise<string[]> {
     .map((each: { id: string }) => each.id);
 }
 
-describe('simultaneous defaultUmaDepositAccount: true', () => {
+describe('concurrent registration of default UMA accounts', () => {
   it.each(['without', 'with'] as const)(
-    'is accepted for every request %s a former default, and leaves one default',
-    async (former) => {
+    'succeeds %s a previous default, and results in one default',
+    async (previousDefault) => {
       const person = await createCustomer(app);
-      if (former === 'with') await post('/customers/external-accounts', accountBodyOf(person.id));
+      if (previousDefault === 'with')
+        await post('/customers/external-accounts', accountBodyOf(person.id));
       const responses = await Promise.all(
         Array.from({ length: CONCURRENT_REQUESTS }, (_, index) =>
           post('/customers/external-accounts', accountBodyOf(person.id), {
@@ -69,7 +70,7 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
   );
 });
 
-describe('simultaneous ownership challenges', () => {
+describe('concurrent ownership challenges', () => {
   it('are all accepted, and the last one is outstanding', async () => {
     const person = await createCustomer(app);
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';

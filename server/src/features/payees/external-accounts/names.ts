@@ -45,7 +45,7 @@ export async function firstNameCheck(
   info: AccountInfo,
 ): Promise<NameCheckResult | undefined> {
   if (!hasInstitution(info)) return undefined;
-  // A failure of the institution does not prevent the account: the check is repeated.
+  // If the check cannot be performed, the account is created and the check is repeated.
   const unknown: NameCheck = { status: 'PENDING', checkAfterMs: RETRY_AFTER_MS };
   const check = port ? await port.verify(info, 0).catch(() => unknown) : UNSUPPORTED;
   if (check.status !== 'INVALID_ACCOUNT') return check;

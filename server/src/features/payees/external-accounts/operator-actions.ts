@@ -90,7 +90,7 @@ const IN_REVIEW = `select id, platform_id, created_at from external_accounts
   where status = 'UNDER_REVIEW' and deleted_at is null and ($1::text is null or platform_id = $1)
   order by created_at, id limit $2`;
 
-/** The oldest external accounts that wait for a review. */
+/** The oldest external accounts that are under review. */
 async function externalAccountsInReview(
   { db }: Pick<Runtime, 'db'>,
   { platformId, limit }: { platformId?: string | undefined; limit: number },

@@ -292,7 +292,7 @@ describe('createPlatformExternalAccount', () => {
 });
 
 describe('getPlatformExternalAccountById', () => {
-  it('returns accounts on the path of their own family only', async () => {
+  it('returns only accounts of the owner that the path is for', async () => {
     const customerAccount = (await add(usdAccountBody('000', { customerId: ada }))).body;
     const platformAccount = (await add(usdAccountBody())).body;
     const readStatus = async (path: string, id: string, options = {}) => {

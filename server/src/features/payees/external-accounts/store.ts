@@ -40,7 +40,7 @@ export const externalAccounts = table(
     /** Equal for duplicates. */
     duplicate_key: col.text,
     /**
-     * Time at which its owner exempted payments to it from a second factor; such an account cannot
+     * Time at which the owner exempted payments to the account from a second factor. Such an account cannot
      * be deleted.
      */
     trusted_at: col.time.null.mut,
@@ -84,7 +84,7 @@ export const findExternalAccounts = (
   options?: FindOptions<typeof externalAccounts>,
 ): Promise<ExternalAccountRow[]> => db.find(externalAccounts, where, options);
 
-/** Exempts payments to the account from SCA, or ends the exemption with null. */
+/** Exempts payments to the account from SCA; null removes the exemption. */
 export const setTrusted = (
   ctx: Ctx,
   row: ExternalAccountRow,

@@ -128,7 +128,7 @@ const VERIFY = {
   description:
     'Submits the signature for a WALLET_SIGNATURE challenge. A valid signature ' +
     'changes the account to ACTIVE. An invalid or late signature changes it to ' +
-    'UNVERIFIED and ends the challenge, so that a new one is required. Signatures ' +
+    'UNVERIFIED and closes the challenge, so that a new one is required. Signatures ' +
     'of contract wallets are checked on their blockchain, where it is connected.',
   permission: 'MANAGE',
   params,

@@ -88,7 +88,7 @@ describe('invalid signature', () => {
 
   it('is replayed for one idempotency key', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof();
-    const headers = { 'idempotency-key': 'bad one' };
+    const headers = { 'idempotency-key': 'invalid signature' };
     const firstResponse = await ownership.verify(id, '0x1234', {}, 'customer', headers);
     const secondResponse = await ownership.verify(id, '0x1234', {}, 'customer', headers);
     expect(firstResponse.status).toBe(400);

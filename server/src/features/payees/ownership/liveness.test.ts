@@ -67,8 +67,8 @@ describe('liveness', () => {
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     // A browser sends a form without fields this way.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const pressed = await requestPage('POST', verificationLink, headers);
-    expect([pressed.statusCode, await ownership.statusOf(id)]).toEqual([200, 'ACTIVE']);
+    const confirmation = await requestPage('POST', verificationLink, headers);
+    expect([confirmation.statusCode, await ownership.statusOf(id)]).toEqual([200, 'ACTIVE']);
     const secondResponses = [
       await requestPage('POST', verificationLink),
       await requestPage('GET', verificationLink),
@@ -93,33 +93,33 @@ describe('liveness', () => {
     expect(body).not.toMatch(/<script|src=|href=(?!"\?answer=no")/);
     expect(body).toContain('<html lang="en">');
     expect(body).not.toContain(token);
-    const stored = await ownership.app.runtime.db.query(
-      'select coalesce(message, token_hash) as kept from ownership_challenges',
+    const rows = await ownership.app.runtime.db.query(
+      'select coalesce(message, token_hash) as "storedText" from ownership_challenges',
       [],
     );
-    expect(JSON.stringify(stored)).not.toContain(token);
+    expect(JSON.stringify(rows)).not.toContain(token);
   });
 
   it('is not confirmed if the customer declines', async () => {
     const { id, verificationLink } = await createLinkedChallenge();
-    const declined = await requestPage('GET', `${verificationLink}?answer=no`);
-    expect(declined.statusCode).toBe(200);
-    expect(declined.body).toContain('Nothing was confirmed');
+    const declineResponse = await requestPage('GET', `${verificationLink}?answer=no`);
+    expect(declineResponse.statusCode).toBe(200);
+    expect(declineResponse.body).toContain('Wallet not confirmed');
     expect(await ownership.statusOf(id)).not.toBe('ACTIVE');
     expect((await requestPage('GET', verificationLink)).body).toContain('Confirm wallet');
   });
 
-  it('ends at expiry of the link and on deletion of the account', async () => {
+  it('fails after expiry of the link and is removed with the account', async () => {
     const { id, verificationLink } = await createLinkedChallenge();
     await ownership.app.operate(async (ctx) => {
       const row = await ctx.read(ownershipChallenges, id);
       if (row) ctx.update(ownershipChallenges, row, { expires_at: ctx.now });
     }, ownership.as);
-    const endedResponse = await requestPage('GET', verificationLink);
-    expect(endedResponse.statusCode).toBe(404);
-    expect(endedResponse.body).toContain('This link no longer works');
-    expect(endedResponse.body).toContain('<span class="who">Travel rule</span>');
-    expect(endedResponse.body).not.toMatch(/<(dl|form)\b/);
+    const expiredResponse = await requestPage('GET', verificationLink);
+    expect(expiredResponse.statusCode).toBe(404);
+    expect(expiredResponse.body).toContain('This link no longer works');
+    expect(expiredResponse.body).toContain('<span class="who">Travel rule</span>');
+    expect(expiredResponse.body).not.toMatch(/<(dl|form)\b/);
     await ownership.app.settle();
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
 

@@ -47,7 +47,7 @@ interface ChallengeOfToken {
 
 type Reader = Pick<Ctx, 'read'>;
 
-/** The check of the input; null if it has ended or was replaced. */
+/** The check of the input; null if it is closed or was replaced. */
 async function findCurrentCheck(
   reader: Reader,
   { accountId, nonce }: CheckInput,
@@ -122,8 +122,8 @@ const confirmationPage = (name: string, account: ExternalAccountRow): PageConten
   details: [{ label: 'Wallet address', value: displayIdentifier(account.info) }],
   button: 'Confirm wallet',
   decline: {
-    label: 'It is not mine',
-    title: 'Nothing was confirmed',
+    label: 'This is not my wallet',
+    title: 'Wallet not confirmed',
     lines: [
       `${name} does not receive a confirmation for this wallet. You can close this page.`,
       'If you did not expect this request, contact the support of the app that sent the link.',
@@ -137,7 +137,7 @@ const confirmationPage = (name: string, account: ExternalAccountRow): PageConten
     {
       title: 'What happens next',
       lines: [
-        `${name} receives the result and nothing else.`,
+        `${name} receives only the result.`,
         'No camera is used in the sandbox. The check passes when you confirm.',
       ],
     },

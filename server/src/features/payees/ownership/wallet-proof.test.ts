@@ -93,7 +93,7 @@ describe.each([
   ['createExternalAccountOwnershipChallenge', 'customer'],
   ['createPlatformExternalAccountOwnershipChallenge', 'platform'],
 ] as const)('%s', (_operation, owner) => {
-  it('is not found on the other path family or by another platform', async () => {
+  it('returns 404 on the paths of the other owner type and for another platform', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof(owner);
     const otherOwner = owner === 'customer' ? 'platform' : 'customer';
     const responses = [
@@ -168,7 +168,7 @@ describe('a challenge', () => {
   const lightning = { accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'a@ln.test' } };
   it.each<[string, () => Promise<{ id: string }>]>([
     [
-      "for another's wallet",
+      'for a wallet of a third party',
       () =>
         ownership.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address, {
           fields: {
@@ -214,8 +214,8 @@ describe('a challenge', () => {
           },
         }),
     ],
-  ])('is rejected %s', async (_, make) => {
-    const { id, status } = (await make()) as { id: string; status: string };
+  ])('is rejected %s', async (_, addAccount) => {
+    const { id, status } = (await addAccount()) as { id: string; status: string };
     expect(status).toBe('ACTIVE');
     for (const method of ['WALLET_SIGNATURE', 'LIVENESS']) {
       expect(statusAndCode(await ownership.challenge(id, method))).toEqual([409, 'CONFLICT']);

@@ -1,9 +1,10 @@
-// Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs.
+// Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs. A fee
+// estimate uses the calculation of payments, so a transfer of the same amount delivers the estimated amount.
+// Cursors of the static lists contain the last name, so entries that a later version adds or removes do not
+// shift pages.
 
 import type { Static } from '@sinclair/typebox';
 import { type CryptoNetwork, NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
-// Paging of static lists, ordered by a unique name. The cursor contains the list and the last name, so
-// entries that a later version adds or removes do not shift the pages.
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { calculateFees } from '../../../catalog/currencies/fees.ts';
 import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
@@ -32,9 +33,6 @@ import { saveDiscovery } from './save-discovery.ts';
 import { senderOf } from './sender.ts';
 import { findUma } from './uma.ts';
 
-// The fee estimate of a withdrawal to a blockchain uses the calculation of payments, so a transfer of the
-// same amount delivers the estimated amount. No funds are held.
-
 type Withdrawal = Static<(typeof estimateCryptoWithdrawalFee)['body']>;
 
 /** Throws with all invalid fields. */
@@ -60,8 +58,8 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
   const network = NETWORKS[withdrawal.cryptoNetwork];
   checkWithdrawal(ctx, account, network, withdrawal);
   const { cryptoNetwork, currency } = withdrawal;
-  const charged = await addNetworkFee(connectors, cryptoNetwork, [currency, currency]);
-  const { service, cost, networkFee } = charged;
+  const fees = await addNetworkFee(connectors, cryptoNetwork, [currency, currency]);
+  const { service, cost, networkFee } = fees;
   if (!networkFee) {
     throw new Fault('NOT_IMPLEMENTED', `The fee of ${cryptoNetwork} is not available.`);
   }

@@ -86,11 +86,11 @@ describe('lookupUma', () => {
     expect(await countRows()).toBe(rowCount);
   });
 
-  it('accepts either spelling of the host, any case, and a raw dollar sign', async () => {
-    const spelled = ok(await discoverUma('$Success.EUR@Sandbox.Word.uma.money'), 200);
-    expect(spelled.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
-    const raw = await app.call('GET', `/receiver/uma/$success.usd@${HOST}`);
-    expect(raw.status).toBe(200);
+  it('accepts either spelling of the host, any case, and an unencoded dollar sign', async () => {
+    const otherSpelling = ok(await discoverUma('$Success.EUR@Sandbox.Word.uma.money'), 200);
+    expect(otherSpelling.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
+    const rawResponse = await app.call('GET', `/receiver/uma/$success.usd@${HOST}`);
+    expect(rawResponse.status).toBe(200);
   });
 
   it('accepts a customer by ID or address, or the platform as sender', async () => {
@@ -115,8 +115,8 @@ describe('lookupUma', () => {
   it('rejects an unknown sender', async () => {
     const to = `$success.usd@${HOST}`;
     const otherCustomer = await createCustomer(app, { as: app.other });
-    const absent = { senderUmaAddress: '$absent@example.com' };
-    expect(codeOf(await discoverUma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
+    const unknownAddress = { senderUmaAddress: '$absent@example.com' };
+    expect(codeOf(await discoverUma(to, unknownAddress))).toEqual([404, 'USER_NOT_FOUND']);
     const unknownSender = { senderUmaAddress: otherCustomer.umaAddress };
     expect(codeOf(await discoverUma(to, unknownSender))).toEqual([404, 'USER_NOT_FOUND']);
     const id = { customerId: otherCustomer.id };
@@ -146,7 +146,7 @@ describe('lookupUma', () => {
     expect(codeOf(response)).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
-  it('reports both invalid addresses at once', async () => {
+  it('reports both invalid addresses in one response', async () => {
     const { body } = await discoverUma('nope', { senderUmaAddress: 'neither' });
     expect(body.code).toBe('INVALID_UMA_ADDRESS');
     expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
@@ -394,13 +394,13 @@ describe('payee discovery', () => {
     const find = (platform?: TestPlatform, discoveryId = id) =>
       app.operate((ctx) => payeeDiscoveryOf(ctx, discoveryId), platform ?? app.platform);
     expect(await find()).toMatchObject({ kind: 'UMA', receiver: `$success.usd@${HOST}` });
-    const absent = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
-    await expect(find(app.other)).rejects.toMatchObject(absent);
-    await expect(find(undefined, 'nonsense')).rejects.toMatchObject(absent);
+    const notFound = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
+    await expect(find(app.other)).rejects.toMatchObject(notFound);
+    await expect(find(undefined, 'nonsense')).rejects.toMatchObject(notFound);
     await app.advance(10 * 60_000 - 1);
     expect((await find()).id).toBe(id);
     await app.advance(1);
-    await expect(find()).rejects.toMatchObject(absent);
+    await expect(find()).rejects.toMatchObject(notFound);
   });
 
   it('is deleted some time after expiry', async () => {

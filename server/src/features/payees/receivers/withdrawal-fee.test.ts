@@ -80,7 +80,7 @@ describe('estimateCryptoWithdrawalFee', () => {
     expect(ok(await estimate({ amount: 751 }), 200).netAmount).toBe(1);
   });
 
-  it('reports every invalid field at once', async () => {
+  it('reports every invalid field in one response', async () => {
     const readErrorFields = async (overrides: object) => {
       const response = await estimate(overrides);
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);

@@ -1,7 +1,7 @@
 // Bitcoin signed messages: a double SHA-256 of a prefix and the message, with a recoverable signature of 65
 // bytes in base64. The first byte selects the key and, by BIP-137, the address type; Electrum has no header
 // for SegWit, so any type is compared. BIP-137 predates Taproot; its header for native SegWit is accepted
-// for both versions, as wallets use it so.
+// for both versions, as wallets use it for both.
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
 import {
@@ -31,7 +31,7 @@ type Kind = BitcoinAddress['kind'];
 const SEGWIT: readonly Kind[] = ['p2wpkh', 'p2tr'];
 const ANY_KIND: readonly Kind[] = ['p2pkh', 'p2sh', ...SEGWIT];
 
-/** First of four headers, and the address types that they stand for. */
+/** The first of four header values, and the address types that these values indicate. */
 const HEADERS: Record<SignatureScheme, readonly { from: number; kinds: readonly Kind[] }[]> = {
   bip137: [
     { from: 27, kinds: ['p2pkh'] },

@@ -74,7 +74,7 @@ describe('provesSolana', () => {
     ['y = -1', `ec${'ff'.repeat(30)}7f`],
     ['order 8', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'],
     ['order 8', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'],
-    ['y = 1 spelled p + 1', `ee${'ff'.repeat(30)}7f`],
+    ['y = 1 encoded as p + 1', `ee${'ff'.repeat(30)}7f`],
   ])('rejects keys that sign without a secret: %s', (_, key) => {
     const neutral = `01${'00'.repeat(31)}`;
     for (const head of [neutral, key]) {
