@@ -131,7 +131,7 @@ describe('recallTransfer', () => {
     const other = await settledPayment();
     await offer(false);
     const rejection = await rejects(409, 'CONFLICT', 'POST', path(other.id), { body });
-    expect(rejection.message).toContain('No provider with recalls has sent this payout.');
+    expect(rejection.message).toContain('No provider that supports recalls sent this payout.');
     await offer(true);
     const json = await service.runJson('payouts', 'recall', other.id, '--cause', 'DUPLICATE');
     expect(json).toMatchObject({ transactionId: other.id, state: 'REQUESTED' });

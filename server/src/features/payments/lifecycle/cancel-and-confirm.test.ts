@@ -51,7 +51,7 @@ describe('cancelTransaction', () => {
     expect((await getTransaction(id)).refund.status).toBe('COMPLETED');
   });
 
-  it('is applied after submission if the payment has not been submitted', async () => {
+  it('is applied after the submission of a payment that is not submitted yet', async () => {
     const { quote, id } = await startPayout('003', 'WIRE');
     await execute(quote.id);
     ok(await cancel(id), 200);
@@ -61,16 +61,19 @@ describe('cancelTransaction', () => {
   });
 
   it('is rejected for rails and states that do not support it', async () => {
-    const instant = await startPayout('003', 'RTP');
-    await execute(instant.quote.id);
-    expect(await cancelForError(instant.id)).toEqual([400, 'INVALID_INPUT']);
-    const quoted = await startPayout('000', 'ACH');
-    expect(await cancelForError(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
-    const unsent = await startPayout('000', 'RTP');
-    expect(await cancelForError(unsent.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
-    await execute(quoted.quote.id);
+    const instantPayment = await startPayout('003', 'RTP');
+    await execute(instantPayment.quote.id);
+    expect(await cancelForError(instantPayment.id)).toEqual([400, 'INVALID_INPUT']);
+    const pendingPayment = await startPayout('000', 'ACH');
+    expect(await cancelForError(pendingPayment.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    const pendingInstantPayment = await startPayout('000', 'RTP');
+    expect(await cancelForError(pendingInstantPayment.id)).toEqual([
+      409,
+      'TRANSACTION_NOT_CANCELLABLE',
+    ]);
+    await execute(pendingPayment.quote.id);
     await app.settle();
-    expect(await cancelForError(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await cancelForError(pendingPayment.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     const unknownId = 'Transaction:00000000-0000-7000-8000-000000000000';
     expect(await cancelForError(unknownId)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
@@ -88,9 +91,9 @@ describe('confirmReceiptDelivery', () => {
     const { id } = await startPayout('000', 'ACH');
     const now = new Date(app.effects.now()).toISOString();
     expect(ok(await confirm(id), 200).receiptDeliveryConfirmedAt).toBe(now);
-    const earlier = '2026-01-01T00:00:00.000Z';
-    expect(ok(await confirm(id, earlier), 200).receiptDeliveryConfirmedAt).toBe(earlier);
-    expect((await getTransaction(id)).receiptDeliveryConfirmedAt).toBe(earlier);
+    const earlierTime = '2026-01-01T00:00:00.000Z';
+    expect(ok(await confirm(id, earlierTime), 200).receiptDeliveryConfirmedAt).toBe(earlierTime);
+    expect((await getTransaction(id)).receiptDeliveryConfirmedAt).toBe(earlierTime);
   });
 
   it('rejects an invalid or future time', async () => {

@@ -24,15 +24,15 @@ const isInProgress = (row: PaymentRow) => row.status === 'PENDING' || row.status
 
 /** The transfer of a transaction that could be canceled: its job and rail, and whether it is in progress. */
 async function requireCancellableTransfer(ctx: Ctx, row: PaymentRow) {
-  const awaited = row.funds === 'AWAITED';
+  const isAwaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
     const isDebit = row.source?.sourceType === 'ACCOUNT';
     // Funds that are held for review have already settled.
     const isOpen =
-      isInProgress(row) && (awaited || row.funds === 'HELD') && row.pending_reason === null;
+      isInProgress(row) && (isAwaited || row.funds === 'HELD') && row.pending_reason === null;
     return { job: CANCEL_DEBIT, rail: isDebit ? row.rail : null, open: isOpen };
   }
-  if (awaited) {
+  if (isAwaited) {
     const source = await readExternalAccount(ctx, sourceAccountOf(row));
     return { job: CANCEL_FUNDING, rail: (source && debitRailOf(source.info)) ?? null, open: true };
   }

@@ -52,8 +52,8 @@ const STATES: Record<string, State> = {
   held: { status: 'PROCESSING', funds: 'HELD', refund: null },
   submitted: { status: 'PROCESSING', funds: 'SUBMITTED', refund: null },
   completed: { status: 'COMPLETED', funds: 'SETTLED', refund: null },
-  'being cancelled': { status: 'PROCESSING', funds: 'SUBMITTED', refund: refundWith('PENDING') },
-  cancelled: { status: 'COMPLETED', funds: 'RETURNED', refund: refundWith('COMPLETED') },
+  'being canceled': { status: 'PROCESSING', funds: 'SUBMITTED', refund: refundWith('PENDING') },
+  canceled: { status: 'COMPLETED', funds: 'RETURNED', refund: refundWith('COMPLETED') },
   'failed with a hold': { status: 'FAILED', funds: 'HELD', refund: refundWith('PENDING') },
   'failed after submission': {
     status: 'FAILED',
@@ -94,7 +94,7 @@ const EFFECTS: Record<string, Record<string, string>> = {
     cancel: 'PROCESSING SUBMITTED PENDING',
   },
   completed: { fail: 'FAILED SETTLED PENDING' },
-  'being cancelled': {
+  'being canceled': {
     refund: 'COMPLETED RETURNED COMPLETED',
     postToSuspense: 'COMPLETED SUSPENSE FAILED',
   },
@@ -111,7 +111,7 @@ const EFFECTS: Record<string, Record<string, string>> = {
 
 /** The changes that a step stages, without a commit. */
 async function readStagedChanges(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknown) {
-  const stopError = new Error('seen enough');
+  const stopError = new Error('no commit');
   let changes: { rows: string[]; size: number } | undefined;
   const run = app.operate(async (ctx) => {
     await step(ctx, { ...payment, ...state });
@@ -130,7 +130,7 @@ async function readStagedChanges(state: State, step: (ctx: Ctx, row: OutgoingRow
 
 describe.each(Object.entries(STATES))('payment that is %s', (name, state) => {
   it.each(Object.entries(STEPS))(
-    'changes only as its state allows by the step %s',
+    'has the status that its state allows after the step %s',
     async (stepName, step) => {
       const effect = EFFECTS[name]?.[stepName];
       const changes = await readStagedChanges(state, step);

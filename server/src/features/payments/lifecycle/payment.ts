@@ -286,7 +286,7 @@ export function requestCancel(
   return changeTransaction(ctx, row, { cancel_requested_at: ctx.now });
 }
 
-/** Cancelled in progress: the funds are refunded and the payment ends COMPLETED. */
+/** Canceled while in progress: the funds are refunded and the payment becomes COMPLETED. */
 export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
   const refund = openRefund(ctx, row, 'USER_CANCELLATION');

@@ -85,7 +85,7 @@ async function findPlatform(
   throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 }
 
-async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before') {
+async function resultOf(runtime: Runtime, id: string, recordedAt?: 'now' | 'before') {
   const row = await loadTransaction(runtime.db, id);
   return {
     transactionId: id,
@@ -93,7 +93,7 @@ async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before
     type: row.type,
     status: row.status,
     pendingReason: row.pending_reason,
-    ...(recorded ? { recorded } : {}),
+    ...(recordedAt ? { recorded: recordedAt } : {}),
   };
 }
 
@@ -137,7 +137,7 @@ export interface DepositReporter {
   environment: Mode;
 }
 
-/** The bank references of a provider are its own. */
+/** A bank reference is unique within its provider, or within the entries of operators. */
 export const depositIdOf = (
   environment: Mode,
   {
@@ -176,8 +176,11 @@ async function sharedDeposit(
   if (!reportedBy) {
     return (await db.find(deposits, { shared_key: sharedKeyOf(environment, entry) }))[0];
   }
-  const byOperator = await db.read(deposits, depositIdOf(environment, { currency, bankReference }));
-  return byOperator?.amount === BigInt(amount) ? byOperator : undefined;
+  const operatorDeposit = await db.read(
+    deposits,
+    depositIdOf(environment, { currency, bankReference }),
+  );
+  return operatorDeposit?.amount === BigInt(amount) ? operatorDeposit : undefined;
 }
 
 /** The existing deposits with these ids. */
@@ -256,18 +259,18 @@ export async function stageDeposit(
   const { environment } = platform;
   const { amount, currency } = notice;
   const shared_key = sharedKeyOf(environment, input);
-  const isTaken = (await ctx.db.find(deposits, { shared_key })).length > 0;
-  const received = await receiveFunds(ctx, notice);
+  const isKeyUsed = (await ctx.db.find(deposits, { shared_key })).length > 0;
+  const receivingTransaction = await receiveFunds(ctx, notice);
   ctx.insert(deposits, {
     id: depositIdOf(environment, input),
     platform_id: platform.id,
-    transaction_id: received.id,
+    transaction_id: receivingTransaction.id,
     ...{ currency, amount, target: targetOf(notice) },
     provider_id: input.reportedBy?.providerId ?? null,
-    shared_key: isTaken ? null : shared_key,
+    shared_key: isKeyUsed ? null : shared_key,
     created_at: ctx.now,
   });
-  return received.id;
+  return receivingTransaction.id;
 }
 
 /** Whether another source recorded the entry at the same time. */
@@ -278,8 +281,8 @@ const isShared = (error: unknown) => error instanceof Fault && error.code === 'C
  * INVALID_CURRENCY, and CONFLICT if the bank reference is recorded for another deposit.
  */
 export async function recordDeposit(runtime: Runtime, input: DepositEntry): Promise<DepositResult> {
-  const prepared = await prepareDeposit(runtime, input);
-  const { notice, platform } = prepared;
+  const preparedDeposit = await prepareDeposit(runtime, input);
+  const { notice, platform } = preparedDeposit;
   const id = depositIdOf(platform.environment, input);
   const findRecorded = async () => {
     const depositBefore = await runtime.db.read(deposits, id);
@@ -292,13 +295,13 @@ export async function recordDeposit(runtime: Runtime, input: DepositEntry): Prom
   if (deposit) return resultOf(runtime, deposit.transaction_id, 'before');
   const caller = systemCaller(platform.id, platform.environment);
   try {
-    const receivedId = await operate(runtime, caller, (ctx) => stageDeposit(ctx, prepared));
+    const receivedId = await operate(runtime, caller, (ctx) => stageDeposit(ctx, preparedDeposit));
     return resultOf(runtime, receivedId, 'now');
   } catch (error) {
     if (!isKeyTaken(error) && !isShared(error)) throw error;
     const otherDeposit = await findRecorded();
     if (!otherDeposit && !isKeyTaken(error)) throw error;
-    // Of a platform that the operator may not access.
+    // The other deposit belongs to a platform that the operator may not access.
     if (!otherDeposit) throw conflict('The bank reference is already recorded.');
     return resultOf(runtime, otherDeposit.transaction_id, 'before');
   }
@@ -321,7 +324,7 @@ type Step = (
   reason?: FailureReason | undefined,
 ) => Promise<IncomingRow>;
 
-/** Takes a step. Throws CONFLICT if the state of the deposit does not allow it. */
+/** Applies a step. Throws CONFLICT if the state of the deposit does not allow the step. */
 async function applyStep(
   work: Step,
   ctx: Ctx,

@@ -76,7 +76,7 @@ const INSTRUCTION_SUFFIX: Record<WaitKind, string> = {
   refund: '/refund',
 };
 
-/** Records and applies a result, and ends the wait for it. */
+/** Records and applies a result, and removes its awaited row. */
 export async function applyNotice(
   ctx: Ctx,
   row: TransactionRow,

@@ -1,4 +1,4 @@
-// Functions for messages and statements of providers, which take the same steps as results that an operator
+// Functions for messages and statements of providers, which apply the same steps as results that an operator
 // records.
 import {
   depositIdOf,

@@ -38,7 +38,10 @@ interface SuspenseQuery extends ListQuery {
   environment?: Mode | undefined;
 }
 
-/** The oldest items of one environment or of both. The rows do not contain it, so they are filtered here. */
+/**
+ * The oldest items of one environment or of both. The rows do not contain the environment, so they are
+ * filtered here.
+ */
 async function waitingOf(
   { db }: Runtime,
   { platformId, environment: mode, limit, cursor }: SuspenseQuery,

@@ -60,20 +60,24 @@ async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<numbe
 async function currentMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
   const marks = await readMarks(db);
   const markedPlatforms = new Set(marks.map((mark) => mark.platform_id));
-  const missing = (await allPlatforms(db))
+  const platformsWithoutMark = (await allPlatforms(db))
     .map(({ id }) => id)
     .filter((id) => !markedPlatforms.has(id));
-  return missing.length ? [...marks, ...(await startMarks(db, missing, horizon))] : marks;
+  return platformsWithoutMark.length
+    ? [...marks, ...(await startMarks(db, platformsWithoutMark, horizon))]
+    : marks;
 }
 
 /** Marks of platforms with events below the horizon, or with earlier payments, that are not counted yet. */
 async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Mark[]> {
-  const following = marks.filter((mark) => mark.stage === 'follow');
-  const cursors = following.map(({ platform_id: platformId, position, event_id: id }) => ({
+  const followingMarks = marks.filter((mark) => mark.stage === 'follow');
+  const cursors = followingMarks.map(({ platform_id: platformId, position, event_id: id }) => ({
     ...{ platformId, position, id },
   }));
-  const arrived = (await arrivedFor(db, cursors)).map((index) => following[index] as Mark);
-  return [...marks.filter((mark) => mark.stage !== 'follow'), ...arrived];
+  const marksWithEvents = (await arrivedFor(db, cursors)).map(
+    (index) => followingMarks[index] as Mark,
+  );
+  return [...marks.filter((mark) => mark.stage !== 'follow'), ...marksWithEvents];
 }
 
 interface Progress {
@@ -85,20 +89,20 @@ interface Progress {
 async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
   let stepCount = 0;
   for (let steps = 0; steps < MAX_STEPS; ) {
-    const pending = await pendingMarks(runtime, await currentMarks(runtime, horizon));
-    let worked = 0;
-    for (const mark of pending) {
-      worked += await step(runtime, mark, horizon);
+    const marks = await pendingMarks(runtime, await currentMarks(runtime, horizon));
+    let workCount = 0;
+    for (const mark of marks) {
+      workCount += await step(runtime, mark, horizon);
       steps++;
     }
-    stepCount += worked;
-    if (worked === 0) return { count: stepCount, isComplete: true };
+    stepCount += workCount;
+    if (workCount === 0) return { count: stepCount, isComplete: true };
   }
   return { count: stepCount, isComplete: false };
 }
 
 /** A time, and a position above those of all transactions that had started by then. */
-interface Begun {
+interface StartBound {
   at: Time;
   end: bigint;
 }
@@ -106,7 +110,7 @@ interface Begun {
 export function metricsSweep(): Sweep {
   let next: Time = 0;
   let process: string | undefined;
-  let startedBefore: Begun | undefined;
+  let startedBefore: StartBound | undefined;
   return {
     name: 'payments.metrics',
     async run(runtime) {
@@ -119,8 +123,8 @@ export function metricsSweep(): Sweep {
         return 0;
       }
       const { horizon, end } = await frontierOf(db);
-      const { count: done, isComplete } = await advance(runtime, horizon);
-      if (!isComplete) return done;
+      const { count: workCount, isComplete } = await advance(runtime, horizon);
+      if (!isComplete) return workCount;
       // Transactions that had started by a time are complete once the horizon has passed their positions.
       const completeStart = [{ at: now, end }, startedBefore].find(
         (each) => each && each.end <= horizon,
@@ -128,7 +132,7 @@ export function metricsSweep(): Sweep {
       if (completeStart) await setComplete(db, completeStart.at);
       if (completeStart || !startedBefore) startedBefore = { at: now, end };
       next = now + EVERY_MS;
-      return done;
+      return workCount;
     },
   };
 }

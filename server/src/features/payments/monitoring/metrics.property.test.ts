@@ -134,12 +134,12 @@ it(
   async () => {
     let runs = 0;
     await fc.assert(
-      fc.asyncProperty(changes, fc.integer({ min: 1, max: 12 }), async (list, parallel) => {
+      fc.asyncProperty(changes, fc.integer({ min: 1, max: 12 }), async (list, writerCount) => {
         const run = runs++;
-        let isOver = false;
+        let areChangesWritten = false;
         const follower = async () => {
-          while (!isOver) {
-            // Each sweep is another process; the claim of the one before has ended.
+          while (!areChangesWritten) {
+            // Each sweep is another process; the previous claim has expired.
             await pool.query('update payment_metric_marks set claimed_until = null');
             await drain();
           }
@@ -149,8 +149,8 @@ it(
         const writer = async () => {
           for (let next = queue.shift(); next; next = queue.shift()) await commit(run, next);
         };
-        await Promise.all(Array.from({ length: parallel }, writer));
-        isOver = true;
+        await Promise.all(Array.from({ length: writerCount }, writer));
+        areChangesWritten = true;
         await Promise.all(followers);
         await expectEqual();
       }),
@@ -163,7 +163,7 @@ it(
   lengthOf(60_000, 600_000),
 );
 
-it('sums are not changed by a process that was paused while it removed earlier ones', async () => {
+it('sums are not changed by a process that was paused while it removed earlier sums', async () => {
   for (let payment = 0; payment < 30; payment++) {
     const change = { payment, status: 'COMPLETED', isSettled: true, openMs: 0 };
     await commit(9_000, { ...change, isRolledBack: false });
@@ -171,14 +171,14 @@ it('sums are not changed by a process that was paused while it removed earlier o
   await expectEqual();
   await recountPayments(app.runtime, app.platform.id);
   const { db } = app.runtime;
-  const [paused] = await startMarks(db, [app.platform.id], 0n);
-  expect(paused?.stage).toBe('clear');
-  // Another process takes over the claim and counts everything again.
+  const [pausedMark] = await startMarks(db, [app.platform.id], 0n);
+  expect(pausedMark?.stage).toBe('clear');
+  // Another process acquires the claim and recounts all payments.
   await expectEqual();
-  const counts = () => rowsOf('select * from payment_counts order by platform_id, id');
-  const countsBefore = await counts();
+  const readCounts = () => rowsOf('select * from payment_counts order by platform_id, id');
+  const countsBefore = await readCounts();
   expect(countsBefore.length).toBeGreaterThan(0);
-  await clear(db, paused as Mark);
-  expect(await counts()).toEqual(countsBefore);
+  await clear(db, pausedMark as Mark);
+  expect(await readCounts()).toEqual(countsBefore);
   await expectEqual();
 });

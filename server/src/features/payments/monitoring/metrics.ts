@@ -74,8 +74,8 @@ export const metricsSql = (bucket: Bucket, groups: readonly Group[], isLimited: 
 };
 
 /** A ratio with four decimals; null if the denominator is zero. */
-const share = (part: bigint, whole: bigint) =>
-  whole === 0n ? null : Number((part * 10_000n) / whole) / 10_000;
+const ratio = (numerator: bigint, denominator: bigint) =>
+  denominator === 0n ? null : Number((numerator * 10_000n) / denominator) / 10_000;
 
 const presentRow = ({ platform_id, rail, ...row }: Sums) => {
   const settled = row.completed + row.returned;
@@ -93,8 +93,8 @@ const presentRow = ({ platform_id, rail, ...row }: Sums) => {
     amount: row.amount,
     completedAmount: row.completed_amount,
     returnedAmount: row.returned_amount,
-    successRate: share(settled, settled + row.failed),
-    returnRate: share(row.returned, settled),
+    successRate: ratio(settled, settled + row.failed),
+    returnRate: ratio(row.returned, settled),
   };
 };
 

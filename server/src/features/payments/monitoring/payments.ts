@@ -87,8 +87,9 @@ export async function transactionsPage(
   return transactionPages.inSteps(db, filteredSteps);
 }
 
-const newestFirst = (one: Position, other: Position) =>
-  other.created_at - one.created_at || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
+const newestFirst = (first: Position, second: Position) =>
+  second.created_at - first.created_at ||
+  (first.id < second.id ? 1 : first.id > second.id ? -1 : 0);
 
 /** Payments from and to an account, each by its own index. */
 async function pageOfAccount(runtime: Runtime, query: PaymentQuery, account: string) {
@@ -111,10 +112,10 @@ async function pageOfAccount(runtime: Runtime, query: PaymentQuery, account: str
 /** A page of payments, newest first. */
 export async function pageOfPayments(runtime: Runtime, query: PaymentQuery) {
   const { accountId: account } = query;
-  const { rows, ...rest } = await (account === undefined
+  const { rows, ...pageInfo } = await (account === undefined
     ? transactionsPage(runtime, query)
     : pageOfAccount(runtime, query, account));
-  return { data: rows.map(presentPayment), ...rest };
+  return { data: rows.map(presentPayment), ...pageInfo };
 }
 
 /** A payment of any platform, with the results of banks and providers. Throws TRANSACTION_NOT_FOUND. */

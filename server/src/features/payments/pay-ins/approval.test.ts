@@ -52,7 +52,7 @@ describe('decisionOf', () => {
     ...[201, 204, 302, 400, 401, 404, 409, 500, 503].map(
       (status) => [status, 'PAYMENT_APPROVAL_WEBHOOK_ERROR'] as const,
     ),
-  ] as const)('takes %s for %s', (status, reason) => {
+  ] as const)('maps the status %s to %s', (status, reason) => {
     expect(decisionOf(receiverResponse(status), [])).toEqual(rejectionWith(reason));
   });
 

@@ -6,7 +6,8 @@ import { named, oneOf } from '../../../kernel/schema.ts';
 import { IncomingTransaction, OutgoingTransaction } from '../presentation/index.ts';
 import { FAILURE_REASONS } from '../transactions/index.ts';
 
-// One object instead of a union: clients that read it as an incoming payment, the usual case, still parse it.
+// One object instead of a union, so that clients can parse each result as an incoming payment, the usual
+// case.
 export const DecidedTransaction = named(
   'DecidedTransaction',
   Type.Object(

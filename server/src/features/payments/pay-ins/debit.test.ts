@@ -208,10 +208,15 @@ describe('createTransferIn', () => {
   });
 
   it('rejects customers who are not ready and enforces platform settings', async () => {
-    const unverified = await createAccounts('000', app.unregulated);
-    const rejectedResponse = await transferIn(unverified.source.id, unverified.account.id, 1, {
-      as: app.unregulated,
-    });
+    const unverifiedAccount = await createAccounts('000', app.unregulated);
+    const rejectedResponse = await transferIn(
+      unverifiedAccount.source.id,
+      unverifiedAccount.account.id,
+      1,
+      {
+        as: app.unregulated,
+      },
+    );
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
     const platform = await app.newPlatform('Narrow');
     const { account, source } = await createAccounts('000', platform);
@@ -291,7 +296,7 @@ describe('rail notification about a debit', () => {
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
   });
 
-  /** A debit that its bank settled on an account frozen before. */
+  /** A settled debit on an account that was frozen before the settlement. */
   async function createHeldDebit(settle = true) {
     const { account, row } = await startTransferIn('005');
     if (settle) await app.settle();
@@ -300,7 +305,7 @@ describe('rail notification about a debit', () => {
     return { account, row };
   }
 
-  it('holds the funds if the account was frozen in the meantime', async () => {
+  it('holds the funds if the account was frozen before settlement', async () => {
     const { account, row } = await createHeldDebit();
     expect(await read(row.id)).toMatchObject({
       status: 'PROCESSING',
@@ -330,16 +335,16 @@ describe('rail notification about a debit', () => {
     expect(await eventTypes(app, storedDebit.row.id)).toEqual(
       incomingEventTypes('PENDING COMPLETED'),
     );
-    const payIn = await createHeldDebit();
-    await decide(payIn.row.id, returnHeldDeposit);
+    const returnedDebit = await createHeldDebit();
+    await decide(returnedDebit.row.id, returnHeldDeposit);
     await app.settle();
-    expect(await readBalances(app, payIn.account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, returnedDebit.account.id)).toEqual({ balance: 0, total: 0 });
     const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
-    expect(await eventTypes(app, payIn.row.id)).toEqual(expectedTypes);
+    expect(await eventTypes(app, returnedDebit.row.id)).toEqual(expectedTypes);
   });
 
   it('prevents cancellation once the funds are held', async () => {
-    // Settled before the rail accepted it, and then in the usual order.
+    // First settled before acceptance by the rail, then in the usual order.
     for (const settle of [false, true]) {
       const { row } = await createHeldDebit(settle);
       const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
@@ -347,7 +352,7 @@ describe('rail notification about a debit', () => {
     }
   });
 
-  it('ends the cancellation if the funds arrive in the meantime', async () => {
+  it('discards the cancellation request if the funds arrive first', async () => {
     const { account, row } = await startTransferIn('005');
     ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
     await transition(account.id, 'freeze');
@@ -387,12 +392,12 @@ describe('rail notification about a debit', () => {
     expect((await read(row.id)).refund.status).toBe('FAILED');
     const send = vi.spyOn(sandboxRail, 'send');
     await app.settle();
-    const payIn = send.mock.calls.map(([{ id }]) => id);
+    const sentIds = send.mock.calls.map(([{ id }]) => id);
     send.mockRestore();
-    expect(payIn).not.toContain(`${row.id}/refund`);
+    expect(sentIds).not.toContain(`${row.id}/refund`);
   });
 
-  it('returns the funds if the account was closed in the meantime', async () => {
+  it('returns the funds if the account was closed before settlement', async () => {
     const { account, row } = await startTransferIn('005');
     await transition(account.id, 'close');
     await app.settle();

@@ -1,6 +1,6 @@
-// Direct debits of external accounts with the consent of their owner. While one is in progress the amount is
-// in the total balance of the internal account; it becomes available at settlement. A failed debit has
-// collected nothing, so nothing is returned.
+// Direct debits of external accounts with the consent of their owner. The amount of a debit in progress is in
+// the total balance of the internal account; it becomes available at settlement. A failed debit has collected
+// no funds, so none are returned.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -21,7 +21,7 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 import { dispositionAt, holdArrived, isHeld, releaseDeposit, reverseDeposit } from './deposit.ts';
-import { completeOn, fail, failAndReturn, followUp, hold, incomingReason } from './ends.ts';
+import { completeOn, fail, failAndReturn, followUp, hold, incomingReason } from './final-steps.ts';
 import { DEBIT } from './kinds.ts';
 import { postHeld } from './postings.ts';
 
@@ -93,7 +93,7 @@ async function acceptDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
     status: transactionFeature.states.incoming.next(row.status, 'accept'),
   } as const;
   const { account, disposition } = await targetOf(ctx, row);
-  // An account that was closed in the meantime is not credited; the funds are returned when they settle.
+  // An account that is closed is not credited; the funds are returned when they settle.
   if (!account || disposition === 'reject') return changeTransaction(ctx, row, acceptedColumns);
   await hold(ctx, row, account);
   return changeTransaction(ctx, row, { ...acceptedColumns, funds: 'HELD' });
@@ -151,7 +151,7 @@ export async function applyDebitStatus(
       return void (await failDebit(ctx, row, reason));
     }
     case 'failed':
-      // Settled funds leave the account only by a return.
+      // Settled funds are debited only by a return.
       if (hasArrived(row)) return;
       return void (await failDebit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED')));
     case 'cancelled':

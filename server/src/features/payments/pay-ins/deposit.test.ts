@@ -1,5 +1,5 @@
 // Deposits: credited, held, released, rejected, later reversed by the bank, or returned immediately; each
-// with the events in order, the balances and the books.
+// with the events in order, the balances and the ledger.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
@@ -209,7 +209,7 @@ describe('returnHeldDeposit', () => {
     ]);
   });
 
-  it('happens automatically after thirty days', async () => {
+  it('runs automatically after thirty days', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500, { hold: 'COUNTERPARTY_DECLARATION_REQUIRED' });
     await app.advance(30 * DAY - 1);
@@ -277,7 +277,7 @@ describe('reverseDeposit', () => {
     ]);
   });
 
-  it('records a debt for spent funds, which the next deposits repay', async () => {
+  it('records a shortfall for spent funds, which the next deposits repay', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500);
     const secondId = await receiveFunds(account.id, 120);

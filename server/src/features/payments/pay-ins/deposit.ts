@@ -21,7 +21,14 @@ import {
   insertTransaction,
   receivedOf,
 } from '../transactions/index.ts';
-import { complete, creditAndRepay, fail, hold, openDepositReturn, repayFrom } from './ends.ts';
+import {
+  complete,
+  creditAndRepay,
+  fail,
+  hold,
+  openDepositReturn,
+  repayFrom,
+} from './final-steps.ts';
 import { REVIEW_EXPIRY } from './kinds.ts';
 import { postHeld, postToInbound, release } from './postings.ts';
 
@@ -58,7 +65,7 @@ export interface Deposit extends IncomingFunds {
 }
 
 interface RejectedDeposit extends IncomingFunds, Money {
-  /** The intended account, or a party of the payment that no longer waits for the funds. */
+  /** The intended account, or a party of the payment that no longer awaits the funds. */
   destination: Record<string, unknown>;
   destinationAccount: string;
 }
@@ -76,9 +83,9 @@ export function dispositionAt(
   return account.status === 'FROZEN' ? 'hold' : 'reject';
 }
 
-type Shape = Pick<IncomingRow, 'status' | 'funds'> & Partial<IncomingRow>;
+type StatusColumns = Pick<IncomingRow, 'status' | 'funds'> & Partial<IncomingRow>;
 
-function insert(ctx: Ctx, deposit: RejectedDeposit, shape: Shape): IncomingRow {
+function insert(ctx: Ctx, deposit: RejectedDeposit, statusColumns: StatusColumns): IncomingRow {
   const { owner, currency } = deposit;
   const payer = owner ? { customerId: owner.id } : {};
   return insertTransaction(ctx, {
@@ -97,7 +104,7 @@ function insert(ctx: Ctx, deposit: RejectedDeposit, shape: Shape): IncomingRow {
     source_chain: deposit.chain,
     created_at: ctx.now,
     updated_at: ctx.now,
-    ...shape,
+    ...statusColumns,
   });
 }
 
@@ -215,7 +222,7 @@ export async function returnHeldDeposit(
 export const hasDepositPosting = (ctx: Ctx, row: IncomingRow): Promise<boolean> =>
   hasTransfersIn(ctx.db, row.id, 'deposit');
 
-/** The bank has reversed the deposit: nothing is sent. The amount that the account lacks is a shortfall. */
+/** Applies a reversal by the bank. No funds are sent. The amount that the account lacks is a shortfall. */
 export async function reverseDeposit(
   ctx: Ctx,
   row: IncomingRow,
@@ -230,7 +237,7 @@ export async function reverseDeposit(
   if (!(await hasDepositPosting(ctx, row))) return row;
   const account = await accountOf(ctx, row);
   const money = receivedOf(row);
-  const failed = fail(ctx, row, reason, 'RETURNED');
+  const failedDeposit = fail(ctx, row, reason, 'RETURNED');
   await postAndNotify(ctx, () =>
     debitWithShortfall(ctx, account, {
       transactionId: row.id,
@@ -239,5 +246,5 @@ export async function reverseDeposit(
       creditTo: systemAccount(ctx.caller.environment, 'rail_in_transit', money.currency),
     }),
   );
-  return failed;
+  return failedDeposit;
 }

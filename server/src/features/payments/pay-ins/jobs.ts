@@ -43,7 +43,7 @@ import { APPROVAL_TIMEOUT_MS, type Decision, decisionOf, TIMED_OUT } from './app
 import { applyDebitStatus, cancelDebit, isDebit } from './debit.ts';
 import { releaseDeclared } from './declared.ts';
 import { isHeld, returnHeldDeposit, reverseDeposit, scheduleReviewExpiry } from './deposit.ts';
-import { closeDepositReturn, followUp, incomingReason } from './ends.ts';
+import { closeDepositReturn, followUp, incomingReason } from './final-steps.ts';
 import {
   APPROVAL_EXPIRY,
   COLLECT,
@@ -63,15 +63,16 @@ import {
   rejectUma,
 } from './uma.ts';
 
-// Cancellation of a debit in progress. Nothing changes if the debit has already ended or settled, or if the
-// rail does not support cancellation.
-
-/** Whether the rail has not accepted it yet. */
+/** Whether the rail has not accepted the debit yet. */
 const isUnsent = ({ status, funds }: IncomingRow) => status === 'PENDING' && funds === 'AWAITED';
 
 const isInTransit = ({ status, funds, pending_reason }: IncomingRow) =>
   status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
 
+/**
+ * Cancels a debit in progress. A debit that has failed or settled, or whose rail does not support
+ * cancellation, is unchanged.
+ */
 const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
   jobHandler(CANCEL_DEBIT, {
     maxAttempts: OUTAGE_ATTEMPTS,
@@ -83,7 +84,7 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
         void rejectCancel(ctx, await readCurrent(ctx, row.id, asIncoming));
       if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: reject };
       if (isUnsent(row)) {
-        // Another worker may be sending it; the cancellation must follow.
+        // Another worker may be sending the debit; the cancellation must follow.
         return { caller, stage: async (ctx) => postpone(ctx, CANCEL_DEBIT, job) };
       }
       const response = await rail.cancel(await debitOf(runtime, row), now);
@@ -136,7 +137,7 @@ async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress
 /**
  * Applies a status of one transfer of an incoming transaction: the collection (`debit`), the forwarding to
  * an external account (`payout`) or the return (`refund`). The caller states the kind: a repeated status
- * must not be applied to the transfer that the row now waits for.
+ * must not be applied to the transfer that the row now awaits.
  */
 export async function applyIncomingStatus(
   ctx: Ctx,

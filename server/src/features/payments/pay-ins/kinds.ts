@@ -11,7 +11,7 @@ export const REQUEST_APPROVAL = defineJob(
   'incoming.ask',
   Type.Object({ ...PaymentInput.properties, eventId: Type.String() }),
 );
-/** Ends the period that a platform requested by responding 202. */
+/** Fails a payment whose approval period, requested with a 202 response, has expired. */
 export const APPROVAL_EXPIRY = defineJob('incoming.expire', PaymentInput);
 /** Collects an approved payment from the sending provider. */
 export const COLLECT = defineJob(
@@ -27,5 +27,5 @@ export const FORWARD = defineJob('incoming.forward', RailTransferInput);
 export const DEBIT = defineJob('incoming.debit', RailTransferInput);
 /** Returns a deposit to its payer. */
 export const RETURN_DEPOSIT = defineJob('incoming.return', RailTransferInput);
-/** Ends the review period of a held deposit. */
+/** Returns a held deposit whose review period has expired. */
 export const REVIEW_EXPIRY = defineJob('incoming.review-expiry', PaymentInput);

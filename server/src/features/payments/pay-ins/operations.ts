@@ -1,5 +1,5 @@
-// Approves and rejects pending payments. `pendingOf` finds what is pending: an incoming payment from a UMA
-// address, or a payment that an agent requested.
+// Approves and rejects pending payments. `pendingOf` returns the pending item: an incoming payment from
+// a UMA address, or a payment that an agent requested.
 
 import type { Static } from '@sinclair/typebox';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
@@ -23,7 +23,7 @@ interface Decision {
   reject(reason: string | undefined): PaymentRow;
 }
 
-interface Pending extends Decision {
+interface PendingItem extends Decision {
   row: PaymentRow;
 }
 
@@ -33,7 +33,7 @@ interface IncomingParts {
 }
 
 /** Throws TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL if no approval is pending. */
-async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Pending> {
+async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<PendingItem> {
   const row = await transactionOf(ctx, id);
   if (row.type === 'INCOMING' && isAwaitingApproval(row)) {
     return {
@@ -47,7 +47,7 @@ async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Pe
   throw new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     'The transaction is not pending approval: it is already decided, or its ' +
-      'approval period has ended.',
+      'approval period has expired.',
   );
 }
 

@@ -269,7 +269,7 @@ describe('funds of an approved payment', () => {
       if (row) transitionInternalAccount(ctx, row, event);
     });
 
-  it('are held if the account was frozen in the meantime', async () => {
+  it('are held if the account was frozen before they arrived', async () => {
     fixture.respond({ status: 202 });
     const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
@@ -283,7 +283,7 @@ describe('funds of an approved payment', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
   });
 
-  it('are returned if the account was closed in the meantime', async () => {
+  it('are returned if the account was closed before they arrived', async () => {
     fixture.respond({ status: 202 });
     const { account, payment } = await fixture.createPendingPayment();
     await app.settle();

@@ -48,7 +48,7 @@ import {
   followUp,
   incomingReason,
   openDepositReturn,
-} from './ends.ts';
+} from './final-steps.ts';
 import { APPROVAL_EXPIRY, COLLECT, FORWARD, REQUEST_APPROVAL } from './kinds.ts';
 import { postForward, postToInbound, reverseForward } from './postings.ts';
 
@@ -94,9 +94,9 @@ function senderInformationOf({ platform, currency, payerData }: UmaIncoming): In
     const reason = `The platform requires sender information that is missing: ${names}.`;
     throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missingNames });
   }
-  const present = required.filter(({ name }) => payerData[name] !== undefined);
-  if (!present.length) return null;
-  return Object.fromEntries(present.map(({ name }) => [name, payerData[name]]));
+  const presentFields = required.filter(({ name }) => payerData[name] !== undefined);
+  if (!presentFields.length) return null;
+  return Object.fromEntries(presentFields.map(({ name }) => [name, payerData[name]]));
 }
 
 interface Destination {
@@ -117,7 +117,7 @@ async function findDefaultExternalAccount(
   // An invoice is valid for one payment of its amount.
   if ('invoice' in account.info) return undefined;
   const accountRails = railsOf(account.info);
-  const usable = corridors(currency, currency).filter(
+  const usableCorridors = corridors(currency, currency).filter(
     (corridor) =>
       (accountRails.length
         ? corridor.rail !== null && accountRails.includes(corridor.rail)
@@ -125,8 +125,8 @@ async function findDefaultExternalAccount(
       port.supportsPayout(account.account_type, corridor.rail) &&
       allowsAmount(corridor, { currency, amount }),
   );
-  if (!usable.length) return undefined;
-  const rail = chooseRail(usable.flatMap((corridor) => corridor.rail ?? [])) ?? null;
+  if (!usableCorridors.length) return undefined;
+  const rail = chooseRail(usableCorridors.flatMap((corridor) => corridor.rail ?? [])) ?? null;
   return { accountId: account.id, rail };
 }
 

@@ -28,11 +28,11 @@ async function createPayout(overrides: object = {}) {
 
 /** Runs the jobs of the payment in order against a rail that returns these results one by one. */
 async function follow(id: string, responses: Progress[]) {
-  const requests: { how: 'send' | 'check'; instruction: RailInstruction }[] = [];
+  const requests: { method: 'send' | 'check'; instruction: RailInstruction }[] = [];
   const respond = (method: 'send' | 'check') => async (instruction: RailInstruction) => {
-    requests.push({ how: method, instruction });
+    requests.push({ method, instruction });
     const nextProgress = responses[requests.length - 1];
-    if (!nextProgress) throw new Error('no result left');
+    if (!nextProgress) throw new Error('no further result');
     return nextProgress;
   };
   const rail = { supportsPayout: () => true, send: respond('send'), check: respond('check') };
@@ -48,7 +48,7 @@ async function follow(id: string, responses: Progress[]) {
     if (result) await operate(app.runtime, result.caller, result.stage);
     await app.runtime.db.query('delete from jobs where id = $1', [job.id]);
   }
-  throw new Error('a payment without end');
+  throw new Error('the jobs of the payment did not finish');
 }
 
 const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200).status;
@@ -62,7 +62,7 @@ describe('rail', () => {
     });
     const startedAt = app.effects.now();
     const [request] = await follow(id, [{ state: 'settled', reference: 'r' }]);
-    expect(request?.how).toBe('send');
+    expect(request?.method).toBe('send');
     expect(request?.instruction).toEqual({
       id,
       platformId: app.platform.id,
@@ -83,19 +83,17 @@ describe('rail', () => {
   it('is polled after an unknown result, and the payment does not fail', async () => {
     const { id, account } = await createPayout();
     const unknownProgress: Progress = { state: 'unknown', checkAfterMs: 5_000 };
-    const startedTime = app.effects.now();
+    const startTime = app.effects.now();
     const requests = await follow(id, [
       unknownProgress,
       unknownProgress,
       unknownProgress,
       { state: 'settled', reference: 'r' },
     ]);
-    expect(requests.map((each) => each.how)).toEqual(['send', 'check', 'check', 'check']);
-    expect(new Set(requests.map((each) => each.instruction.sentAt))).toEqual(
-      new Set([startedTime]),
-    );
+    expect(requests.map((each) => each.method)).toEqual(['send', 'check', 'check', 'check']);
+    expect(new Set(requests.map((each) => each.instruction.sentAt))).toEqual(new Set([startTime]));
     expect(new Set(requests.map((each) => each.instruction.id))).toEqual(new Set([id]));
-    expect(app.effects.now() - startedTime).toBe(15_000);
+    expect(app.effects.now() - startTime).toBe(15_000);
     expect(await eventTypes(app, id)).toEqual(paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'));
     expect((await readBalances(app, account.id)).total).toBe(900_00);
   });
@@ -124,18 +122,21 @@ describe('rail', () => {
     await follow(cancelledPayout.id, [{ state: 'cancelled' }]);
     expect(await statusOf(cancelledPayout.id)).toBe('COMPLETED');
     expect((await readBalances(app, cancelledPayout.account.id)).total).toBe(1_000_00);
-    const stuck = await createPayout();
-    const notRefundable: Progress = {
+    const blockedPayout = await createPayout();
+    const failedProgress: Progress = {
       state: 'failed',
       reason: 'COMPLIANCE_REJECTED',
       refundable: false,
     };
-    await follow(stuck.id, [notRefundable]);
-    expect(await readBalances(app, stuck.account.id)).toEqual({ balance: 900_00, total: 900_00 });
+    await follow(blockedPayout.id, [failedProgress]);
+    expect(await readBalances(app, blockedPayout.account.id)).toEqual({
+      balance: 900_00,
+      total: 900_00,
+    });
     const [row] = await app.runtime.db.query(
       `select sum(amount)::text as suspense from ledger_transfers
         where transaction_id = $1 and credit like 'system:sandbox:suspense:%'`,
-      [stuck.id],
+      [blockedPayout.id],
     );
     expect(row?.suspense).toBe('10000');
   });
@@ -158,7 +159,7 @@ describe('rail', () => {
 describe('rail that throws', () => {
   it('does not change the payment, and the job is retried', async () => {
     const { id } = await createPayout();
-    await expect(follow(id, [])).rejects.toThrow('no result left');
+    await expect(follow(id, [])).rejects.toThrow('no further result');
     expect(await statusOf(id)).toBe('PROCESSING');
     await app.settle();
     expect(await statusOf(id)).toBe('COMPLETED');

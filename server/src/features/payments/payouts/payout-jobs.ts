@@ -178,7 +178,7 @@ export function postpone(ctx: Ctx, definition: CancelDefinition, { input }: Canc
   ctx.later(definition, { ...input, waitMs: waitMs * 2 }, ctx.now + waitMs);
 }
 
-/** A payout must not be sent after the payment has ended or its refund has started. */
+/** A payout must not be sent after the payment is final or its refund has started. */
 const maySend = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'HELD' && !row.refund;
 
@@ -230,7 +230,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PAYOUT, row.id)) {
-      // Another worker may be sending it; the cancellation must follow.
+      // Another worker may be sending the payout; the cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PAYOUT, job) };
     }
     const response = await rail.cancel(await payoutOf(runtime, row), now);

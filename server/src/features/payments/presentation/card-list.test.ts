@@ -70,9 +70,9 @@ describe('listTransactions', () => {
       [1],
     ],
     ['a status of other types', () => 'status=COMPLETED', [0]],
-  ])('filters them by %s', async (_, query, places) => {
+  ])('filters them by %s', async (_, query, indexes) => {
     const listedTransactions = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
-    expect(ids(listedTransactions)).toEqual(places.map((index) => allTransactions[index].id));
+    expect(ids(listedTransactions)).toEqual(indexes.map((index) => allTransactions[index].id));
   });
 
   it('lists all pages', async () => {
@@ -131,7 +131,7 @@ describe('agent of the customer', () => {
     expect(ok(await agent.call('GET', path), 200)).toEqual(allTransactions[1]);
     const otherAgent = await fixture.connectAgent((await cards.createCardholder()).customer.id);
     expect((await otherAgent.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
-    const blind = await fixture.connectAgent(person.id, { permissions: [] });
-    expect((await blind.call('GET', path)).status).toBe(403);
+    const agentWithoutPermissions = await fixture.connectAgent(person.id, { permissions: [] });
+    expect((await agentWithoutPermissions.call('GET', path)).status).toBe(403);
   });
 });

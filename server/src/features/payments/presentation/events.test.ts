@@ -100,7 +100,7 @@ describe('payout', () => {
     ],
     [
       '006',
-      'is cancelled',
+      'is canceled',
       [
         ...STARTED,
         ...SUBMITTED,
@@ -124,8 +124,8 @@ describe('payout', () => {
       if (status.startsWith('REFUND_')) expect(data.refund.status).toBe(status.slice(7));
       else expect(data.status).toBe(status);
     }
-    const stamps = payments.map((each) => each.data.updatedAt);
-    expect(stamps).toEqual([...stamps].sort());
+    const updateTimes = payments.map((each) => each.data.updatedAt);
+    expect(updateTimes).toEqual([...updateTimes].sort());
     // The data of an event is the resource; the last event is its current state.
     expect(payments.at(-1)?.data).toEqual(last);
     expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
@@ -191,7 +191,7 @@ describe('balance event', () => {
     where subject = $1 and type = 'INTERNAL_ACCOUNT.BALANCE_UPDATED' order by id`;
   const readStoredData = (id: string) => app.runtime.db.query<{ data: string }>(STORED, [id]);
 
-  it('stores the account once for each of its versions, and shows it whole', async () => {
+  it('stores the account once for each version, and contains the complete account', async () => {
     const { account } = await createFundedCustomer(app, 10_00, options);
     const { id } = account;
     await fundAccount(app, id, 5_00, options);
@@ -210,15 +210,15 @@ describe('balance event', () => {
     }
     expect(balances.map((each) => each.balance)).toEqual([10_00n, 15_00n, 22_00n]);
 
-    const raise = 'update internal_accounts set version = version + 1 where id = $1';
-    await app.runtime.db.query(raise, [id]);
+    const incrementVersionSql = 'update internal_accounts set version = version + 1 where id = $1';
+    await app.runtime.db.query(incrementVersionSql, [id]);
     await fundAccount(app, id, 1_00, options);
     await fundAccount(app, id, 1_00, options);
     const areErased = (await readStoredData(id)).slice(3).map(({ data }) => data === '{}');
     expect(areErased).toEqual([false, true]);
   });
 
-  it('stores events about accounts of sandbox platforms whole', async () => {
+  it('stores the complete account in each event about an account of the platform', async () => {
     await fundAccount(app, platformAccount, 5_00, options);
     expect((await readStoredData(platformAccount)).map(({ data }) => data === '{}')).toEqual([
       false,

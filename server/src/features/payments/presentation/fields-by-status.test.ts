@@ -148,9 +148,9 @@ describe('getTransactionById', () => {
         accountId: platformAccount.id,
         customerId: person.id,
       };
-      const behalf = await createQuote(platformAccount.id, target.id, { source });
-      expect(behalf.source).toEqual(source);
-      expect(await get(`/transactions/${behalf.transactionId}`)).toMatchObject({
+      const customerQuote = await createQuote(platformAccount.id, target.id, { source });
+      expect(customerQuote.source).toEqual(source);
+      expect(await get(`/transactions/${customerQuote.transactionId}`)).toMatchObject({
         customerId: person.id,
         platformCustomerId: person.platformCustomerId,
       });

@@ -60,11 +60,11 @@ async function populate(): Promise<void> {
   }
   ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, validAccount.id, 50_00)), 201);
   await advanceClock();
-  const forAda = quoteBody(platformAccount.id, bobEur.id, 10_00, {
+  const adaQuoteBody = quoteBody(platformAccount.id, bobEur.id, 10_00, {
     source: { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId: ada.id },
     immediatelyExecute: true,
   });
-  ok(await app.call('POST', '/quotes', forAda), 201);
+  ok(await app.call('POST', '/quotes', adaQuoteBody), 201);
   await advanceClock();
 }
 
@@ -221,8 +221,8 @@ describe('listTransactions', () => {
     const firstPage = await list('limit=3');
     await fundAccount(app, ids.adaUsd as string, 1);
     const secondPage = await list(`limit=3&cursor=${firstPage.nextCursor}`);
-    const newest = [...shownTransactions].reverse();
-    expect([...firstPage.data, ...secondPage.data]).toEqual(newest.slice(0, 6));
+    const newestFirst = [...shownTransactions].reverse();
+    expect([...firstPage.data, ...secondPage.data]).toEqual(newestFirst.slice(0, 6));
     expect(secondPage.totalCount).toBe(shownTransactions.length + 1);
   });
 
@@ -251,7 +251,7 @@ describe('listTransactions', () => {
     expect((await app.call('GET', `/transactions?${query}`)).status).toBe(200);
   });
 
-  it('reports every invalid parameter at once', async () => {
+  it('reports every invalid parameter in one response', async () => {
     const query =
       'limit=0&status=DONE&type=IN&startDate=yesterday&endDate=2026-02-30T00:00:00Z&sortOrder=up';
     const response = await app.call('GET', `/transactions?${query}`);

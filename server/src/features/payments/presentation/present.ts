@@ -61,8 +61,8 @@ const receivedFieldsOf = (row: PaymentRow) => ({
 /** Payment instructions. Those of a REALTIME_FUNDING payment are null until it is authorized. */
 export function instructionsOf(row: OutgoingRow): OutgoingRow['instructions'] {
   const { status, failure_reason: reason, source } = row;
-  const unauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';
-  return unauthorized && source.sourceType === 'REALTIME_FUNDING' ? null : row.instructions;
+  const isUnauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';
+  return isUnauthorized && source.sourceType === 'REALTIME_FUNDING' ? null : row.instructions;
 }
 
 function presentOutgoing(row: OutgoingRow) {

@@ -13,7 +13,7 @@ export {
   requireRealtimePayer,
 } from './parties.ts';
 export {
-  type Priced,
+  type PaymentPrice,
   priceRequest,
   priceTransfer,
 } from './pricing.ts';

@@ -10,7 +10,7 @@ import { insertTransaction, type OutgoingRow } from '../transactions/index.ts';
 import { payeeInformation } from './counterparty.ts';
 import type { Route } from './limits.ts';
 import type { Payee, Payer } from './parties.ts';
-import type { Priced } from './pricing.ts';
+import type { PaymentPrice } from './pricing.ts';
 
 /** Source and destination as the API shows them. */
 function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'destination'> {
@@ -32,7 +32,7 @@ function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'de
   };
 }
 
-function amountsOf(money: Priced) {
+function amountsOf(money: PaymentPrice) {
   const { sending, receiving, platformFee } = money.price;
   return {
     sent_amount: sending.amount,
@@ -61,7 +61,7 @@ interface PaymentDetails {
 export function insertPayment(
   ctx: Ctx,
   parties: { platform: PlatformRow; payer: Payer; payee: Payee },
-  money: Priced,
+  money: PaymentPrice,
   { rail, railMode }: Route,
   {
     id,

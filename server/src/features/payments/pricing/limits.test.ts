@@ -251,8 +251,8 @@ describe('amounts', () => {
       201,
     );
     const majorUnits = (quote.totalSendingAmount - quote.feesIncluded) / 1e8;
-    const exact = majorUnits / (quote.totalReceivingAmount / 100);
-    expect(Math.abs(quote.exchangeRate / exact - 1)).toBeLessThan(0.0005);
+    const exactRate = majorUnits / (quote.totalReceivingAmount / 100);
+    expect(Math.abs(quote.exchangeRate / exactRate - 1)).toBeLessThan(0.0005);
   });
 });
 
@@ -283,7 +283,7 @@ describe('unverified wallet', () => {
         wallet.id,
         to,
       ]);
-    const large = ok(
+    const largeQuote = ok(
       await app.call('POST', '/quotes', quoteBody(usdc.id, wallet.id, 1_100_000_000), options),
       201,
     );
@@ -305,17 +305,17 @@ describe('unverified wallet', () => {
         'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
       );
       await expectError(
-        `/quotes/${large.id}/execute`,
+        `/quotes/${largeQuote.id}/execute`,
         {},
         'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
       );
     }
-    for (const unusable of ['PENDING', 'UNDER_REVIEW', 'INACTIVE']) {
-      await setStatus(unusable);
+    for (const unusableStatus of ['PENDING', 'UNDER_REVIEW', 'INACTIVE']) {
+      await setStatus(unusableStatus);
       await expectError('/quotes', quoteBody(usdc.id, wallet.id, 100_000_000), 'INVALID_RECEIVER');
-      await expectError(`/quotes/${large.id}/execute`, {}, 'INVALID_RECEIVER');
+      await expectError(`/quotes/${largeQuote.id}/execute`, {}, 'INVALID_RECEIVER');
     }
     await setStatus('ACTIVE');
-    ok(await app.call('POST', `/quotes/${large.id}/execute`, undefined, options), 200);
+    ok(await app.call('POST', `/quotes/${largeQuote.id}/execute`, undefined, options), 200);
   });
 });

@@ -53,7 +53,7 @@ export interface Route {
 /** Limit of European law for one transfer to a wallet without a proof of ownership. */
 const UNPROVEN_WALLET_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
 const ONE_TO_ONE: Rate = { num: 1n, den: 1n };
-const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
+const UNVERIFIED_STATUSES: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /**
  * Whether this amount requires a proof of ownership of the destination wallet. It is converted at the current
@@ -67,9 +67,9 @@ export async function needsProof(
   if (!isSelfCustody(account.info)) return false;
   const { currency: from } = receiving;
   const { currency: to } = UNPROVEN_WALLET_LIMIT;
-  const quoted = from === to ? { rate: ONE_TO_ONE } : await rates?.rate(from, to);
-  if (!quoted) return true;
-  return isLess(UNPROVEN_WALLET_LIMIT, convert(receiving, { ...quoted.rate, from, to }, 'ceil'));
+  const midRate = from === to ? { rate: ONE_TO_ONE } : await rates?.rate(from, to);
+  if (!midRate) return true;
+  return isLess(UNPROVEN_WALLET_LIMIT, convert(receiving, { ...midRate.rate, from, to }, 'ceil'));
 }
 
 /**
@@ -83,7 +83,7 @@ export function checkReceiver(
   const { status } = account;
   if (status === 'ACTIVE') return;
   checkValidated(account);
-  if (!UNPROVEN.includes(status)) {
+  if (!UNVERIFIED_STATUSES.includes(status)) {
     throw new Fault('INVALID_RECEIVER', `The destination account is ${status}; it must be ACTIVE.`);
   }
   if (!proofNeeded) return;
@@ -100,9 +100,9 @@ function noCorridor(candidates: readonly Corridor[], { currency, amount }: Money
       `Payments from ${currency} to this account are not supported.`,
     );
   }
-  const mins = candidates.map((corridor) => Number(corridor.minSending));
-  const maxes = candidates.map((corridor) => Number(corridor.maxSending));
-  const details = { min: Math.min(...mins), max: Math.max(...maxes) };
+  const minimums = candidates.map((corridor) => Number(corridor.minSending));
+  const maximums = candidates.map((corridor) => Number(corridor.maxSending));
+  const details = { min: Math.min(...minimums), max: Math.max(...maximums) };
   return amount < BigInt(details.min)
     ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the minimum for this payment.', details)
     : new Fault(

@@ -91,9 +91,9 @@ describe('priceOf', () => {
       platform: noFees,
       amount: { currency: 'JPY', amount: 1n },
     };
-    const mixed = expect.objectContaining({ name: 'CurrencyMismatch' });
-    expect(() => price.priceOf({ ...terms, lock: 'SENDING' })).toThrow(mixed);
-    expect(() => price.priceOf({ ...terms, lock: 'RECEIVING' })).toThrow(mixed);
+    const currencyMismatch = expect.objectContaining({ name: 'CurrencyMismatch' });
+    expect(() => price.priceOf({ ...terms, lock: 'SENDING' })).toThrow(currencyMismatch);
+    expect(() => price.priceOf({ ...terms, lock: 'RECEIVING' })).toThrow(currencyMismatch);
   });
 
   it('deducts fees from the sending amount first', () => {

@@ -129,7 +129,7 @@ function rateDetailsOf(price: Price, service: FeeSchedule): RateDetails {
   };
 }
 
-export interface Priced {
+export interface PaymentPrice {
   price: Price;
   /** Service and platform fees, in the sending currency. */
   fees: Money;
@@ -141,7 +141,11 @@ export interface Priced {
   firm: FirmQuote | null;
 }
 
-async function priceTerms(ctx: Ctx, terms: Terms, firm: FirmQuote | null = null): Promise<Priced> {
+async function priceTerms(
+  ctx: Ctx,
+  terms: Terms,
+  firm: FirmQuote | null = null,
+): Promise<PaymentPrice> {
   const price = priceOf(terms);
   if (!price) throw new Fault('AMOUNT_OUT_OF_RANGE', 'The amount does not cover the fees.');
   const { from, to } = terms.rate;
@@ -170,7 +174,7 @@ export async function priceRequest(
   platform: PlatformRow,
   request: Request,
   { from, payee, firmQuoteId }: Direction,
-): Promise<Priced> {
+): Promise<PaymentPrice> {
   const to = payee.currency;
   const lock = request.lockedCurrencySide;
   const currency = lock === 'SENDING' ? from : to;
@@ -194,7 +198,7 @@ export async function priceTransfer(
   connectors: Connectors,
   payee: Payee,
   amount: Money,
-): Promise<Priced> {
+): Promise<PaymentPrice> {
   const { currency } = amount;
   const service = await serviceFeeFor(connectors, currency, payee);
   const rate = parRateOf(currency);

@@ -312,7 +312,7 @@ export async function receiveMessage(
 ): Promise<Reply> {
   const read = messageOf(parts, value);
   if ('fault' in read) {
-    // Identified by its digest, because its ID may be missing.
+    // The message is identified by its digest, because its ID may be missing.
     const problem = read.fault.message;
     const subject = await subjectOfInvalid(parts, provider.row.id, value);
     const storedResult = { result: 'REJECTED', problem, ...subject } as const;

@@ -18,7 +18,7 @@ import {
   needsProof,
   type Payee,
   type Payer,
-  type Priced,
+  type PaymentPrice,
   payeeOf,
   payeeOfUma,
   payerData,
@@ -126,7 +126,7 @@ function rejectImmediateExecution({ immediatelyExecute }: Request, payer: Payer)
 }
 
 /** A quote expires no later than the rate that a provider holds for it. */
-function expiryOf(ctx: Ctx, payer: Payer, { firm }: Priced): Time {
+function expiryOf(ctx: Ctx, payer: Payer, { firm }: PaymentPrice): Time {
   const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.funding.ttlMs : QUOTE_TTL_MS);
   return firm ? Math.min(expiresAt, Math.floor(firm.expiresAt)) : expiresAt;
 }
@@ -215,7 +215,7 @@ function insertQuote(
   ctx: Ctx,
   id: string,
   payment: OutgoingRow,
-  { money, request, expiresAt }: { money: Priced; request: Request; expiresAt: Time },
+  { money, request, expiresAt }: { money: PaymentPrice; request: Request; expiresAt: Time },
 ): QuoteRow {
   return ctx.insert(quotes, {
     id,

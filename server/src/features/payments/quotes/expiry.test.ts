@@ -1,5 +1,5 @@
-// Expiry of quotes on a real database: the batch size of the sweep, and a payment that fails to expire delays
-// no other and is retried.
+// Expiry of quotes on a real database: the batch size of the sweep, and the retry of a payment that fails to
+// expire, which does not delay other payments.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

@@ -1,5 +1,5 @@
-// Rates that providers hold for quotes. The execution of a payment stages the redemption, so its result
-// is the same however often a process ends. A rejected redemption does not change the payment, whose price is
+// Rates that providers hold for quotes. The execution of a payment stages the redemption, so its result is
+// the same if a process stops and restarts. A rejected redemption does not change the payment, whose price is
 // guaranteed: the FX position stays open, and an operator is alerted.
 
 import type { FirmQuote, HeldQuote, Redemption } from '../../../connectors/ports/index.ts';
@@ -18,7 +18,7 @@ import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type ConnectorsOf, loadPayment } from '../payouts/index.ts';
-import type { Priced } from '../pricing/index.ts';
+import type { PaymentPrice } from '../pricing/index.ts';
 import { PaymentInput } from '../refunds/index.ts';
 import { asOutgoing } from '../transactions/index.ts';
 import type { QuoteRow } from './store.ts';
@@ -65,7 +65,7 @@ export function insertFirmQuote(
   ctx: Ctx,
   { id, platform_id }: Pick<QuoteRow, 'id' | 'platform_id'>,
   { providerId, reference, expiresAt }: FirmQuote,
-  { net, receiving }: Priced['price'],
+  { net, receiving }: PaymentPrice['price'],
 ): void {
   ctx.insert(firmQuotes, {
     ...{ id, platform_id, provider_id: providerId, reference, state: 'HELD' },

@@ -17,7 +17,7 @@ interface QuoteParts extends ScaParts {
   pendingActionOf(ctx: Ctx, transactionId: string): Promise<string | undefined>;
 }
 
-/** Throws CONFLICT if a pending agent action controls the quote: both could end the payment. */
+/** Throws CONFLICT if a pending agent action controls the quote, because only one of both may decide it. */
 async function rejectPendingAction(
   ctx: Ctx,
   { pendingActionOf }: QuoteParts,

@@ -49,7 +49,7 @@ const PAYMENTS = `with batch as (
   )
   select created_at as at, id, quote_id is not null as quoted from batch order by created_at, id`;
 
-interface Emptied {
+interface PaymentOfBatch {
   at: Time;
   id: string;
   quoted: boolean;
@@ -60,7 +60,7 @@ async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
   let [time, after]: [Time, string] = [0, ''];
   for (;;) {
     const values = [id, tombstoneOf(id), new Date(time), after];
-    const rows = await db.query<Emptied & object>(PAYMENTS, values);
+    const rows = await db.query<PaymentOfBatch & object>(PAYMENTS, values);
     counts.transactions += rows.length;
     counts.quotes += rows.filter((row) => row.quoted).length;
     const lastRow = rows.at(-1);

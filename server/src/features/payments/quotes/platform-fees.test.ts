@@ -112,7 +112,7 @@ describe('platform fee', () => {
     });
   });
 
-  it('delivers the promised amount to the cent, even with a rounding remainder', async () => {
+  it('delivers the quoted amount to the cent, even with a rounding remainder', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const externalPayee = await createExternalAccount(app, person.id, 'USD', '000', options);
     const returnedAccount = await createExternalAccount(app, person.id, 'USD', '005', options);
@@ -198,8 +198,8 @@ describe('platform fee', () => {
     const body = quoteBody(account.id, target.id, 100_00);
     const response = await app.call('POST', '/quotes', body, options);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const waived = { ...body, ...override(0, 0) };
-    ok(await app.call('POST', '/quotes', waived, options), 201);
+    const waivedFeeBody = { ...body, ...override(0, 0) };
+    ok(await app.call('POST', '/quotes', waivedFeeBody, options), 201);
     await setAccountStatus('ACTIVE');
   });
 });
@@ -261,17 +261,17 @@ describe('refund', () => {
     expect(suspense[0]?.stored).toBe(100_00n);
   });
 
-  it('is complete even if the platform has spent its fee, which it then owes', async () => {
+  it('is complete even if the platform has spent its fee, which becomes a shortfall', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '005', options);
     const quote = await createQuote(account.id, target.id, 100_00);
     await execute(quote.id);
     await app.settle();
     const paidFee = await totalBalanceOf(platformAccount.id);
-    const feeAccountAside = await findInternalAccount(app, person.id, 'USD', options);
+    const feeTargetAccount = await findInternalAccount(app, person.id, 'USD', options);
     const response = await createQuote(
       platformAccount.id,
-      feeAccountAside.id,
+      feeTargetAccount.id,
       paidFee,
       override(0, 0),
     );

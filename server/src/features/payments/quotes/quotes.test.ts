@@ -65,7 +65,7 @@ describe('createQuote', () => {
     expect(quote).toMatchObject({ exchangeRate: 1, feesIncluded: 0, totalReceivingAmount: 100_00 });
   });
 
-  it('reports every invalid field at once', async () => {
+  it('reports every invalid field in one response', async () => {
     const response = await app.call('POST', '/quotes', {
       source: { sourceType: 'ACCOUNT' },
       lockedCurrencyAmount: 0,
@@ -295,7 +295,7 @@ describe('executeQuote', () => {
       expect((await readBalances(app, account.id)).balance).toBe(900_00);
     });
 
-    it('holds nothing without sufficient funds and replays the error', async () => {
+    it('holds no funds if the balance is insufficient, and replays the error', async () => {
       const { person, account } = await createFundedCustomer(app, 50_00);
       const target = await createExternalAccount(app, person.id, 'EUR');
       const quote = ok(

@@ -65,7 +65,7 @@ describe('createQuote', () => {
     ]);
   });
 
-  it('reports every invalid field at once', async () => {
+  it('reports every invalid field in one response', async () => {
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: 7, customerId: {} },
       destination: { destinationType: 'ACCOUNT', paymentRail: 'PIGEON' },
@@ -240,7 +240,7 @@ describe('createQuote', () => {
 });
 
 describe('createTransferOut', () => {
-  it('reports every invalid field at once, including the amount', async () => {
+  it('reports every invalid field in one response, including the amount', async () => {
     const body = {
       source: {},
       destination: { accountId: 1, paymentRail: 'X' },

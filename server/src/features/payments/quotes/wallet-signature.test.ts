@@ -188,17 +188,17 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('accepts the sandbox signature, with and without a session', async () => {
-    const literal = stampHeaders('sandbox-valid-signature');
+    const sandboxStamp = stampHeaders('sandbox-valid-signature');
     const { quote, accountId, session } = await createQuote();
-    ok(await execute(quote.id, literal), 200);
+    ok(await execute(quote.id, sandboxStamp), 200);
     expect(await readStamps(accountId)).toMatchObject([{ session_id: session.session.id }]);
     const laterQuote = await createQuote();
     app.effects.set(app.effects.now() + 16 * MINUTE);
     const body = quoteBody(laterQuote.accountId, laterQuote.target.id, AMOUNT);
     const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
-    ok(await execute(firstBody.id, literal), 200);
+    ok(await execute(firstBody.id, sandboxStamp), 200);
     const { requestId } = ok(await execute(secondBody.id), 202);
-    ok(await execute(secondBody.id, { ...literal, 'request-id': requestId }), 200);
+    ok(await execute(secondBody.id, { ...sandboxStamp, 'request-id': requestId }), 200);
     expect(await readStamps(laterQuote.accountId)).toMatchObject([
       { session_id: null, stamp: 'sandbox-valid-signature' },
       { session_id: null, stamp: 'sandbox-valid-signature' },

@@ -50,7 +50,9 @@ async function recallingProvider(
   const providerId = await providerOfTransfer(runtime, transactionId);
   const provider = directory.current().providers.get(providerId ?? '');
   if (provider?.capabilities?.recall) return provider.row.id;
-  throw conflict('No provider with recalls has sent this payout. Ask the bank for its return.');
+  throw conflict(
+    'No provider that supports recalls sent this payout. Request the return from the bank.',
+  );
 }
 
 interface RecallInput {

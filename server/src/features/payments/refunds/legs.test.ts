@@ -20,7 +20,7 @@ beforeAll(async () => {
   platformUsd = (await findInternalAccount(app, null, 'USD', options)).id;
 });
 
-/** A posting as `phase step: debit > credit amount currency`, accounts by their part in the payment. */
+/** A posting as `phase step: debit > credit amount currency`, accounts by their role in the payment. */
 async function readLegs(id: string, parts: Record<string, string>): Promise<string[]> {
   const rows = await app.runtime.db.query(
     'select * from ledger_transfers where transaction_id = $1',
@@ -86,7 +86,7 @@ describe('payout in another currency', () => {
     ['003', 'arrives late', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED]],
     ['004', 'fails after submission', [...HELD_POSTINGS, ...SUBMITTED, ...REFUNDED]],
     ['005', 'is returned', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...REFUNDED]],
-    ['006', 'is cancelled', [...HELD_POSTINGS, ...SUBMITTED, ...REFUNDED]],
+    ['006', 'is canceled', [...HELD_POSTINGS, ...SUBMITTED, ...REFUNDED]],
     [
       '007',
       'fails and cannot be refunded',

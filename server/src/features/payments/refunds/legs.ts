@@ -22,7 +22,7 @@ export interface Legs {
   settle: Leg[];
 }
 
-interface Paid {
+interface PaidAmounts {
   source: string;
   /** Receiving internal account; null for payments over a rail. */
   internal: string | null;
@@ -35,7 +35,7 @@ interface Paid {
 const internalAccountId = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
-function paidAmountsOf(row: OutgoingRow, environment: Mode): Paid {
+function paidAmountsOf(row: OutgoingRow, environment: Mode): PaidAmounts {
   const debited = debitedOf(row);
   const { currency } = debited;
   return {
@@ -62,7 +62,7 @@ const legOf = (step: string, debit: string, credit: string, { currency, amount }
  * difference to the guaranteed receiving amount.
  */
 function principalLegsOf(
-  { source, sent, received, fees }: Paid,
+  { source, sent, received, fees }: PaidAmounts,
   target: string,
   fxPosition: (currency: string) => string,
 ): Pick<Legs, 'source' | 'destination'> {
@@ -74,36 +74,36 @@ function principalLegsOf(
       destination: [legOf('buy', to, target, received)],
     };
   }
-  const direct = smallerOf(net, received);
+  const directAmount = smallerOf(net, received);
   return {
     source: [
-      legOf('pay', source, target, direct),
-      legOf('rounding', source, from, subtract(net, direct)),
+      legOf('pay', source, target, directAmount),
+      legOf('rounding', source, from, subtract(net, directAmount)),
     ],
-    destination: [legOf('rounding', to, target, subtract(received, direct))],
+    destination: [legOf('rounding', to, target, subtract(received, directAmount))],
   };
 }
 
 /** Source and target are internal accounts, or system accounts for an external party. */
 export function legsOf(row: OutgoingRow, environment: Mode): Legs {
-  const part = paidAmountsOf(row, environment);
-  const { source, internal, sent, received, fees, platformFees } = part;
+  const amounts = paidAmountsOf(row, environment);
+  const { source, internal, sent, received, fees, platformFees } = amounts;
   const feeAccount = systemAccount(environment, 'fees', sent.currency);
   const target = internal ?? systemAccount(environment, 'rail_in_transit', received.currency);
-  const main = principalLegsOf(part, target, (currency) =>
+  const principalLegs = principalLegsOf(amounts, target, (currency) =>
     systemAccount(environment, 'fx_position', currency),
   );
-  const external = systemAccount(environment, 'external_settlement', received.currency);
+  const settlementAccount = systemAccount(environment, 'external_settlement', received.currency);
   const isNonZero = (each: Leg) => each.amount > 0n;
   return {
     source: [
       legOf('fee.service', source, feeAccount, subtract(fees, platformFees)),
       legOf('fee.platform', source, row.platform_fee_account ?? feeAccount, platformFees),
-      ...main.source,
+      ...principalLegs.source,
       // A platform that pays from its own fee account keeps the fee in the account.
     ].filter((each) => isNonZero(each) && each.debit !== each.credit),
-    destination: main.destination.filter(isNonZero),
-    settle: internal === null ? [legOf('settle', target, external, received)] : [],
+    destination: principalLegs.destination.filter(isNonZero),
+    settle: internal === null ? [legOf('settle', target, settlementAccount, received)] : [],
   };
 }
 

@@ -1,7 +1,7 @@
-// Results that are awaited from manual rails: the operator's queue. A row is written by the step that
-// starts to wait and removed by the step that ends the wait, so rails that are checked by jobs have none. A
+// Results that are awaited from manual rails: the operator's queue. A row is written by the step that submits
+// a transfer and removed by the step that applies its result; rails that are polled by jobs have no rows. A
 // query by status would need an index on columns of `transactions` that change with every step. A row can
-// remain after its payment has ended, so readers of the queue check the payment too.
+// remain after its payment is final, so lists of the queue check the payment too.
 
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -138,7 +138,7 @@ export const awaitedResultOf = (
   { id }: { id: string },
 ): Promise<WaitRow | undefined> => read(awaitedRailResults, id);
 
-/** Records a result and ends the wait for it, if any. */
+/** Records a result and removes its awaited row, if any. */
 export async function recordNotice(
   ctx: Ctx,
   transactionId: string,
@@ -158,7 +158,7 @@ export async function recordNotice(
   );
 }
 
-/** Whether the transaction still waits for the result of this transfer. */
+/** Whether the transaction still awaits the result of this transfer. */
 export function isExpected(row: TransactionRow, kind: WaitKind): boolean {
   const { status, funds, refund } = row;
   switch (kind) {

@@ -69,7 +69,7 @@ export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing
     // A payment requested by an agent and not approved.
     fail: 'FAILED',
   },
-  // `release`: an authorized payment waits for its funds to be paid in.
+  // `release`: an authorized payment awaits its funds.
   PENDING_AUTHORIZATION: { release: 'PENDING', start: 'PROCESSING', fail: 'FAILED' },
   PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
   COMPLETED: { return: 'FAILED' },

@@ -1,5 +1,5 @@
-// Network fees are charged exactly as estimated: on transfers out of the amount, on quotes for either side,
-// across currencies, and refunded with a refund. Banks, and chains without known fees, cost nothing.
+// Network fees are charged exactly as estimated: on transfers, on quotes with either locked side, and across
+// currencies. Refunds include them. Payments to banks and over chains without known fees have no network fee.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -86,10 +86,10 @@ describe('network fee', () => {
       estimate.totalFee,
     ]);
     expect((await readBalances(app, from)).total).toBe(balanceBefore - SENT_AMOUNT);
-    const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
+    const feePostings = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
     expect(await legsOf(payment.id)).toEqual(
       [
-        ...earned,
+        ...feePostings,
         `pending pay ${estimate.netAmount}`,
         `post pay! ${estimate.netAmount}`,
         `posted settle ${estimate.netAmount}`,

@@ -28,7 +28,7 @@ async function expire(ctx: Ctx, quote: QuoteRow, challengeId: string): Promise<v
     await failUnauthorized(ctx, payment);
     return;
   }
-  // Authorized at the end of the quote's validity, after the sweep had passed it.
+  // The payment was authorized shortly before the quote expired, and the expiry sweep has skipped the quote.
   if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);
 }
 

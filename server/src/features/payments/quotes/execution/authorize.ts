@@ -46,7 +46,7 @@ async function pendingAuthorizationOf(ctx: Ctx, quoteId: string): Promise<Pendin
   return { quote, payment, row, authorizer: { customer, platform } };
 }
 
-/** After a completed step: the next step, a payment that waits for its funds, or the start. */
+/** After a completed step: the next step, a payment that awaits its funds, or the start. */
 function releaseOrExecute(
   ctx: Ctx,
   parts: ScaParts,

@@ -97,7 +97,7 @@ async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Parties['target']> 
 /**
  * Throws if the payment cannot be made now: payer and receiver must exist and be eligible. The
  * commit checks again that internal accounts are not frozen. With `starts` an invoice is reserved;
- * a payment that waits for authorization reserves nothing, so it cannot block other payments.
+ * a payment that awaits authorization reserves nothing, so it cannot block other payments.
  */
 export async function checkParties(
   ctx: Ctx,

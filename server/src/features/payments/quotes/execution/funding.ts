@@ -123,7 +123,7 @@ async function depositFunds(
 }
 
 /**
- * Funds for a payment that no longer waits for them: late or duplicate. A digital asset is credited to its
+ * Late or duplicate funds for a payment. A digital asset is credited to its
  * owner, as the sending wallet may not accept a return; fiat funds are returned.
  */
 async function receiveUnexpectedFunds(
@@ -269,7 +269,7 @@ const cancelFunding =
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_FUNDING_DEBIT, row.id)) {
-      // Another worker may be sending it; the cancellation must follow.
+      // Another worker may be sending the debit; the cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
     const response = await rail.cancel(await debitOf(runtime, row), now);

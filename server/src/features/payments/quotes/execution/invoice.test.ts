@@ -170,13 +170,13 @@ describe('invoice', () => {
     const from = await createPayer();
     const text = createInvoice({ expirySeconds: 60 });
     const to = await registerInvoice(from, { invoice: text });
-    const priced = await requestQuote(from, to);
+    const quoteResponse = await requestQuote(from, to);
     await app.advance(59_000);
     const repeatedResponse = await requestQuote(from, to);
     expect(outcomeOf(repeatedResponse)).toBe(201);
     await app.advance(1_000);
     expect(outcomeOf(await requestQuote(from, to))).toEqual([400, 'INVALID_RECEIVER']);
-    expect(outcomeOf(await execute(from, priced))).toEqual([400, 'INVALID_RECEIVER']);
+    expect(outcomeOf(await execute(from, quoteResponse))).toEqual([400, 'INVALID_RECEIVER']);
     const { status, body } = await register(await createPayer(), { invoice: text });
     expect([status, body.code, body.details.errors]).toMatchObject([
       400,
@@ -194,13 +194,17 @@ describe('invoice', () => {
       const fields = response.body.details?.errors?.map((each: { field: string }) => each.field);
       return fields ?? response.status;
     };
-    const main = createInvoice({ prefix: 'lnbc' });
-    for (const invalid of [createInvoice(), `${main.slice(0, -1)}b`, 'lnbc500u1pjqqqqqqqqqqq']) {
-      expect(await add(invalid)).toEqual(['accountInfo.invoice']);
+    const mainNetInvoice = createInvoice({ prefix: 'lnbc' });
+    for (const invalidInvoice of [
+      createInvoice(),
+      `${mainNetInvoice.slice(0, -1)}b`,
+      'lnbc500u1pjqqqqqqqqqqq',
+    ]) {
+      expect(await add(invalidInvoice)).toEqual(['accountInfo.invoice']);
     }
-    expect(await add(main)).toBe(201);
-    for (const valid of [main, createInvoice(), 'lnbc500u1pjqqqqqqqqqqq']) {
-      expect(await add(valid, app.platform)).toBe(201);
+    expect(await add(mainNetInvoice)).toBe(201);
+    for (const acceptedInvoice of [mainNetInvoice, createInvoice(), 'lnbc500u1pjqqqqqqqqqqq']) {
+      expect(await add(acceptedInvoice, app.platform)).toBe(201);
     }
   });
 });

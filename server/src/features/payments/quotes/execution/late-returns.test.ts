@@ -1,5 +1,5 @@
 // Late and repeated results: bank returns after an account was closed, debits returned repeatedly, fee
-// accounts frozen in the meantime, and cancellations of funds that have not arrived.
+// accounts frozen before the funds arrive, and cancellations of funds that have not arrived.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -51,7 +51,7 @@ async function executeNewQuote(suffix: string) {
   return { person, account, id: quote.transactionId as string };
 }
 
-describe('bank return for a closed account or a deleted customer', () => {
+describe('bank returns for a closed account or a deleted customer', () => {
   const expectSuspense = async (id: string) => {
     await app.advance(60_000);
     expect(await getTransaction(id)).toMatchObject({
@@ -127,10 +127,11 @@ describe('delivered payment', () => {
     await app.settle();
     expect((await getTransaction(id)).status).toBe('COMPLETED');
     expect((await readBalances(app, account.id)).total).toBe(0);
-    const awaited = await app.runtime.db.query('select 1 from awaited_rail_results where id = $1', [
-      id,
-    ]);
-    expect(awaited).toEqual([]);
+    const awaitedResults = await app.runtime.db.query(
+      'select 1 from awaited_rail_results where id = $1',
+      [id],
+    );
+    expect(awaitedResults).toEqual([]);
   });
 });
 
@@ -139,21 +140,21 @@ describe('inactive fee account', () => {
     const platformAccount = await findInternalAccount(app, null, 'USD');
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'MXN');
-    const fee = {
+    const feeOverride = {
       platformFeeOverride: {
         platformFixedFee: { amount: 1_00, currency: 'USD' },
         platformVariableFeeBps: 0,
       },
     };
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const body = quoteBody(account.id, target.id, 100_00, fee);
-    const paidIn = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
+    const body = quoteBody(account.id, target.id, 100_00, feeOverride);
+    const realtimeQuote = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     const heldQuote = ok(await app.call('POST', '/quotes', body), 201);
     await transition(platformAccount.id, 'freeze');
-    const send = { quoteId: paidIn.id, currencyCode: 'USD' };
-    ok(await app.call('POST', '/sandbox/send', send), 200);
+    const funds = { quoteId: realtimeQuote.id, currencyCode: 'USD' };
+    ok(await app.call('POST', '/sandbox/send', funds), 200);
     await app.settle();
-    expect(await getTransaction(paidIn.transactionId)).toMatchObject({
+    expect(await getTransaction(realtimeQuote.transactionId)).toMatchObject({
       status: 'FAILED',
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { status: 'COMPLETED' },
@@ -174,7 +175,7 @@ describe('funds paid in at the daily limit', () => {
     const person = await createCustomer(app);
     const target = await createExternalAccount(app, person.id, 'MXN');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'GBP', customerId: person.id };
-    const sends = await Promise.all(
+    const fundsOfQuotes = await Promise.all(
       [1, 2, 3, 4].map(async () => {
         const body = { ...quoteBody('', target.id, 100_00), source };
         const quote = ok(await app.call('POST', '/quotes', body), 201);
@@ -182,10 +183,12 @@ describe('funds paid in at the daily limit', () => {
       }),
     );
     const responses = await Promise.all(
-      sends.map((each) => app.call('POST', '/sandbox/send', each)),
+      fundsOfQuotes.map((each) => app.call('POST', '/sandbox/send', each)),
     );
-    const ends = responses.map((each) => `${each.status} ${each.body.failureReason ?? ''}`).sort();
-    expect(ends).toEqual(['200 ', ...Array(3).fill('200 LIMIT_EXCEEDED')]);
+    const outcomes = responses
+      .map((each) => `${each.status} ${each.body.failureReason ?? ''}`)
+      .sort();
+    expect(outcomes).toEqual(['200 ', ...Array(3).fill('200 LIMIT_EXCEEDED')]);
     await app.settle();
   });
 });

@@ -1,6 +1,6 @@
 // Payments with external funds: paid in for a quote exactly, short, in excess, late and twice, and debited
-// from a bank account with every result of a bank. Each ends with the states, the events in order, the
-// balances and the books.
+// from a bank account with every result of a bank. Each test compares the final states, the order of
+// events, the balances and the ledger.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -152,7 +152,7 @@ describe('realtime funding quote', () => {
     expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
   });
 
-  it('fails if the receiving account was deleted in the meantime', async () => {
+  it('fails if the receiving account was deleted before the funds arrive', async () => {
     const { quote, target } = await createPendingQuote();
     ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
     ok(await send(quote.id), 200);
@@ -240,11 +240,11 @@ describe('sandboxSend', () => {
     const { person } = await createPendingQuote();
     const account = await findInternalAccount(app, person.id, 'USD');
     const target = await createExternalAccount(app, person.id, 'EUR');
-    const prefunded = ok(
+    const prefundedQuote = ok(
       await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
       201,
     );
-    expect(await sendFundsForCode({ quoteId: prefunded.id, currencyCode: 'USD' })).toEqual([
+    expect(await sendFundsForCode({ quoteId: prefundedQuote.id, currencyCode: 'USD' })).toEqual([
       400,
       'INVALID_INPUT',
     ]);
@@ -306,7 +306,7 @@ describe('quote funded by debit', () => {
     },
   );
 
-  it('records a debt if the bank returns the debit after the payout', async () => {
+  it('records a shortfall if the bank returns the debit after the payout', async () => {
     const { quote, person } = await createDebitedQuote('000');
     await app.settle();
     const account = await findInternalAccount(app, person.id, 'USD');

@@ -1,5 +1,5 @@
 // Concurrent changes between a decision and its commit: funds are posted once or not at all, and never for a
-// deleted customer. The competing change runs at the worst moment, after all reads and before all writes.
+// deleted customer. The competing change runs after all reads and before all writes.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -134,7 +134,7 @@ describe('execution', () => {
     expect((await readBalances(app, account.id)).balance).toBe(1_000_00);
   });
 
-  it('happens once if a concurrent execution commits first', async () => {
+  it('posts once if a concurrent execution commits first', async () => {
     const { account, quote } = await createPayout();
     const { status } = await getTransaction(quote.transactionId);
     expect(status).toBe('PENDING');
@@ -150,7 +150,7 @@ describe('execution', () => {
     expect((await readBalances(app, account.id)).balance).toBe(900_00);
   });
 
-  it('is rejected if the quote expires in the meantime, and the sweep skips executed quotes', async () => {
+  it('is rejected if the quote expires first, and the sweep skips executed quotes', async () => {
     const latePayout = await createPayout();
     const expire = async () => {
       app.effects.set(Date.parse(latePayout.quote.expiresAt));

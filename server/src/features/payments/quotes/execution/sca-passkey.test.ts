@@ -217,7 +217,7 @@ describe('passkey in production', () => {
     expect(ok(await execute(app, id, BY_PASSKEY, options), 200).status).toBe(
       'PENDING_AUTHORIZATION',
     );
-    // As if SMS had been chosen while it was still connected.
+    // Simulates a challenge that was created while SMS was still connected.
     await app.runtime.db.query(
       `update sca_challenges set factor = 'SMS_OTP', version = version + 1 where subject = $1`,
       [id],

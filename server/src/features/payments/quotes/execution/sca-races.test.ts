@@ -1,6 +1,6 @@
 // Concurrent operations on a payment that awaits authorization: two proofs, two executions, a proof and the
-// expiry, trust that is removed. The competing operation runs at the worst moment, after all reads and before
-// all writes; exactly one of the two takes effect.
+// expiry, trust that is removed. The competing operation runs after all reads and before all writes; exactly
+// one of the two takes effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventTypes, ok, quoteBody, readBalances } from '../../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../../test/kit/app/harness.ts';
@@ -42,7 +42,7 @@ async function createPendingQuote() {
   return { quote, target, challenge, before: balancesBefore };
 }
 
-/** An operation as a route runs it, for interruption. */
+/** An operation of the server, to be run with an interruption. */
 function operationOf(operationId: string) {
   const operation = app.operations.find(({ contract }) => contract.operationId === operationId);
   if (!operation) throw new Error(`no operation ${operationId}`);
@@ -86,10 +86,10 @@ describe('concurrent requests', () => {
 
   it('to execute create one challenge and send one code', async () => {
     const { quote } = await createQuotedPayout(app, payer, { amount: 10_00 });
-    const written = (await messagesTo(app, payer.person.id)).length;
+    const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     const responses = await Promise.all([1, 2].map(() => execute(app, quote.id)));
     expect(sortedStatusesOf(responses)).toEqual([200, 409]);
-    expect((await messagesTo(app, payer.person.id)).length).toBe(written + 1);
+    expect((await messagesTo(app, payer.person.id)).length).toBe(messageCountBefore + 1);
     const challenges = await app.runtime.db.find(scaChallenges, { subject: quote.id });
     expect(challenges).toHaveLength(1);
     ok(await authorize(app, quote.id), 200);
@@ -175,8 +175,8 @@ describe('proof and expiry', () => {
   });
 });
 
-describe('funds spent in the meantime', () => {
-  it('discard a proof at its commit, and the challenge remains valid', async () => {
+describe('a proof for funds that are spent before its commit', () => {
+  it('is discarded, and the challenge remains valid', async () => {
     const ownPayer = await createScaPayer(app, { eur: 100_00, usdc: 0 });
     const { quote } = await createQuotedPayout(app, ownPayer, { amount: 100_00 });
     ok(await execute(app, quote.id), 200);
@@ -199,8 +199,8 @@ describe('funds spent in the meantime', () => {
   });
 });
 
-describe('trust removed in the meantime', () => {
-  it('requires a challenge for a payment that is starting', async () => {
+describe('removal of trust before the commit of an execution', () => {
+  it('results in a challenge', async () => {
     const { target, quote: firstQuote } = await createPendingQuote();
     ok(await authorize(app, firstQuote.id), 200);
     const path = `/customers/external-accounts/${target.id}`;
@@ -225,9 +225,9 @@ describe('trust removed in the meantime', () => {
 
 describe('concurrent failed attempts', () => {
   it('are limited to five across all challenges of a customer', async () => {
-    const guessed = await createScaPayer(app, { usdc: 0 });
-    const { id } = guessed.person;
-    const { quote, target } = await createQuotedPayout(app, guessed, { amount: 10_00 });
+    const scaPayer = await createScaPayer(app, { usdc: 0 });
+    const { id } = scaPayer.person;
+    const { quote, target } = await createQuotedPayout(app, scaPayer, { amount: 10_00 });
     ok(await execute(app, quote.id), 200);
     const trust = `/customers/external-accounts/${target.id}/trust`;
     ok(await app.call('POST', trust), 200);
@@ -247,14 +247,14 @@ describe('concurrent failed attempts', () => {
       [1, 2, 3, 4].flatMap(() => requests.map((guess) => guess())),
     );
     // Resends over the limit are rejected and do not count as failed attempts.
-    const guesses = sortedStatusesOf(responses).filter(
+    const failedAttempts = sortedStatusesOf(responses).filter(
       (status) => status !== 423 && status !== 503,
     );
-    expect(guesses).toEqual([400, 400, 400, 400, 400]);
+    expect(failedAttempts).toEqual([400, 400, 400, 400, 400]);
     const rejectedResponse = await authorize(app, quote.id);
     expect([rejectedResponse.status, rejectedResponse.body.details.failedAttempts]).toEqual([
       423, 5,
     ]);
-    expect((await readBalances(app, guessed.eur.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, scaPayer.eur.id)).balance).toBe(1_000_00);
   });
 });

@@ -93,7 +93,7 @@ describe('realtime funding quote', () => {
     ]);
   });
 
-  it('does not use funds that arrive before: euros are returned, coins credited', async () => {
+  it('does not use funds that arrive before authorization: euros are returned, coins credited', async () => {
     const euros = await createPendingQuote();
     const returnedBody = ok(await send(euros.id), 200);
     expect(returnedBody).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
@@ -141,7 +141,7 @@ describe('realtime funding quote', () => {
   it('has a challenge that expires with the quote, and can expire after authorization', async () => {
     const quote = await createPendingQuote({ currency: 'USDC', cryptoNetwork: 'BASE' });
     expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
-    // Skips the expiry sweep, as if it had run in another process a moment earlier.
+    // Skips the expiry sweep, which simulates an earlier run in another process.
     app.effects.set(Date.parse(quote.expiresAt) - 1);
     ok(await authorize(app, quote.id), 200);
     await app.advance(1);

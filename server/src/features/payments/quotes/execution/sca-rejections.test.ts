@@ -71,14 +71,14 @@ describe('authorizeQuote', () => {
     it('must be of one kind and complete', async () => {
       const { payer, quote } = await createPendingQuote();
       const passkeyAssertion = { id: 'x', response: {} };
-      const wrongs: [object, string[]][] = [
+      const invalidProofs: [object, string[]][] = [
         [{}, ['code']],
         [{ code: null }, ['code']],
         [{ passkeyAssertion }, ['code', 'passkeyAssertion']],
         [{ code: CODE, passkeyAssertion }, ['passkeyAssertion']],
         [{ code: CODE, passkeyAssertion, origin: ORIGIN }, ['passkeyAssertion']],
       ];
-      for (const [proof, fields] of wrongs) {
+      for (const [proof, fields] of invalidProofs) {
         expect(fieldsOf(await authorize(app, quote.id, proof))).toEqual([400, fields]);
       }
       expect(await countFailedAttempts(payer.person.id)).toBe(0);
@@ -164,7 +164,7 @@ describe('authorizeQuote', () => {
 });
 
 describe('locked customer', () => {
-  it('cannot authorize after five wrong codes until the lockout ends', async () => {
+  it('cannot authorize after five wrong codes until the lockout expires', async () => {
     const { payer, quote } = await createPendingQuote();
     for (let index = 0; index < 5; index++) {
       expect(fieldsOf(await authorize(app, quote.id, WRONG_CODE))).toEqual([400, ['code']]);

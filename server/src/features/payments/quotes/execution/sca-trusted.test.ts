@@ -110,13 +110,13 @@ describe('platform that enables SCA later', () => {
     );
     const path = `/customers/${person.id}/verify-phone`;
     ok(await app.call('POST', path, undefined, { as: platform }), 204);
-    const provedResponse = await app.call(
+    const verificationResponse = await app.call(
       'POST',
       `${path}/confirm`,
       { code: CODE },
       { as: platform },
     );
-    expect(ok(provedResponse, 200).contactVerification).toEqual({
+    expect(ok(verificationResponse, 200).contactVerification).toEqual({
       email: 'PENDING',
       phone: 'VERIFIED',
     });

@@ -259,13 +259,13 @@ describe('trusted beneficiary', () => {
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING', 'PROCESSING']);
     const body = quoteBody('', target.id, 10_00);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id };
-    const awaited = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
+    const realtimeQuote = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     await app.advance(MINUTE);
     await changeTrust('untrust');
     // The exemption was decided at creation of the quote.
-    const money = { quoteId: awaited.id, currencyCode: 'EUR' };
+    const money = { quoteId: realtimeQuote.id, currencyCode: 'EUR' };
     ok(await app.call('POST', '/sandbox/send', money), 200);
-    expect((await get(`/quotes/${awaited.id}`)).status).toBe('PROCESSING');
+    expect((await get(`/quotes/${realtimeQuote.id}`)).status).toBe('PROCESSING');
     const nextQuote = ok(
       await app.call('POST', '/quotes', quoteBody(payer.eur.id, target.id, 10_00)),
       201,
@@ -303,10 +303,10 @@ describe('authorization', () => {
       'PROCESSING',
     );
 
-    const abroad = await createCustomer(app);
-    const euros = await findInternalAccount(app, abroad.id, 'EUR');
+    const customerAbroad = await createCustomer(app);
+    const euros = await findInternalAccount(app, customerAbroad.id, 'EUR');
     await fundAccount(app, euros.id, 100_00);
-    const target = await createExternalAccount(app, abroad.id, 'EUR');
+    const target = await createExternalAccount(app, customerAbroad.id, 'EUR');
     const quote = ok(await app.call('POST', '/quotes', quoteBody(euros.id, target.id, 10_00)), 201);
     for (const path of ['authorize', 'authorize/resend']) {
       const body = path === 'authorize' ? { code: CODE } : undefined;
@@ -321,8 +321,12 @@ describe('authorization', () => {
     const account = await findInternalAccount(app, person.id, 'EUR');
     await fundAccount(app, account.id, 100_00);
     const target = await createExternalAccount(app, person.id, 'EUR');
-    const quoted = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 10_00));
-    const { id } = ok(quoted, 201);
+    const quoteResponse = await app.call(
+      'POST',
+      '/quotes',
+      quoteBody(account.id, target.id, 10_00),
+    );
+    const { id } = ok(quoteResponse, 201);
     const { status, body } = await execute(app, id);
     expect([status, body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
   });

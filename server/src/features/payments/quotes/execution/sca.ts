@@ -87,10 +87,10 @@ export async function isExempt(
 
 /** The steps that the customer authorizes. */
 export function stepsOf(platform: PlatformRow, payment: OutgoingRow): Purpose[] {
-  const converts = payment.sent_currency !== payment.received_currency;
+  const isConversion = payment.sent_currency !== payment.received_currency;
   const isExternal = !isId(payment.destination_account, 'InternalAccount');
-  if (!isExternal) return [converts ? 'CURRENCY_CONVERSION' : 'TRANSFER'];
-  return converts && platform.sca_two_steps ? ['CURRENCY_CONVERSION', 'PAYOUT'] : ['PAYOUT'];
+  if (!isExternal) return [isConversion ? 'CURRENCY_CONVERSION' : 'TRANSFER'];
+  return isConversion && platform.sca_two_steps ? ['CURRENCY_CONVERSION', 'PAYOUT'] : ['PAYOUT'];
 }
 
 /** The data that the proof of a step is bound to. Amounts are in minor units, as text. */
@@ -150,7 +150,7 @@ export async function requestAuthorization(
   parts: ScaParts,
   { quote, payment, authorizer, factor, steps }: Step,
 ): Promise<OutgoingRow> {
-  // Funds must arrive while the price is valid, so the challenge ends with the quote.
+  // Funds must arrive while the price is valid, so the challenge expires with the quote.
   const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';
   const challenge = await openChallenge(ctx, parts, authorizer, {
     ...describeStep(quote, payment, steps[0] as Purpose),

@@ -7,7 +7,7 @@ import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../../kernel/effects.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { type authorizePayment, paymentText, type Wallet } from '../../../wallets/index.ts';
-import type { Payee, Payer, Priced } from '../../pricing/index.ts';
+import type { Payee, Payer, PaymentPrice } from '../../pricing/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 
@@ -17,7 +17,7 @@ export interface Intent {
   transactionId: string;
   payer: Payer;
   payee: Payee;
-  money: Priced;
+  money: PaymentPrice;
   expiresAt: Time;
 }
 

@@ -32,7 +32,7 @@ import {
 } from './postings.ts';
 
 /**
- * Schedules the next status check, or waits for an operator's result if the rail states no time.
+ * Schedules the next status check, or awaits an operator's result if the rail states no time.
  */
 export async function followUp(
   ctx: Ctx,
@@ -130,7 +130,7 @@ export function failAndReturn(ctx: Ctx, row: IncomingRow, reason: FailureReason)
   return openDepositReturn(ctx, fail(ctx, row, reason, 'HELD'));
 }
 
-/** Ends a deposit return: the funds are with the payer, or in suspense if they could not be returned. */
+/** Closes a deposit return: the funds were returned to the payer, or are in suspense. */
 export async function closeDepositReturn(
   ctx: Ctx,
   row: IncomingRow,
