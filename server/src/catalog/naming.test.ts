@@ -9,29 +9,29 @@ describe('namingFor', () => {
     expect(naming.webhookSignatureHeader).toBe('X-Service-Signature');
     expect(naming.code('SERVICE_SWITCH_ERROR')).toBe('SERVICE_SWITCH_ERROR');
     const body = { rateDetails: { serviceApiMultiplier: 1 } };
-    expect(naming.toWire(body)).toBe(body);
+    expect(naming.toApiNames(body)).toBe(body);
   });
 
-  it('writes another prefix in the case of each name', () => {
+  it('writes another prefix with the letter case of each name', () => {
     const naming = namingFor('Acme');
     expect(naming.walletSignatureHeader).toBe('Acme-Wallet-Signature');
     expect(naming.webhookSignatureHeader).toBe('X-Acme-Signature');
     expect(naming.code('SERVICE_SWITCH_ERROR')).toBe('ACME_SWITCH_ERROR');
-    expect(naming.wire('serviceApiMultiplier')).toBe('acmeApiMultiplier');
-    expect(naming.wire('request-service-enablement')).toBe('request-acme-enablement');
+    expect(naming.apiName('serviceApiMultiplier')).toBe('acmeApiMultiplier');
+    expect(naming.apiName('request-service-enablement')).toBe('request-acme-enablement');
     expect(naming.path('/stablecoins/{stablecoinId}/request-service-enablement')).toBe(
       '/stablecoins/{stablecoinId}/request-acme-enablement',
     );
-    expect(naming.wire('requestStablecoinServiceEnablement')).toBe(
+    expect(naming.apiName('requestStablecoinServiceEnablement')).toBe(
       'requestStablecoinAcmeEnablement',
     );
-    expect(namingFor('AcmePay').wire('serviceApiFixedFee')).toBe('acmePayApiFixedFee');
+    expect(namingFor('AcmePay').apiName('serviceApiFixedFee')).toBe('acmePayApiFixedFee');
   });
 
   it('keeps names that are not listed', () => {
     const naming = namingFor('Acme');
     for (const name of ['SERVICE_UNAVAILABLE', 'OTHER_SERVICES', 'GOODS_OR_SERVICES', 'service']) {
-      expect(naming.wire(name)).toBe(name);
+      expect(naming.apiName(name)).toBe(name);
     }
   });
 
@@ -48,18 +48,18 @@ describe('namingFor', () => {
       code: 'SERVICE_SWITCH_ERROR',
       list: [{ serviceApiFixedFee: 1, note: 'the SERVICE_SWITCH_ERROR text' }, null, 7, true],
     };
-    const wire = {
+    const apiBody = {
       code: 'ACME_SWITCH_ERROR',
       list: [{ acmeApiFixedFee: 1, note: 'the SERVICE_SWITCH_ERROR text' }, null, 7, true],
     };
-    expect(naming.toWire(body)).toEqual(wire);
-    expect(naming.fromWire(wire)).toEqual(body);
+    expect(naming.toApiNames(body)).toEqual(apiBody);
+    expect(naming.toNeutralNames(apiBody)).toEqual(body);
   });
 
   it('rejects an invalid prefix', () => {
-    for (const invalid of ['', 'acme', 'Ac-me', 'Ac me', '1A']) {
-      expect(isServiceNamePrefix(invalid)).toBe(false);
-      expect(() => namingFor(invalid)).toThrow(RangeError);
+    for (const prefix of ['', 'acme', 'Ac-me', 'Ac me', '1A']) {
+      expect(isServiceNamePrefix(prefix)).toBe(false);
+      expect(() => namingFor(prefix)).toThrow(RangeError);
     }
   });
 });

@@ -5,7 +5,7 @@
 
 /** Neutral names, by the spelling of their prefix. */
 const NAMES = {
-  /** As configured. */
+  /** Prefix as configured. */
   title: [
     'Service-Wallet-Signature',
     'X-Service-Signature',
@@ -14,7 +14,7 @@ const NAMES = {
     'StablecoinServiceInternalFundingSource',
     'StablecoinServiceOperationsStatus',
   ],
-  /** Upper case. */
+  /** Prefix in upper case. */
   upper: [
     'SERVICE_SWITCH_ERROR',
     'SERVICE_INTERNAL_ACCOUNT',
@@ -22,7 +22,7 @@ const NAMES = {
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
     'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
   ],
-  /** Camel case. */
+  /** Prefix with a lower-case first letter. */
   camel: [
     'serviceApiMultiplier',
     'serviceApiFixedFee',
@@ -30,7 +30,7 @@ const NAMES = {
     'serviceApiVariableFeeAmount',
     'serviceOperationsStatus',
   ],
-  /** Lower case, in paths. */
+  /** Prefix in lower case, in paths. */
   lower: ['request-service-enablement'],
 } as const;
 
@@ -40,22 +40,22 @@ export interface Naming {
   readonly walletSignatureHeader: string;
   /** Header for the signature of a webhook. */
   readonly webhookSignatureHeader: string;
-  /** Header for the id of the key of that signature. */
+  /** Header for the ID of the key that signs a webhook. */
   readonly webhookKeyIdHeader: string;
   /** API form of an error code. Other strings are unchanged. */
-  code(neutral: string): string;
+  code(neutralCode: string): string;
   /** API form of a listed name. Other strings are unchanged. */
-  wire(neutral: string): string;
+  apiName(neutralName: string): string;
   /** API form of a path. Listed names among its segments are renamed. */
-  path(neutral: string): string;
+  path(neutralPath: string): string;
   /** API form of a message. Listed names among its words are renamed. */
-  text(neutral: string): string;
+  text(neutralText: string): string;
   /** Neutral form of an API name. Other strings are unchanged. */
-  neutral(wire: string): string;
+  neutralName(apiName: string): string;
   /** API form of a response body or document. Renames keys and text values at any depth. */
-  toWire(value: unknown): unknown;
+  toApiNames(value: unknown): unknown;
   /** Neutral form of a request body. Renames keys and text values at any depth. */
-  fromWire(value: unknown): unknown;
+  toNeutralNames(value: unknown): unknown;
 }
 
 /** A prefix has letters and digits and starts with an upper-case letter: `Acme`, `AcmePay`. */
@@ -78,24 +78,24 @@ export function namingFor(prefix: string): Naming {
       name.replace('service', prefix.toLowerCase()),
     ]),
   ];
-  const toWireNames = new Map(pairs);
-  const toNeutralNames = new Map(pairs.map(([neutral, wire]): [string, string] => [wire, neutral]));
-  const wire = (neutral: string) => toWireNames.get(neutral) ?? neutral;
-  const neutral = (text: string) => toNeutralNames.get(text) ?? text;
+  const apiNames = new Map(pairs);
+  const neutralNames = new Map(pairs.map(([neutral, api]): [string, string] => [api, neutral]));
+  const apiName = (name: string) => apiNames.get(name) ?? name;
+  const neutralName = (name: string) => neutralNames.get(name) ?? name;
   // The neutral prefix changes no name, so bodies are not traversed.
   const isDefault = prefix === 'Service';
   return {
     prefix,
-    walletSignatureHeader: wire('Service-Wallet-Signature'),
-    webhookSignatureHeader: wire('X-Service-Signature'),
-    webhookKeyIdHeader: `${wire('X-Service-Signature')}-Key-Id`,
-    code: wire,
-    wire,
-    path: (path) => path.split('/').map(wire).join('/'),
-    text: (text) => (isDefault ? text : text.replaceAll(/[\w-]+/g, wire)),
-    neutral,
-    toWire: (value) => (isDefault ? value : renameAll(value, wire)),
-    fromWire: (value) => (isDefault ? value : renameAll(value, neutral)),
+    walletSignatureHeader: apiName('Service-Wallet-Signature'),
+    webhookSignatureHeader: apiName('X-Service-Signature'),
+    webhookKeyIdHeader: `${apiName('X-Service-Signature')}-Key-Id`,
+    code: apiName,
+    apiName,
+    path: (path) => path.split('/').map(apiName).join('/'),
+    text: (text) => (isDefault ? text : text.replaceAll(/[\w-]+/g, apiName)),
+    neutralName,
+    toApiNames: (value) => (isDefault ? value : renameAll(value, apiName)),
+    toNeutralNames: (value) => (isDefault ? value : renameAll(value, neutralName)),
   };
 }
 

@@ -398,7 +398,7 @@ function envelope({ name, events }: WebhookContract) {
 
 /** The document with its names on the wire; references are renamed accordingly. */
 const withNaming = (naming: Naming, document: Json): Json =>
-  JSON.parse(JSON.stringify(naming.toWire(document)), (_, value: unknown) =>
+  JSON.parse(JSON.stringify(naming.toApiNames(document)), (_, value: unknown) =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,
   ) as Json;
 

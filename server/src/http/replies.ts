@@ -63,5 +63,5 @@ export function sendStream(reply: FastifyReply, status: number, stream: Readable
 /** Sends an error body. */
 export function sendFault(reply: FastifyReply, naming: Naming, fault: Fault): void {
   setRetryHeaders(reply, fault);
-  send(reply, fault.status, naming.toWire(faultBody(naming, fault)));
+  send(reply, fault.status, naming.toApiNames(faultBody(naming, fault)));
 }

@@ -129,7 +129,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
       metrics.request(contract.operationId, response.status, busyMs);
       watch?.(contract, response.status, response.body);
       if (response.stream) sendStream(reply, response.status, response.stream);
-      else send(reply, response.status, naming.toWire(response.body));
+      else send(reply, response.status, naming.toApiNames(response.body));
       const requestRecord = recordOf(request, caller, response, ms);
       log.request(requestRecord);
       span?.end(spanAttributesOf(requestRecord), response.status >= 500);
@@ -188,7 +188,10 @@ export function bindRoute(
     const headers = { ...(request.headers as Record<string, string | undefined>) };
     if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
     const params = request.params as Record<string, string>;
-    const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
+    const query = splitLists(
+      contract,
+      naming.toNeutralNames(request.query) as Record<string, unknown>,
+    );
     const { upload: rules, waits, streams } = contract;
     const closed = waits || streams ? closedSignalOf(reply) : undefined;
     const execute = (parts: FormParts) =>
@@ -204,7 +207,7 @@ export function bindRoute(
     const parsed = await jsonOf(request, contract, (bytes) => {
       if (!isCounted) limiter?.takeBytes(key, bytes);
     });
-    exchange.body = naming.fromWire(parsed?.json);
+    exchange.body = naming.toNeutralNames(parsed?.json);
     const parts = { body: exchange.body, rawBody: parsed?.raw ?? '' };
     return isChange && slots ? slots.run(key, () => execute(parts)) : execute(parts);
   }

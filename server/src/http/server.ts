@@ -150,7 +150,7 @@ function createGuard(
 /** Builds the server without listening; `inject` works immediately. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming, trustedProxies = [] } = options;
-  const uploads = createUploads(options.files, naming.fromWire, (error) =>
+  const uploads = createUploads(options.files, naming.toNeutralNames, (error) =>
     options.log.error({ err: error }, 'a file could not be stored or removed'),
   );
   const admission = createAdmission(options);

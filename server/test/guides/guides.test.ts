@@ -197,7 +197,7 @@ describe('the page about existing clients', () => {
     const pairs = [...text.matchAll(/`([\w-]+)`\s+becomes\s+`([\w-]+)`/g)];
     const naming = namingFor('Grid');
     expect(pairs).not.toEqual([]);
-    expect(pairs.map(([, neutral = '']) => naming.wire(neutral))).toEqual(
+    expect(pairs.map(([, neutral = '']) => naming.apiName(neutral))).toEqual(
       pairs.map(([, , value]) => value),
     );
   });

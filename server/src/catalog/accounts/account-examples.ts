@@ -24,7 +24,7 @@ const address = (country: string) => ({
   country,
 });
 
-const asian = (bankName: string, swiftCode: string, country: string) => ({
+const asianAccount = (bankName: string, swiftCode: string, country: string) => ({
   bankName,
   accountNumber: '1234567890',
   swiftCode,
@@ -88,10 +88,10 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
     bankAccountType: 'CHECKING',
     beneficiary: person('GT', { phoneNumber: '+50255551234' }),
   },
-  HKD_ACCOUNT: asian('HSBC Hong Kong', 'HSBCHKHHHKH', 'HK'),
+  HKD_ACCOUNT: asianAccount('HSBC Hong Kong', 'HSBCHKHHHKH', 'HK'),
   HTG_ACCOUNT: { phoneNumber: '+50934123456', beneficiary: person('HT') },
   IDR_ACCOUNT: {
-    ...asian('Bank Central Asia', 'CENAIDJA', 'ID'),
+    ...asianAccount('Bank Central Asia', 'CENAIDJA', 'ID'),
     phoneNumber: '+628123456789',
   },
   INR_ACCOUNT: { vpa: 'amara.example@okbank', beneficiary: person('IN') },
@@ -105,7 +105,7 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
   KES_ACCOUNT: mobile('+254712345678', 'M-PESA', 'KE'),
   MWK_ACCOUNT: mobile('+265991234567', 'AIRTEL', 'MW'),
   MXN_ACCOUNT: { clabeNumber: '032180000118359719', beneficiary: person('MX') },
-  MYR_ACCOUNT: asian('Malayan Banking', 'MBBEMYKL', 'MY'),
+  MYR_ACCOUNT: asianAccount('Malayan Banking', 'MBBEMYKL', 'MY'),
   NGN_ACCOUNT: {
     bankName: 'Guaranty Trust Bank',
     accountNumber: '0123456789',
@@ -122,14 +122,14 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
     beneficiary: person('PK'),
   },
   RWF_ACCOUNT: mobile('+250781234567', 'MTN', 'RW'),
-  SGD_ACCOUNT: asian('DBS Bank', 'DBSSSGSG', 'SG'),
+  SGD_ACCOUNT: asianAccount('DBS Bank', 'DBSSSGSG', 'SG'),
   SLV_ACCOUNT: {
     bankName: 'Banco Agricola',
     accountNumber: '003123456789',
     bankAccountType: 'SAVINGS',
     beneficiary: person('SV'),
   },
-  THB_ACCOUNT: asian('Kasikornbank', 'KASITHBK', 'TH'),
+  THB_ACCOUNT: asianAccount('Kasikornbank', 'KASITHBK', 'TH'),
   TZS_ACCOUNT: mobile('+255712345678', 'VODACOM', 'TZ'),
   UGX_ACCOUNT: mobile('+256772123456', 'MTN', 'UG'),
   USD_ACCOUNT: {
@@ -138,7 +138,7 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
     bankAccountType: 'CHECKING',
     beneficiary: person('US'),
   },
-  VND_ACCOUNT: asian('Vietcombank', 'BFTVVNVX', 'VN'),
+  VND_ACCOUNT: asianAccount('Vietcombank', 'BFTVVNVX', 'VN'),
   XAF_ACCOUNT: { ...mobile('+237671234567', 'MTN', 'CM'), region: 'CM' },
   XOF_ACCOUNT: { ...mobile('+221771234567', 'WAVE', 'SN'), region: 'SN' },
   ZAR_ACCOUNT: { bankName: 'Capitec Bank', accountNumber: '1234567890', beneficiary: person('ZA') },

@@ -30,10 +30,10 @@ const fields = (info: Account, options = SANDBOX) =>
     (error) => error.field,
   );
 
-const change = (type: AccountType, more: Record<string, unknown>): Account => {
-  const changed: Record<string, unknown> = { ...exampleOf(type), ...more };
-  for (const name of Object.keys(changed)) if (changed[name] === undefined) delete changed[name];
-  return changed as unknown as Account;
+const change = (type: AccountType, overrides: Record<string, unknown>): Account => {
+  const details: Record<string, unknown> = { ...exampleOf(type), ...overrides };
+  for (const name of Object.keys(details)) if (details[name] === undefined) delete details[name];
+  return details as unknown as Account;
 };
 
 describe.each(ACCOUNT_TYPES)('%s', (type) => {
@@ -58,7 +58,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     expect(validateAccountInfo(example, other, SANDBOX).currencyMismatch).toBe(true);
   });
 
-  it('has the rails of its complete payment paths, all of them rails of its row', () => {
+  it('has the rails of its complete payment paths, which are rails of its row', () => {
     const rails = railsOf(example);
     if (row.rails.length) expect(rails.length).toBeGreaterThan(0);
     for (const rail of rails) expect(row.rails).toContain(rail);
@@ -66,7 +66,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     expect(new Set(row.paths.flatMap((path) => path.rails))).toEqual(new Set(row.rails));
   });
 
-  it('has paths with existing fields only, one of them identifying', () => {
+  it('has paths with existing fields only, and at least one identifying field', () => {
     for (const path of row.paths) {
       for (const name of path.requiredFields) expect(Object.keys(row.fields)).toContain(name);
       expect(path.requiredFields.some((name) => row.fields[name]?.identifies)).toBe(true);
@@ -108,8 +108,12 @@ describe('payment paths', () => {
     ['SLV_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
     ['SWIFT_ACCOUNT', { accountNumber: undefined }, ['iban']],
     ['CNY_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
-  ] as const)('%s with %o lacks %o', (type, more, missing) => {
-    const fieldErrors = validateAccountInfo(change(type, more), currencyFor(type), SANDBOX).errors;
+  ] as const)('%s with %o lacks %o', (type, overrides, missing) => {
+    const fieldErrors = validateAccountInfo(
+      change(type, overrides),
+      currencyFor(type),
+      SANDBOX,
+    ).errors;
     expect(fieldErrors.map((error) => error.field)).toEqual(
       missing.map((name) => `accountInfo.${name}`),
     );
@@ -130,8 +134,8 @@ describe('payment paths', () => {
     ['SGD_ACCOUNT', {}, ['PAYNOW', 'FAST', 'BANK_TRANSFER']],
     ['SWIFT_ACCOUNT', { iban: 'AE070331234567890123456' }, ['SWIFT']],
     ['SOLANA_WALLET', {}, []],
-  ] as const)('%s with %o has the rails %o', (type, more, rails) => {
-    const info = change(type, more);
+  ] as const)('%s with %o has the rails %o', (type, overrides, rails) => {
+    const info = change(type, overrides);
     expect(fields(info)).toEqual([]);
     expect(railsOf(info)).toEqual(rails);
   });
@@ -195,14 +199,24 @@ describe('rules of account types', () => {
 
   it('Lightning requires exactly one destination in its format', () => {
     const withoutAddress = change('LIGHTNING', { lightningAddress: undefined });
-    const all = ['accountInfo.invoice', 'accountInfo.bolt12', 'accountInfo.lightningAddress'];
-    expect(fields(withoutAddress)).toEqual(all);
-    expect(fields(change('LIGHTNING', { bolt12: 'lno1qcp4256ypqpq' }))).toEqual(all.slice(1));
-    expect(fields(change('LIGHTNING_ACCOUNT', { lightningAddress: 'amara' }))).toEqual([all[2]]);
+    const destinationFields = [
+      'accountInfo.invoice',
+      'accountInfo.bolt12',
+      'accountInfo.lightningAddress',
+    ];
+    expect(fields(withoutAddress)).toEqual(destinationFields);
+    expect(fields(change('LIGHTNING', { bolt12: 'lno1qcp4256ypqpq' }))).toEqual(
+      destinationFields.slice(1),
+    );
+    expect(fields(change('LIGHTNING_ACCOUNT', { lightningAddress: 'amara' }))).toEqual([
+      destinationFields[2],
+    ]);
     const test = { lightningAddress: undefined, invoice: 'lnbcrt500u1pjqqqqqqqqqqq' };
     const invoice = change('LIGHTNING', test);
-    expect([fields(invoice), fields(invoice, PRODUCTION)]).toEqual([[], [all[0]]]);
-    expect(fields(change('LIGHTNING', { ...test, invoice: 'bc1q' }))).toEqual([all[0]]);
+    expect([fields(invoice), fields(invoice, PRODUCTION)]).toEqual([[], [destinationFields[0]]]);
+    expect(fields(change('LIGHTNING', { ...test, invoice: 'bc1q' }))).toEqual([
+      destinationFields[0],
+    ]);
   });
 
   it.each(ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].kind === 'wallet'))(
@@ -218,17 +232,22 @@ describe('rules of account types', () => {
 
   it('SWIFT requires a country, and an IBAN where banks accept only that', () => {
     expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
-    const british = change('SWIFT_ACCOUNT', { country: 'GB' });
-    expect([fields(british), fields(british, PRODUCTION)]).toEqual([[], ['accountInfo.iban']]);
-    const iban = { ...british, iban: 'GB29NWBK60161331926819' };
+    const britishAccount = change('SWIFT_ACCOUNT', { country: 'GB' });
+    expect([fields(britishAccount), fields(britishAccount, PRODUCTION)]).toEqual([
+      [],
+      ['accountInfo.iban'],
+    ]);
+    const iban = { ...britishAccount, iban: 'GB29NWBK60161331926819' };
     expect(fields(iban, PRODUCTION)).toEqual([]);
-    expect(['USD', 'JPY', 'KWD'].every((code) => acceptsCurrency(rowOf(british), code))).toBe(true);
+    expect(
+      ['USD', 'JPY', 'KWD'].every((code) => acceptsCurrency(rowOf(britishAccount), code)),
+    ).toBe(true);
   });
 
   it('bank and custodian names are validated in production only, with suggestions', () => {
-    const unusual = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
-    expect(fields(unusual)).toEqual([]);
-    const [error] = validateAccountInfo(unusual, 'NGN', PRODUCTION).errors;
+    const unlistedBank = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
+    expect(fields(unlistedBank)).toEqual([]);
+    const [error] = validateAccountInfo(unlistedBank, 'NGN', PRODUCTION).errors;
     expect(error?.field).toBe('accountInfo.bankName');
     expect(error?.constraint?.enum).toContain('Access Bank');
     expect(error?.constraint?.enum?.length).toBeLessThanOrEqual(20);
@@ -243,12 +262,14 @@ describe('rules of account types', () => {
     ]);
   });
 
-  it('recommended fields of a beneficiary are required if the operator enables it', () => {
-    const strict = { production: false, strictBeneficiary: true, prefix: 'info' };
+  it('recommended fields of a beneficiary are required if the operator enables the check', () => {
+    const strictOptions = { production: false, strictBeneficiary: true, prefix: 'info' };
     const missing = (type: AccountType, beneficiary: object) =>
-      validateAccountInfo(change(type, { beneficiary }), currencyFor(type), strict).errors.map(
-        (error) => error.field.replace('info.beneficiary.', ''),
-      );
+      validateAccountInfo(
+        change(type, { beneficiary }),
+        currencyFor(type),
+        strictOptions,
+      ).errors.map((error) => error.field.replace('info.beneficiary.', ''));
     const business = { beneficiaryType: 'BUSINESS', legalName: 'A' };
     expect(missing('USD_ACCOUNT', business)).toEqual(['address']);
     expect(missing('EUR_ACCOUNT', business)).toEqual(['address', 'registrationNumber']);
@@ -278,8 +299,8 @@ describe('sandboxSuffixOf', () => {
     ['LIGHTNING', { lightningAddress: 'user.006@wallet.example' }, '006'],
     ['BASE_WALLET', { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Be003' }, '003'],
     ['BDT_ACCOUNT', { accountNumber: undefined, phoneNumber: '+8801700000002' }, '002'],
-  ] as const)('of %s with %o is %s', (type, more, suffix) => {
-    expect(sandboxSuffixOf(change(type, more))).toBe(suffix);
+  ] as const)('of %s with %o is %s', (type, overrides, suffix) => {
+    expect(sandboxSuffixOf(change(type, overrides))).toBe(suffix);
   });
 
   it('is the suffix of any account number', () => {

@@ -81,14 +81,20 @@ const completePaths = (info: Account, row: AccountTypeRow): readonly PaymentPath
 function pathErrors(info: Account, row: AccountTypeRow): FieldError[] {
   // `lightningRule` validates Lightning destinations.
   if (row.kind === 'lightning' || completePaths(info, row).length) return [];
-  const started = row.paths.filter((path) => has(info, path.primaryField));
-  const paths = started.length ? started : [row.paths[0] as PaymentPath];
-  const others = row.paths.filter((path) => !paths.includes(path)).map((path) => path.primaryField);
-  const unless = others.length ? ` unless ${others.join(' or ')} is present` : '';
+  const pathsWithPrimaryField = row.paths.filter((path) => has(info, path.primaryField));
+  const paths = pathsWithPrimaryField.length
+    ? pathsWithPrimaryField
+    : [row.paths[0] as PaymentPath];
+  const otherPrimaryFields = row.paths
+    .filter((path) => !paths.includes(path))
+    .map((path) => path.primaryField);
+  const alternatives = otherPrimaryFields.length
+    ? ` unless ${otherPrimaryFields.join(' or ')} is present`
+    : '';
   return paths.flatMap((path) =>
     path.requiredFields
       .filter((name) => !has(info, name))
-      .map((name) => ({ field: name, message: `is required${unless}` })),
+      .map((name) => ({ field: name, message: `is required${alternatives}` })),
   );
 }
 
@@ -137,8 +143,8 @@ export function railsOf(info: Account): PaymentRail[] {
   const row = rowOf(info);
   const rails = new Set(
     completePaths(info, row).flatMap((path) => {
-      const selected = path.railField ? textOf(info, path.railField) : '';
-      const selectedRails = path.rails.filter((rail) => rail === selected);
+      const railOfField = path.railField ? textOf(info, path.railField) : '';
+      const selectedRails = path.rails.filter((rail) => rail === railOfField);
       return selectedRails.length ? selectedRails : [...path.rails];
     }),
   );

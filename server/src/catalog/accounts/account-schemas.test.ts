@@ -60,8 +60,10 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
       if (schema.enum) expect(violations({ ...example, [name]: '?' })).toEqual([`${name} enum`]);
       if (schema.minLength) expect(violations({ ...example, [name]: '' }).join()).toContain(name);
       if (schema.maxLength) {
-        const long = '1'.repeat(schema.maxLength + 1);
-        expect(violations({ ...example, [name]: long }).join()).toContain(`${name} maxLength`);
+        const tooLongValue = '1'.repeat(schema.maxLength + 1);
+        expect(violations({ ...example, [name]: tooLongValue }).join()).toContain(
+          `${name} maxLength`,
+        );
       }
       expect(violations({ ...example, [name]: 12 }).join()).toContain(`${name} type`);
     }
@@ -69,7 +71,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
 
   it('requires the beneficiary fields of its row', () => {
     if (row.kind === 'lightning') return;
-    const beneficiary = (more: object) => violations({ ...example, beneficiary: more });
+    const beneficiary = (fields: object) => violations({ ...example, beneficiary: fields });
     const required =
       row.kind === 'wallet' ? ['countryOfResidence'] : (row.individual?.required ?? []);
     expect(beneficiary({ beneficiaryType: 'INDIVIDUAL' }).sort()).toEqual(
@@ -100,9 +102,13 @@ describe('the union', () => {
       ['GTQ_ACCOUNT', 'countryOfResidence,phoneNumber'],
       ['JMD_ACCOUNT', 'address,phoneNumber'],
     ]);
-    const cop = { ...exampleOf('COP_ACCOUNT') };
-    const invalid = { ...(cop.beneficiary as object), documentType: 'XX', documentNumber: '' };
-    expect(violations({ ...cop, beneficiary: invalid })).toEqual([
+    const colombianAccount = { ...exampleOf('COP_ACCOUNT') };
+    const invalid = {
+      ...(colombianAccount.beneficiary as object),
+      documentType: 'XX',
+      documentNumber: '',
+    };
+    expect(violations({ ...colombianAccount, beneficiary: invalid })).toEqual([
       'beneficiary.documentType enum',
       'beneficiary.documentNumber minLength',
     ]);

@@ -47,9 +47,9 @@ export type Fields = Record<string, Field>;
 export type RowOptions = Pick<AccountTypeRow, 'individual' | 'debitRail' | 'rules'>;
 
 /** A payment path with its primary field and its other required fields. */
-export const by = (primaryField: string, ...others: string[]): Omit<PaymentPath, 'rails'> => ({
+export const by = (primaryField: string, ...otherFields: string[]): Omit<PaymentPath, 'rails'> => ({
   primaryField,
-  requiredFields: [primaryField, ...others],
+  requiredFields: [primaryField, ...otherFields],
 });
 
 /** A bank account with one payment path. */
@@ -81,7 +81,7 @@ export function bankOrMobile(
   paths: readonly Omit<PaymentPath, 'rails'>[],
   options: RowOptions = {},
 ): AccountTypeRow {
-  const last = paths.length - 1;
+  const lastIndex = paths.length - 1;
   return {
     kind: 'bank',
     currencies: [currency],
@@ -90,7 +90,7 @@ export function bankOrMobile(
     fields: { ...fields, phoneNumber: optional(phone()) },
     paths: paths.map((path, index) => ({
       ...path,
-      rails: index === last ? ['MOBILE_MONEY'] : ['BANK_TRANSFER'],
+      rails: index === lastIndex ? ['MOBILE_MONEY'] : ['BANK_TRANSFER'],
     })),
     ...options,
   };

@@ -45,7 +45,9 @@ const number = accountNumber();
 const byBic = { bankName, accountNumber: number, swiftCode: bic };
 const optionalNumber = optional(number);
 const optionalBic = optional(bic);
-const requiredOfIndividual = (...required: string[]): RowOptions => ({ individual: { required } });
+const requiredOfIndividual = (...fields: string[]): RowOptions => ({
+  individual: { required: fields },
+});
 
 const usd: Fields = {
   accountNumber: number,

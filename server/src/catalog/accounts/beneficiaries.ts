@@ -56,12 +56,12 @@ const WalletIndividualBeneficiary = named(
 
 function person(required: readonly string[], extra: Readonly<Record<string, TSchema>>) {
   const { fullName, ...rest } = PERSON;
-  const others = Object.entries({ ...rest, ...extra }).map(([name, schema]) => [
+  const properties = Object.entries({ ...rest, ...extra }).map(([name, schema]) => [
     name,
     required.includes(name) ? schema : optional(schema),
   ]);
   return Type.Object(
-    { fullName, ...(Object.fromEntries(others) as Record<string, TSchema>) },
+    { fullName, ...(Object.fromEntries(properties) as Record<string, TSchema>) },
     { title: 'Individual', description: 'Individual who owns the account.' },
   );
 }
@@ -111,16 +111,16 @@ export function missingRecommendedFields(
   currency: string,
 ): string[] {
   const recommendedOfIndividual = ['EUR', 'GBP'].includes(currency) ? ['address'] : [];
-  const recommended =
+  const recommendedFields =
     beneficiary.beneficiaryType === 'BUSINESS'
       ? (RECOMMENDED_OF_BUSINESS[currency] ?? [])
       : recommendedOfIndividual;
-  const missing = recommended.filter((name) => beneficiary[name] === undefined);
+  const missingFields = recommendedFields.filter((name) => beneficiary[name] === undefined);
   const address = beneficiary.address as Record<string, unknown> | undefined;
-  if (address && recommended.includes('address')) {
-    missing.push(
+  if (address && recommendedFields.includes('address')) {
+    missingFields.push(
       ...ADDRESS_PARTS.filter((part) => !address[part]).map((part) => `address.${part}`),
     );
   }
-  return missing;
+  return missingFields;
 }

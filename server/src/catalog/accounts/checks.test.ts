@@ -14,7 +14,7 @@ import {
 } from './checks.ts';
 
 /** All strings that differ from `text` in one digit. */
-const oneDigitOff = (text: string): string[] =>
+const withOneDigitChanged = (text: string): string[] =>
   [...text].flatMap((char, index) =>
     /[0-9]/.test(char)
       ? [...'0123456789']
@@ -35,7 +35,7 @@ describe('isIban', () => {
 
   it.each(VALID_NUMBER)('accepts %s, and no text that differs in one digit', (iban) => {
     expect(isIban(iban)).toBe(true);
-    expect(oneDigitOff(iban).filter(isIban)).toEqual([]);
+    expect(withOneDigitChanged(iban).filter(isIban)).toEqual([]);
   });
 
   it('rejects a wrong length, an unknown country, spaces and a lower-case country code', () => {
@@ -61,7 +61,7 @@ describe('isIban', () => {
 describe('isAbaRouting', () => {
   it.each(['021000021', '011401533', '091000019', '121000248', '026009593'])('accepts %s', (no) => {
     expect(isAbaRouting(no)).toBe(true);
-    expect(oneDigitOff(no).filter(isAbaRouting)).toEqual([]);
+    expect(withOneDigitChanged(no).filter(isAbaRouting)).toEqual([]);
   });
   it.each(['021000022', '000000000', '02100002', '0210000210', 'abcdefghi'])('rejects %s', (no) => {
     expect(isAbaRouting(no)).toBe(false);
@@ -73,7 +73,7 @@ describe('isClabe', () => {
     'accepts %s',
     (no) => {
       expect(isClabe(no)).toBe(true);
-      expect(oneDigitOff(no).filter(isClabe)).toEqual([]);
+      expect(withOneDigitChanged(no).filter(isClabe)).toEqual([]);
     },
   );
   it.each(['032180000118359710', '03218000011835971', '0321800001183597190'])(
@@ -111,7 +111,7 @@ describe('isCbu', () => {
   it('accepts valid check digits in both blocks, and no text that differs in one digit', () => {
     const valid = '2850590940090418135201';
     expect(isCbu(valid)).toBe(true);
-    expect(oneDigitOff(valid).filter(isCbu)).toEqual([]);
+    expect(withOneDigitChanged(valid).filter(isCbu)).toEqual([]);
     expect(isCbu('285059094009041813520')).toBe(false);
   });
 });
@@ -124,8 +124,8 @@ describe('PIX keys', () => {
     ['PHONE', '+5511987654321', '+1155987654'],
     ['RANDOM', '123e4567e89b12d3a456426655440000', '123e4567'],
     ['RANDOM', '123e4567-e89b-12d3-a456-426655440000', '123e4567-e89b-12d3-a456'],
-  ])('%s has its own format', (type, good, invalid) => {
-    expect([hasPixKeyFormat(good, type), isPixKey(good, type)]).toEqual([true, true]);
+  ])('%s has its own format', (type, valid, invalid) => {
+    expect([hasPixKeyFormat(valid, type), isPixKey(valid, type)]).toEqual([true, true]);
     expect([hasPixKeyFormat(invalid, type), isPixKey(invalid, type)]).toEqual([false, false]);
   });
 

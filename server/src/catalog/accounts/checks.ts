@@ -5,7 +5,7 @@ import { ibanLength } from '../identity/countries.ts';
 /**
  * Sum of digit × weight with repeating weights. The value of a letter is its ASCII code minus 48.
  */
-const weighted = (text: string, weights: readonly number[]): number =>
+const weightedSum = (text: string, weights: readonly number[]): number =>
   [...text].reduce(
     (sum, char, index) =>
       sum + (char.charCodeAt(0) - 48) * (weights[index % weights.length] as number),
@@ -38,7 +38,7 @@ export const isLei = (text: string): boolean =>
 
 /** US routing number (ABA): 9 digits, weights 3 7 1, sum divisible by 10. 000000000 is invalid. */
 export const isAbaRouting = (text: string): boolean =>
-  /^[0-9]{9}$/.test(text) && text !== '000000000' && weighted(text, [3, 7, 1]) % 10 === 0;
+  /^[0-9]{9}$/.test(text) && text !== '000000000' && weightedSum(text, [3, 7, 1]) % 10 === 0;
 
 /** Mexican CLABE: 18 digits, weights 3 7 1, each product modulo 10. */
 export function isClabe(text: string): boolean {
@@ -58,8 +58,10 @@ const brazilianDigit = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 
  */
 export function isCpf(text: string): boolean {
   if (!/^[0-9]{11}$/.test(text) || /^(.)\1+$/.test(text)) return false;
-  const firstDigit = brazilianDigit(weighted(text.slice(0, 9), [10, 9, 8, 7, 6, 5, 4, 3, 2]));
-  const secondDigit = brazilianDigit(weighted(text.slice(0, 10), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]));
+  const firstDigit = brazilianDigit(weightedSum(text.slice(0, 9), [10, 9, 8, 7, 6, 5, 4, 3, 2]));
+  const secondDigit = brazilianDigit(
+    weightedSum(text.slice(0, 10), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]),
+  );
   return text.endsWith(`${firstDigit}${secondDigit}`);
 }
 
@@ -70,8 +72,8 @@ export function isCpf(text: string): boolean {
 export function isCnpj(text: string): boolean {
   if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(text) || /^(.)\1+$/.test(text)) return false;
   const weights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
-  const firstDigit = brazilianDigit(weighted(text.slice(0, 12), weights.slice(1)));
-  const secondDigit = brazilianDigit(weighted(text.slice(0, 13), weights));
+  const firstDigit = brazilianDigit(weightedSum(text.slice(0, 12), weights.slice(1)));
+  const secondDigit = brazilianDigit(weightedSum(text.slice(0, 13), weights));
   return text.endsWith(`${firstDigit}${secondDigit}`);
 }
 
@@ -82,8 +84,8 @@ export const isBrazilianTaxId = (text: string): boolean =>
 /** Argentine CVU or CBU: 22 digits in two blocks, each with a check digit. */
 export function isCbu(text: string): boolean {
   if (!/^[0-9]{22}$/.test(text)) return false;
-  const bank = weighted(text.slice(0, 7), [7, 1, 3, 9, 7, 1, 3]);
-  const account = weighted(text.slice(8, 21), [3, 9, 7, 1, 3, 9, 7, 1, 3, 9, 7, 1, 3]);
+  const bank = weightedSum(text.slice(0, 7), [7, 1, 3, 9, 7, 1, 3]);
+  const account = weightedSum(text.slice(8, 21), [3, 9, 7, 1, 3, 9, 7, 1, 3, 9, 7, 1, 3]);
   return (
     Number(text[7]) === (10 - (bank % 10)) % 10 && Number(text[21]) === (10 - (account % 10)) % 10
   );

@@ -25,7 +25,7 @@ export interface Field {
   readonly check?: Check;
 }
 
-const compact = (value: string) => value.replace(/[\s-]/g, '').toUpperCase();
+const removeSeparators = (value: string) => value.replace(/[\s-]/g, '').toUpperCase();
 const lowerCase = (value: string) => value.trim().toLowerCase();
 const lowerCaseText = (value: string) =>
   value.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
@@ -36,18 +36,18 @@ function field(schema: TSchema, overrides: Partial<Field> = {}): Field {
     optional: false,
     identifies: true,
     sensitive: false,
-    normalize: compact,
+    normalize: removeSeparators,
     ...overrides,
   };
 }
 
-const fixed = (length: number) => ({ minLength: length, maxLength: length });
+const exactLength = (length: number) => ({ minLength: length, maxLength: length });
 
-/** The same field, optional in the schema. */
-export const optional = (from: Field): Field => ({ ...from, optional: true });
+/** A field that is optional in the schema. */
+export const optional = (original: Field): Field => ({ ...original, optional: true });
 
-/** The same field, ignored by duplicate detection. */
-export const nonIdentifying = (from: Field): Field => ({ ...from, identifies: false });
+/** A field that duplicate detection ignores. */
+export const nonIdentifying = (original: Field): Field => ({ ...original, identifies: false });
 
 const IBAN_CHECK: Check = { isValid: isIban, message: 'must be an IBAN with valid check digits' };
 const ABA_CHECK: Check = {
@@ -58,7 +58,7 @@ const ABA_CHECK: Check = {
 /** An IBAN of any country, or of one whose IBANs have `digits` digits after the country code. */
 export function iban(country?: string, digits = 0): Field {
   const shape = country
-    ? { ...fixed(digits + 2), pattern: `^${country}[0-9]{${digits}}$` }
+    ? { ...exactLength(digits + 2), pattern: `^${country}[0-9]{${digits}}$` }
     : { minLength: 15, maxLength: 34, pattern: '^[A-Z]{2}[0-9]{2}[A-Za-z0-9]{11,30}$' };
   const schema = text('IBAN without spaces.', shape);
   return field(schema, { sensitive: true, check: IBAN_CHECK });
@@ -66,7 +66,7 @@ export function iban(country?: string, digits = 0): Field {
 
 export const pakistaniIban: Field = field(
   text('IBAN without spaces, 24 characters.', {
-    ...fixed(24),
+    ...exactLength(24),
     pattern: '^PK[0-9]{2}[A-Z]{4}[0-9]{16}$',
   }),
   { sensitive: true, check: IBAN_CHECK },
@@ -83,7 +83,7 @@ export function accountNumber(min?: number, max = min): Field {
 
 /** A code of exactly `length` digits. */
 export const code = (description: string, length: number): Field =>
-  field(text(description, { ...fixed(length), pattern: `^[0-9]{${length}}$` }));
+  field(text(description, { ...exactLength(length), pattern: `^[0-9]{${length}}$` }));
 
 export const routingNumber: Field = {
   ...code('ABA routing number, 9 digits.', 9),
@@ -97,7 +97,7 @@ export const bic: Field = field(
     pattern: '^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
   }),
   // The branch code XXX and the absence of a branch code both denote the head office.
-  { normalize: (value) => compact(value).replace(/^(.{8})XXX$/, '$1') },
+  { normalize: (value) => removeSeparators(value).replace(/^(.{8})XXX$/, '$1') },
 );
 
 export const bankName: Field = field(
@@ -139,7 +139,7 @@ export const bankAccountType: Field = field(
 );
 
 export const clabe: Field = field(
-  text('CLABE, 18 digits.', { ...fixed(18), pattern: '^[0-9]{18}$' }),
+  text('CLABE, 18 digits.', { ...exactLength(18), pattern: '^[0-9]{18}$' }),
   {
     sensitive: true,
     check: { isValid: isClabe, message: 'must be a CLABE with a valid check digit' },
@@ -148,7 +148,7 @@ export const clabe: Field = field(
 
 export const ifsc: Field = field(
   text('IFSC of the bank branch, 11 characters.', {
-    ...fixed(11),
+    ...exactLength(11),
     pattern: '^[A-Z]{4}0[A-Z0-9]{6}$',
   }),
 );
@@ -166,7 +166,8 @@ export const pixKey: Field = field(
   text('PIX key in the format of `pixKeyType`.', { minLength: 1, maxLength: 77 }),
   {
     sensitive: true,
-    normalize: (key) => (key.includes('@') ? lowerCase(key) : compact(key).replace(/[./]/g, '')),
+    normalize: (key) =>
+      key.includes('@') ? lowerCase(key) : removeSeparators(key).replace(/[./]/g, ''),
   },
 );
 
@@ -198,7 +199,7 @@ export const country = (description: string, values?: readonly string[]): Field 
   field(
     values
       ? oneOf(values, { description })
-      : text(description, { ...fixed(2), pattern: '^[A-Z]{2}$' }),
+      : text(description, { ...exactLength(2), pattern: '^[A-Z]{2}$' }),
   );
 
 /** One of `values`, ignored by duplicate detection. */

@@ -63,8 +63,11 @@ describe('Solana', () => {
     expect([hasAddressFormat('solana', address), isSolanaAddress(address)]).toEqual([true, true]);
   });
   it('rejects other lengths and characters outside base58', () => {
-    const long = 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz';
-    expect([hasAddressFormat('solana', long), isSolanaAddress(long)]).toEqual([true, false]);
+    const tooLongAddress = 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz';
+    expect([hasAddressFormat('solana', tooLongAddress), isSolanaAddress(tooLongAddress)]).toEqual([
+      true,
+      false,
+    ]);
     expect(hasAddressFormat('solana', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt0O')).toBe(false);
     expect(hasAddressFormat('solana', '0xde709f2102306220921060314715629080e2fb77')).toBe(false);
   });
@@ -81,8 +84,11 @@ describe('Tron', () => {
   it('accepts a published contract address, and rejects a changed character', () => {
     const tether = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
     expect([hasAddressFormat('tron', tether), isTronAddress(tether)]).toEqual([true, true]);
-    const other = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u';
-    expect([hasAddressFormat('tron', other), isTronAddress(other)]).toEqual([true, false]);
+    const changedAddress = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u';
+    expect([hasAddressFormat('tron', changedAddress), isTronAddress(changedAddress)]).toEqual([
+      true,
+      false,
+    ]);
     const withSuffix = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjL003';
     expect([hasAddressFormat('tron', withSuffix), isTronAddress(withSuffix)]).toEqual([
       true,
@@ -94,22 +100,28 @@ describe('Tron', () => {
 
 describe('Spark', () => {
   it('accepts both cases and distinguishes the networks', () => {
-    const [main, regtest] = [spark('spark'), spark('sparkrt')];
-    expect([isSparkAddress(main), isSparkAddress(main.toUpperCase())]).toEqual([true, true]);
+    const [mainAddress, regtest] = [spark('spark'), spark('sparkrt')];
+    expect([isSparkAddress(mainAddress), isSparkAddress(mainAddress.toUpperCase())]).toEqual([
+      true,
+      true,
+    ]);
     expect([isSparkAddress(regtest), isSparkAddress(regtest, 'regtest')]).toEqual([false, true]);
-    expect([main, regtest].every((each) => hasAddressFormat('spark', each))).toBe(true);
+    expect([mainAddress, regtest].every((each) => hasAddressFormat('spark', each))).toBe(true);
   });
   it('rejects a changed character, another prefix and another payload', () => {
-    const main = spark('spark');
-    const changed = `${main.slice(0, -1)}${main.endsWith('q') ? 'p' : 'q'}`;
-    expect([hasAddressFormat('spark', changed), isSparkAddress(changed)]).toEqual([true, false]);
+    const mainAddress = spark('spark');
+    const changedAddress = `${mainAddress.slice(0, -1)}${mainAddress.endsWith('q') ? 'p' : 'q'}`;
+    expect([hasAddressFormat('spark', changedAddress), isSparkAddress(changedAddress)]).toEqual([
+      true,
+      false,
+    ]);
     expect([hasAddressFormat('spark', spark('bc')), isSparkAddress(spark('bc'))]).toEqual([
       false,
       false,
     ]);
     const empty = bech32m.encode('spark', bech32m.toWords(new Uint8Array(35)), 1000);
     expect(isSparkAddress(empty)).toBe(false);
-    expect(hasAddressFormat('spark', `${main.slice(0, -3)}002`)).toBe(true);
+    expect(hasAddressFormat('spark', `${mainAddress.slice(0, -3)}002`)).toBe(true);
   });
 });
 
@@ -125,8 +137,8 @@ describe('Lightning', () => {
   it('distinguishes valid and invalid invoices', () => {
     expect([hasBolt11Format(INVOICE), isBolt11(INVOICE)]).toEqual([true, true]);
     expect(isBolt11(INVOICE.toUpperCase())).toBe(true);
-    const broken = INVOICE.replace('pvjluez', 'pvjluex');
-    expect([hasBolt11Format(broken), isBolt11(broken)]).toEqual([true, false]);
+    const changedInvoice = INVOICE.replace('pvjluez', 'pvjluex');
+    expect([hasBolt11Format(changedInvoice), isBolt11(changedInvoice)]).toEqual([true, false]);
     expect([
       hasBolt11Format('lnbcrt500u1pjqqqqqqqqqqq'),
       isBolt11('lnbcrt500u1pjqqqqqqqqqqq'),

@@ -40,7 +40,7 @@ export function payoutRailsOf(currency: string): PaymentRail[] {
 }
 
 /** `amount` rounded to two significant digits. */
-function twoDigits(amount: bigint, rounding: 'ceil' | 'floor'): bigint {
+function roundToTwoDigits(amount: bigint, rounding: 'ceil' | 'floor'): bigint {
   const unit = 10n ** BigInt(Math.max(0, amount.toString().length - 2));
   return divide(amount, unit, rounding) * unit;
 }
@@ -49,25 +49,25 @@ function limits(source: string, minCents: bigint, maxCents: bigint): [bigint, bi
   const rate = referenceRate('USD', source);
   if (!rate) return undefined;
   return [
-    twoDigits(scale(minCents, rate, 'ceil'), 'ceil'),
-    twoDigits(scale(maxCents, rate, 'floor'), 'floor'),
+    roundToTwoDigits(scale(minCents, rate, 'ceil'), 'ceil'),
+    roundToTwoDigits(scale(maxCents, rate, 'floor'), 'floor'),
   ];
 }
 
 /** Corridors from one currency to another, one per rail. Empty for an unsupported pair. */
 export function corridors(sourceCurrency: string, destinationCurrency: string): Corridor[] {
-  const pair = { sourceCurrency, destinationCurrency };
+  const currencies = { sourceCurrency, destinationCurrency };
   if (findCurrency(destinationCurrency)?.kind === 'crypto') {
     const range = limits(sourceCurrency, MIN_CRYPTO_CENTS, MAX_CRYPTO_CENTS);
     if (!range) return [];
     const [minSending, maxSending] = range;
-    return [{ ...pair, rail: null, minSending, maxSending, settlementSeconds: 60 }];
+    return [{ ...currencies, rail: null, minSending, maxSending, settlementSeconds: 60 }];
   }
   return payoutRailsOf(destinationCurrency).flatMap((rail) => {
     const { maxUsd, settlementSeconds } = RAILS[rail];
     const range = limits(sourceCurrency, MIN_FIAT_CENTS, maxUsd * 100n);
     if (!range) return [];
-    return [{ ...pair, rail, minSending: range[0], maxSending: range[1], settlementSeconds }];
+    return [{ ...currencies, rail, minSending: range[0], maxSending: range[1], settlementSeconds }];
   });
 }
 

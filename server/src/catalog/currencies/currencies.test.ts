@@ -4,10 +4,13 @@ import { CURRENCIES, currencyOf, currencyView, findCurrency, isFiat } from './cu
 
 describe('currencies', () => {
   it('have the exponents of ISO 4217, and the ledger units of digital assets', () => {
-    const zero = ['JPY', 'KRW', 'RWF', 'UGX', 'VND', 'XAF', 'XOF'];
-    const others: Record<string, number> = { KWD: 3, BTC: 8, USDC: 6, USDT: 6, USDB: 6 };
+    const withoutDecimals = ['JPY', 'KRW', 'RWF', 'UGX', 'VND', 'XAF', 'XOF'];
+    const decimalsOf: Record<string, number> = { KWD: 3, BTC: 8, USDC: 6, USDT: 6, USDB: 6 };
     for (const { code, decimals } of CURRENCIES) {
-      expect([code, decimals]).toEqual([code, zero.includes(code) ? 0 : (others[code] ?? 2)]);
+      expect([code, decimals]).toEqual([
+        code,
+        withoutDecimals.includes(code) ? 0 : (decimalsOf[code] ?? 2),
+      ]);
     }
   });
 

@@ -18,7 +18,7 @@ describe('stored rate details', () => {
     expect(JSON.stringify(rateDetailsOf(stored))).toBe(JSON.stringify(details));
   });
 
-  it('may be an object, of earlier versions or empty', () => {
+  it('can be an object of an earlier version or an empty object', () => {
     expect(rateDetailsOf(details)).toBe(details);
     expect(rateDetailsOf({})).toEqual({});
   });

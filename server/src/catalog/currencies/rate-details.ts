@@ -1,5 +1,5 @@
-// Rate details of a conversion in their stored form: six numbers in the order of their names, a fifth of the
-// size of an object, of which every quote and transaction has one.
+// Stored form of the rate details of a conversion: six numbers in the order of their names. Every quote and
+// transaction has rate details, and the numbers need a fifth of the space of an object.
 
 /** Names of the stored numbers, in this order. */
 const NAMES = [
@@ -13,10 +13,10 @@ const NAMES = [
 
 export type RateDetails = Record<(typeof NAMES)[number], number>;
 
-/** Rows of earlier versions, and those without details, hold an object. */
+/** An object in rows of earlier versions and in rows without details. */
 export type StoredRateDetails = readonly number[] | Readonly<Record<string, number>>;
 
-/** A further number after the details: the rate belongs to a firm quote of a provider. */
+/** Additional last number that marks the rate of a firm quote of a provider. */
 const FIRM = 1;
 
 /** The stored form of rate details. */

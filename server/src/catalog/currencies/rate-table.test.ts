@@ -1,4 +1,4 @@
-// Rate tables as JSON: exact fractions, times, and all errors at once.
+// Rate tables as JSON and CSV: exact fractions, times, and complete lists of errors.
 import { describe, expect, it } from 'vitest';
 import { scale, toDecimal } from '../../kernel/money.ts';
 import { fractionOf, midRate, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
@@ -48,7 +48,7 @@ describe('tableOfJson', () => {
     expect(table.at).toBe(1_767_603_600_000);
   });
 
-  it('reports all errors at once', () => {
+  it('reports all errors together', () => {
     const text = `{"base":"XXX","at":"yesterday","rates":{"EUR":"-1","ZZZ":"2","GBP":null}}`;
     expect(problems(tableOfJson(text, true))).toEqual([
       'base must be the currency to which all rates refer',
@@ -64,7 +64,7 @@ describe('tableOfJson', () => {
     (text) => expect(problems(tableOfJson(text, false))).toHaveLength(1),
   );
 
-  it('ignores currencies that the catalog does not have', () => {
+  it('ignores currencies that the catalog does not contain', () => {
     const parsed = tableOfJson('{"base":"USD","rates":{"EUR":"0.9","XAU":"0.0005"}}', false);
     expect(parsed).toMatchObject({ skipped: ['rates.XAU: XAU is not a supported currency'] });
     expect(midRate(tableOf(parsed), 'USD', 'EUR')).toBeDefined();
@@ -75,7 +75,7 @@ describe('tableOfCsv', () => {
   it('reads lines, comments, a header and the base', () => {
     const table = tableOf(
       tableOfCsv(
-        '# by hand\ncurrency,rate\nbase,USD\nat,2026-01-05\n\nEUR, 0.9154\r\nUSD,1\n',
+        '# manual\ncurrency,rate\nbase,USD\nat,2026-01-05\n\nEUR, 0.9154\r\nUSD,1\n',
         true,
       ),
     );

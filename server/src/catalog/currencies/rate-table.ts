@@ -7,18 +7,18 @@ import type { Rate } from '../../kernel/money.ts';
 import { findCurrency } from './currencies.ts';
 
 export interface RateTable {
-  /** Time of the rates; undefined if the table has none. */
+  /** Time of the rates. Undefined if the table contains none. */
   at: Time | undefined;
   /** Exact units for one unit of the base, by currency. The base itself is 1. */
   perBase: ReadonlyMap<string, Rate>;
 }
 
-/** A table, or all its problems. `skipped` are ignored rows. */
+/** A table with its ignored rows, or all errors. */
 export type Parsed = { table: RateTable; skipped: string[] } | { problems: string[] };
 
 const DECIMAL = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
-/** A positive decimal as a fraction; undefined for any other text. */
+/** A positive decimal as a fraction. Undefined for any other text. */
 export function fractionOf(text: string): Rate | undefined {
   const match = DECIMAL.exec(text.trim());
   if (!match) return undefined;
@@ -63,7 +63,7 @@ function problemOf({ currency, rate }: Row, existing: ReadonlyMap<string, Rate>)
 }
 
 /** Invalid rows fail the table if `strict`, and are ignored otherwise. */
-function build(
+function buildTable(
   base: string,
   publishedAt: string | undefined,
   rows: readonly Row[],
@@ -96,13 +96,13 @@ const quoteNumbers = (text: string) =>
  * Rates are numbers or strings; `timestamp`, in seconds, can replace `at`.
  */
 export function tableOfJson(text: string, strict: boolean): Parsed {
-  let read: unknown;
+  let json: unknown;
   try {
-    read = JSON.parse(quoteNumbers(text));
+    json = JSON.parse(quoteNumbers(text));
   } catch {
-    return { problems: ['it is not JSON'] };
+    return { problems: ['the text is not JSON'] };
   }
-  const { base, at, timestamp, rates } = (read ?? {}) as Record<string, unknown>;
+  const { base, at, timestamp, rates } = (json ?? {}) as Record<string, unknown>;
   if (typeof rates !== 'object' || rates === null || Array.isArray(rates)) {
     return { problems: ['rates must be an object with a rate per currency'] };
   }
@@ -112,7 +112,12 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
     rate: typeof rate === 'string' ? rate : '',
   }));
   const time = at ?? timestamp;
-  return build(String(base ?? ''), time === undefined ? undefined : String(time), rows, strict);
+  return buildTable(
+    String(base ?? ''),
+    time === undefined ? undefined : String(time),
+    rows,
+    strict,
+  );
 }
 
 /** Lines of `currency,rate`, among them `base,USD` and optionally `at,2026-01-05T09:00:00Z`. */
@@ -127,5 +132,5 @@ export function tableOfCsv(text: string, strict: boolean): Parsed {
     if (word === 'base' || word === 'at') header.set(word, rate);
     else rows.push({ where: `line ${index + 1}`, currency: name, rate: more.length ? line : rate });
   }
-  return build(header.get('base') ?? '', header.get('at'), rows, strict);
+  return buildTable(header.get('base') ?? '', header.get('at'), rows, strict);
 }

@@ -60,9 +60,9 @@ const SEGMENT = /^[A-Za-z0-9_-]+$/;
 function parseJsonObject(segment: string): Record<string, unknown> | undefined {
   if (!SEGMENT.test(segment)) return undefined;
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString());
-    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-    return isObject ? (parsed as Record<string, unknown>) : undefined;
+    const value: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString());
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }
@@ -92,8 +92,8 @@ const isTime = (value: unknown): value is number => Number.isFinite(value);
 
 /** The only audience. With several audiences, the app that requested the token is unknown. */
 function audienceOf(aud: unknown): string | undefined {
-  const single = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
-  return isText(single) ? single : undefined;
+  const audience = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
+  return isText(audience) ? audience : undefined;
 }
 
 /** Error message for invalid times of a token. Undefined if they are valid. */

@@ -52,13 +52,13 @@ const complementOf10 =
     (10 - (sumOf(text, weights) % 10)) % 10 === digit(text, weights.length);
 
 /** Estonia and Lithuania: a second set of weights applies if the first result is 10. */
-function baltic(text: string): boolean {
+function checkBaltic(text: string): boolean {
   const first = sumOf(text, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
   const second = sumOf(text, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
   return (first < 10 ? first : second % 10) === digit(text, 10);
 }
 
-function belgian(text: string): boolean {
+function checkBelgian(text: string): boolean {
   const [number, check] = [Number(text.slice(0, 9)), Number(text.slice(9))];
   // For persons born in 2000 or later, the number is prefixed with 2.
   return [number, 2_000_000_000 + number].some((each) => 97 - (each % 97) === check);
@@ -67,7 +67,7 @@ function belgian(text: string): boolean {
 const SPANISH = 'TRWAGMYFPDXBNJZSQVHLCKE';
 
 /** DNI and NIE. Numbers with the letters K, L and M have no published check. */
-function spanish(text: string): boolean {
+function checkSpanish(text: string): boolean {
   if (/^[KLM]/.test(text)) return true;
   const number = text.slice(0, 8).replace(/^[XYZ]/, (letter) => String('XYZ'.indexOf(letter)));
   return SPANISH[Number(number) % 23] === text[8];
@@ -76,16 +76,16 @@ function spanish(text: string): boolean {
 const FINNISH = '0123456789ABCDEFHJKLMNPRSTUVWXY';
 
 /** With or without the century sign. */
-const finnish: Check = (text) =>
+const checkFinnish: Check = (text) =>
   FINNISH[Number(text.slice(0, 6) + text.slice(-4, -1)) % 31] === text.at(-1);
 
-const french: Check = (text) => Number(text.slice(0, 10)) % 511 === Number(text.slice(10));
+const checkFrench: Check = (text) => Number(text.slice(0, 10)) % 511 === Number(text.slice(10));
 
-function hungarian(text: string): boolean {
+function checkHungarian(text: string): boolean {
   return sumOf(text, [1, 2, 3, 4, 5, 6, 7, 8, 9]) % 11 === digit(text, 9);
 }
 
-function irish(text: string): boolean {
+function checkIrish(text: string): boolean {
   const second = text[8] === undefined || text[8] === 'W' ? 0 : text.charCodeAt(8) - 64;
   const remainder = (sumOf(text, [8, 7, 6, 5, 4, 3, 2]) + 9 * second) % 23;
   return 'WABCDEFGHIJKLMNOPQRSTUV'[remainder] === text[7];
@@ -95,7 +95,7 @@ const ITALIAN_ODD = [
   1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
 ];
 
-function italian(text: string): boolean {
+function checkItalian(text: string): boolean {
   const valueOfChar = (char: string) =>
     /\d/.test(char) ? Number(char) : char.charCodeAt(0) - 'A'.charCodeAt(0);
   const sum = [...text.slice(0, 15)].reduce(
@@ -106,29 +106,29 @@ function italian(text: string): boolean {
   return String.fromCharCode(65 + (sum % 26)) === text[15];
 }
 
-const dutch: Check = (text) => sumOf(text, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0;
+const checkDutch: Check = (text) => sumOf(text, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0;
 
-const pesel = complementOf10([1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
-const polish: Check = (text) =>
+const checkPesel = complementOf10([1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
+const checkPolish: Check = (text) =>
   text.length === 11
-    ? pesel(text)
+    ? checkPesel(text)
     : sumOf(text, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === digit(text, 9);
 
-function romanian(text: string): boolean {
+function checkRomanian(text: string): boolean {
   const remainder = sumOf(text, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
   return (remainder === 10 ? 1 : remainder) === digit(text, 12);
 }
 
 /** Ten digits, or twelve with the century. */
-const swedish: Check = (text) => luhn(text.slice(-10));
+const checkSwedish: Check = (text) => luhn(text.slice(-10));
 
-function russian(text: string): boolean {
+function checkRussian(text: string): boolean {
   const weights = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
   return mod11Then10(weights.slice(1))(text) && mod11Then10(weights)(text);
 }
 
 /** Number of a citizen, 11 digits. Other tax numbers have 10 digits and no check. */
-function turkish(text: string): boolean {
+function checkTurkish(text: string): boolean {
   if (text.length === 10) return true;
   const odd = sumOf(text, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
   const even = sumOf(text, [0, 1, 0, 1, 0, 1, 0, 1]);
@@ -136,18 +136,18 @@ function turkish(text: string): boolean {
   return tenth === digit(text, 9) && (odd + even + tenth) % 10 === digit(text, 10);
 }
 
-function argentine(text: string): boolean {
+function checkArgentine(text: string): boolean {
   const remainder = 11 - (sumOf(text, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11);
   return remainder % 11 === digit(text, 10) && remainder !== 10;
 }
 
-function chilean(text: string): boolean {
+function checkChilean(text: string): boolean {
   const number = text.slice(0, -1).padStart(8, '0');
   const remainder = 11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11);
   return '0123456789K0'[remainder === 11 ? 11 : remainder] === text.at(-1);
 }
 
-function hongKong(text: string): boolean {
+function checkHongKong(text: string): boolean {
   const letters = text.slice(0, -7).padStart(2, ' ');
   const valueOfChar = (char: string) => (char === ' ' ? 36 : char.charCodeAt(0) - 55);
   const head = 9 * valueOfChar(letters[0] as string) + 8 * valueOfChar(letters[1] as string);
@@ -155,23 +155,23 @@ function hongKong(text: string): boolean {
   return (remainder === 10 ? 'A' : String(remainder)) === text.at(-1);
 }
 
-function japanese(text: string): boolean {
+function checkJapanese(text: string): boolean {
   const remainder = sumOf(text, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
   return (remainder <= 1 ? 0 : 11 - remainder) === digit(text, 11);
 }
 
 /** Nine digits. Older numbers have eight digits and no check. */
-const australian: Check = (text) =>
+const checkAustralian: Check = (text) =>
   text.length === 8 || sumOf(text, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
 
-function newZealand(text: string): boolean {
+function checkNewZealand(text: string): boolean {
   const number = text.padStart(9, '0');
   const first = (11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
   const remainder = first < 10 ? first : (11 - (sumOf(number, [7, 4, 3, 2, 5, 2, 7, 6]) % 11)) % 11;
   return remainder === digit(number, 8);
 }
 
-function thai(text: string): boolean {
+function checkThai(text: string): boolean {
   if (text.length !== 13) return true;
   return (
     (11 - (sumOf(text, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 10 === digit(text, 12)
@@ -179,34 +179,34 @@ function thai(text: string): boolean {
 }
 
 export const TAX_IDENTIFIER_CHECKS: Readonly<Record<string, Check>> = {
-  AR: argentine,
-  AU: australian,
-  BE: belgian,
+  AR: checkArgentine,
+  AU: checkAustralian,
+  BE: checkBelgian,
   BR: isCpf,
   CA: luhn,
   CH: complementOf10([1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3]),
-  CL: chilean,
+  CL: checkChilean,
   DE: mod11And10,
-  EE: baltic,
-  ES: spanish,
-  FI: finnish,
-  FR: french,
+  EE: checkBaltic,
+  ES: checkSpanish,
+  FI: checkFinnish,
+  FR: checkFrench,
   GR: mod11Then10([256, 128, 64, 32, 16, 8, 4, 2]),
-  HK: hongKong,
+  HK: checkHongKong,
   HR: mod11And10,
-  HU: hungarian,
-  IE: irish,
+  HU: checkHungarian,
+  IE: checkIrish,
   IL: luhn,
-  IT: italian,
-  JP: japanese,
-  LT: baltic,
-  NL: dutch,
-  NZ: newZealand,
-  PL: polish,
+  IT: checkItalian,
+  JP: checkJapanese,
+  LT: checkBaltic,
+  NL: checkDutch,
+  NZ: checkNewZealand,
+  PL: checkPolish,
   PT: complementOf11([9, 8, 7, 6, 5, 4, 3, 2]),
-  RO: romanian,
-  RU: russian,
-  SE: swedish,
-  TH: thai,
-  TR: turkish,
+  RO: checkRomanian,
+  RU: checkRussian,
+  SE: checkSwedish,
+  TH: checkThai,
+  TR: checkTurkish,
 };

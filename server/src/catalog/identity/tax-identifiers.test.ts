@@ -26,14 +26,14 @@ page from \`catalog/identity/tax-identifiers.ts\`:
 function page(): string {
   const sourceOf = ({ source }: TaxIdentifier) => `Source: ${source}.`;
   const section = (title: string, lines: string[]) => [`## ${title}`, '', ...lines, ''].join('\n');
-  const issued = rows.filter(([, { isIssued }]) => isIssued);
+  const issuedRows = rows.filter(([, { isIssued }]) => isIssued);
   const countryLine = ([code, row]: [string, TaxIdentifier], text = '') =>
     `- ${code}, ${countryName(code)}: ${text}${sourceOf(row)}`;
   return [
     HEAD,
     section(
       'Countries with a format',
-      issued
+      issuedRows
         .filter(([, { example }]) => example)
         .map((row) => {
           const [, { name, example, pattern }] = row;
@@ -42,7 +42,7 @@ function page(): string {
     ),
     section(
       'Countries without a format: 3 to 30 letters and digits',
-      issued.filter(([, { example }]) => !example).map((row) => countryLine(row)),
+      issuedRows.filter(([, { example }]) => !example).map((row) => countryLine(row)),
     ),
     section(
       'Countries without tax identifiers: an identity document is sufficient',
@@ -96,11 +96,11 @@ describe('tax identifiers', () => {
   it.each(Object.keys(TAX_IDENTIFIER_CHECKS))('reject another last character of %s', (code) => {
     const compact = compactTaxIdentifier(TAX_IDENTIFIERS.get(code)?.example ?? '');
     const checkIndex = code === 'IE' ? compact.length - 2 : compact.length - 1;
-    const others = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+    const otherTexts = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
       .map((char) => compact.slice(0, checkIndex) + char + compact.slice(checkIndex + 1))
       .filter((text) => text !== compact && hasTaxIdentifierFormat(code, text));
-    expect(others.length).toBeGreaterThan(5);
-    expect(others.filter((text) => hasValidCheckDigits(code, text))).toEqual([]);
+    expect(otherTexts.length).toBeGreaterThan(5);
+    expect(otherTexts.filter((text) => hasValidCheckDigits(code, text))).toEqual([]);
   });
 
   it.each([

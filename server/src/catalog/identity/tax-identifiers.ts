@@ -34,7 +34,7 @@ const EU = 'European Commission, TIN';
 const SEPARATORS = /[\s.\-/()'’_]/g;
 
 const ANY_FORMAT = '^[\\p{L}\\p{N}&,]{3,30}$';
-const digits = (...counts: string[]): string => `^(${counts.map((n) => `\\d{${n}}`).join('|')})$`;
+const digits = (...lengths: string[]): string => `^(${lengths.map((n) => `\\d{${n}}`).join('|')})$`;
 
 type Row = readonly [name: string, example: string, pattern: string];
 
@@ -176,9 +176,9 @@ export const compactTaxIdentifier = (text: string): string =>
 const PATTERNS = new Map<string, RegExp>();
 
 function patternOf(source: string): RegExp {
-  const compiled = PATTERNS.get(source) ?? new RegExp(source, 'u');
-  PATTERNS.set(source, compiled);
-  return compiled;
+  const pattern = PATTERNS.get(source) ?? new RegExp(source, 'u');
+  PATTERNS.set(source, pattern);
+  return pattern;
 }
 
 /** Whether a number has the format of its country. */

@@ -9,7 +9,7 @@ interface Definition<Document extends string> {
   /** Message for the person who resolves it. Never contains entered data. */
   reason: string;
   /** Document types of which one resolves the finding. */
-  accepted?: readonly Document[];
+  acceptedDocuments?: readonly Document[];
 }
 
 const FINDINGS = {
@@ -18,7 +18,7 @@ const FINDINGS = {
   MISSING_LEGAL_PRESENCE_DOCUMENT: {
     subject: 'missing-data',
     reason: 'A document about the formation of the business is required.',
-    accepted: [
+    acceptedDocuments: [
       'CERTIFICATE_OF_INCORPORATION',
       'ARTICLES_OF_INCORPORATION',
       'ARTICLES_OF_ASSOCIATION',
@@ -28,7 +28,7 @@ const FINDINGS = {
   MISSING_CONTROL_STRUCTURE_DOCUMENT: {
     subject: 'missing-data',
     reason: 'A document about the control structure of the business is required.',
-    accepted: [
+    acceptedDocuments: [
       'DIRECTOR_REGISTRY',
       'TRUST_AGREEMENT',
       'STATE_COMPANY_REGISTRY',
@@ -38,12 +38,12 @@ const FINDINGS = {
   MISSING_OWNERSHIP_STRUCTURE_DOCUMENT: {
     subject: 'missing-data',
     reason: 'A document about the ownership of the business is required.',
-    accepted: ['SHAREHOLDER_REGISTER', 'TRUST_AGREEMENT', 'PARTNERSHIP_AGREEMENT'],
+    acceptedDocuments: ['SHAREHOLDER_REGISTER', 'TRUST_AGREEMENT', 'PARTNERSHIP_AGREEMENT'],
   },
   MISSING_PROOF_OF_ADDRESS_DOCUMENT: {
     subject: 'missing-data',
     reason: 'A proof of address is required.',
-    accepted: [
+    acceptedDocuments: [
       'UTILITY_BILL',
       'RENT_OR_LEASE_AGREEMENT',
       'ELECTRICITY_BILL',
@@ -55,12 +55,12 @@ const FINDINGS = {
   MISSING_IDENTITY_DOCUMENT: {
     subject: 'missing-data',
     reason: 'An identity document is required.',
-    accepted: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
+    acceptedDocuments: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
   },
   MISSING_GOOD_STANDING_DOCUMENT: {
     subject: 'missing-data',
     reason: 'A certificate of good standing is required.',
-    accepted: ['GOOD_STANDING_CERTIFICATE'],
+    acceptedDocuments: ['GOOD_STANDING_CERTIFICATE'],
   },
   MISSING_BENEFICIAL_OWNER: { subject: 'missing-data', reason: 'A beneficial owner is required.' },
   MISSING_CONTROL_PERSON: {
@@ -100,8 +100,8 @@ const FINDINGS = {
 } as const satisfies Record<string, Definition<string>>;
 
 export type FindingType = keyof typeof FINDINGS;
-type FindingWithDocuments = Extract<(typeof FINDINGS)[FindingType], { accepted: unknown }>;
-type FindingDefinition = Definition<FindingWithDocuments['accepted'][number]>;
+type FindingWithDocuments = Extract<(typeof FINDINGS)[FindingType], { acceptedDocuments: unknown }>;
+type FindingDefinition = Definition<FindingWithDocuments['acceptedDocuments'][number]>;
 
 export const FINDING_TYPES = Object.keys(FINDINGS) as FindingType[];
 

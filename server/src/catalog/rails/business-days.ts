@@ -1,18 +1,18 @@
-// Days on which settlement systems are closed besides weekends, by calendar and year, with the source of
-// each year. A new year is a new entry. `railhead_calendar_incomplete` alerts if a year that is needed has
-// none; its days then count as business days except weekends.
+// Holidays of settlement systems, by calendar and year, with the source of each year. Each year is one entry.
+// The metric `railhead_calendar_incomplete` reports a missing entry of the current or the next month. Without
+// an entry, all days except weekends count as business days.
 import type { PaymentRail } from './rails.ts';
 
 interface CalendarYear {
-  /** Where the dates were published. */
+  /** Publication of the dates. */
   readonly source: string;
   /** `MM-DD`; dates on weekends are omitted. */
-  readonly closed: readonly string[];
+  readonly holidays: readonly string[];
 }
 
 interface BusinessCalendar {
   readonly name: string;
-  /** Time zone of the system's days. */
+  /** Time zone of the dates. */
   readonly timeZone: string;
   readonly years: Readonly<Record<number, CalendarYear>>;
 }
@@ -27,8 +27,8 @@ export const CALENDARS = {
     name: 'T2 (euro)',
     timeZone: 'Europe/Paris',
     years: {
-      2026: { source: ECB, closed: ['01-01', '04-03', '04-06', '05-01', '12-25'] },
-      2027: { source: ECB, closed: ['01-01', '03-26', '03-29'] },
+      2026: { source: ECB, holidays: ['01-01', '04-03', '04-06', '05-01', '12-25'] },
+      2027: { source: ECB, holidays: ['01-01', '03-26', '03-29'] },
     },
   },
   /** Federal Reserve Banks. They stay open on the Friday before a holiday on a Saturday. */
@@ -38,14 +38,14 @@ export const CALENDARS = {
     years: {
       2026: {
         source: FED,
-        closed: [
+        holidays: [
           ...['01-01', '01-19', '02-16', '05-25', '06-19'],
           ...['09-07', '10-12', '11-11', '11-26', '12-25'],
         ],
       },
       2027: {
         source: FED,
-        closed: [
+        holidays: [
           ...['01-01', '01-18', '02-15', '05-31', '07-05'],
           ...['09-06', '10-11', '11-11', '11-25'],
         ],
@@ -59,11 +59,11 @@ export const CALENDARS = {
     years: {
       2026: {
         source: UK,
-        closed: ['01-01', '04-03', '04-06', '05-04', '05-25', '08-31', '12-25', '12-28'],
+        holidays: ['01-01', '04-03', '04-06', '05-04', '05-25', '08-31', '12-25', '12-28'],
       },
       2027: {
         source: UK,
-        closed: ['01-01', '03-26', '03-29', '05-03', '05-31', '08-30', '12-27', '12-28'],
+        holidays: ['01-01', '03-26', '03-29', '05-03', '05-31', '08-30', '12-27', '12-28'],
       },
     },
   },
@@ -73,7 +73,7 @@ export type CalendarId = keyof typeof CALENDARS;
 
 export const CALENDAR_IDS = Object.keys(CALENDARS) as readonly CalendarId[];
 
-/** Rails with their own calendar. */
+/** Calendars of rails. */
 const BY_RAIL: Partial<Record<PaymentRail, CalendarId>> = {
   SEPA: 'T2',
   ACH: 'FEDERAL_RESERVE',
@@ -87,21 +87,24 @@ const BY_CURRENCY: Readonly<Record<string, CalendarId>> = {
 const BY_COUNTRY: Readonly<Record<string, CalendarId>> = { US: 'FEDERAL_RESERVE', GB: 'UK' };
 
 /**
- * The calendars whose business days a transfer needs: that of the rail, or else those of the currency and of
- * the country of the account. None is known for some: their business days are all days but weekends.
+ * Calendars that determine the business days of a transfer: the calendar of the rail, or else those of the
+ * currency and of the country of the account. Empty if there is none: all days except weekends then count.
  */
 export function calendarsOf(
   rail: PaymentRail | null,
   currency: string,
   country: string | undefined,
 ): readonly CalendarId[] {
-  const own = rail === null ? undefined : BY_RAIL[rail];
-  if (own) return [own];
-  const both = [BY_CURRENCY[currency], country === undefined ? undefined : BY_COUNTRY[country]];
-  return [...new Set(both.filter((each) => each !== undefined))];
+  const railCalendar = rail === null ? undefined : BY_RAIL[rail];
+  if (railCalendar) return [railCalendar];
+  const otherCalendars = [
+    BY_CURRENCY[currency],
+    country === undefined ? undefined : BY_COUNTRY[country],
+  ];
+  return [...new Set(otherCalendars.filter((each) => each !== undefined))];
 }
 
-/** The published days of a year; undefined if there is no data for it. */
+/** The entry of a year. Undefined if it is missing. */
 const yearOf = (calendar: CalendarId, year: number): CalendarYear | undefined =>
   (CALENDARS[calendar] as BusinessCalendar).years[year];
 
@@ -114,4 +117,6 @@ const isWeekend = (date: string): boolean =>
 /** Whether a date (`YYYY-MM-DD`) is a business day of every calendar. */
 export const isBusinessDay = (date: string, calendars: readonly CalendarId[]): boolean =>
   !isWeekend(date) &&
-  !calendars.some((each) => yearOf(each, Number(date.slice(0, 4)))?.closed.includes(date.slice(5)));
+  !calendars.some((each) =>
+    yearOf(each, Number(date.slice(0, 4)))?.holidays.includes(date.slice(5)),
+  );

@@ -43,11 +43,11 @@ describe('PaymentInstructions', () => {
     }
   });
 
-  const derived = PAY_IN_TYPES.filter(
+  const derivedTypes = PAY_IN_TYPES.filter(
     (type) => /_ACCOUNT$/.test(type) && !/^(ARS|BRL|COP|INR|SWIFT)_/.test(type),
   );
 
-  it.each(derived)('%s has its account fields, its rails and a reference', (type) => {
+  it.each(derivedTypes)('%s has its account fields, its rails and a reference', (type) => {
     const info = detailsOf(type);
     expect(violations({ ...info, reference: 'R1' })).toEqual([]);
     expect(violations(info)).toEqual(['reference required']);

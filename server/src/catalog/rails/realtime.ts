@@ -26,7 +26,7 @@ const MINUTE = 60_000;
 export const QUOTE_TTL_MS = 5 * MINUTE;
 /** Validity of a quote that the payer funds from a bank account, with confirmation in an app. */
 const BANK_TTL_MS = 15 * MINUTE;
-/** A Lightning payment locks liquidity until it settles. A Bitcoin block takes ten minutes. */
+/** Short for Lightning, which locks liquidity until settlement. A Bitcoin block takes ten minutes. */
 const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
   LIGHTNING: 2 * MINUTE,
   BITCOIN: 15 * MINUTE,

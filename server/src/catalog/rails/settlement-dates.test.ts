@@ -18,21 +18,21 @@ function easterOf(year: number): number {
 }
 
 describe('business days', () => {
-  it('have data with a source for 2026 and 2027, on weekdays and in order', () => {
+  it('have holidays with a source for 2026 and 2027, on weekdays and in order', () => {
     for (const id of CALENDAR_IDS) {
       expect(Object.keys(CALENDARS[id].years)).toEqual(['2026', '2027']);
       expect(isTimeZone(CALENDARS[id].timeZone)).toBe(true);
       for (const [year, data] of Object.entries(CALENDARS[id].years)) {
-        const closed: readonly string[] = data.closed;
+        const holidays: readonly string[] = data.holidays;
         expect(data.source).toMatch(/^https:\/\//);
-        expect([...closed].sort()).toEqual(closed);
-        const days = closed.map((each) => new Date(`${year}-${each}T00:00:00Z`).getUTCDay());
+        expect([...holidays].sort()).toEqual(holidays);
+        const days = holidays.map((each) => new Date(`${year}-${each}T00:00:00Z`).getUTCDay());
         expect(days.filter((day) => day === 0 || day === 6)).toEqual([]);
       }
     }
   });
 
-  it('close T2 and the UK around Easter', () => {
+  it('exclude Good Friday and Easter Monday for T2 and the UK', () => {
     for (const year of [2026, 2027]) {
       const easter = easterOf(year);
       for (const days of [-2, 1]) {
@@ -54,8 +54,8 @@ describe('business days', () => {
 });
 
 describe('settlementDates', () => {
-  it('starts on the day before the cut-off time, and on the next business day after it', () => {
-    // Berlin is an hour ahead in January: 16:00 is 15:00 UTC.
+  it('starts on the same day before the cut-off time, and on the next business day after it', () => {
+    // In winter, 16:00 in Berlin is 15:00 UTC.
     expect(settlementDates(at('2026-01-05T14:59:59Z'), SEPA, AT_16)).toEqual({
       ...{ startsOn: '2026-01-05', expectedOn: '2026-01-06', isAfterCutOff: false },
       ...{ calendars: ['T2'], incomplete: [] },
@@ -63,7 +63,7 @@ describe('settlementDates', () => {
     expect(settlementDates(at('2026-01-05T15:00:00Z'), SEPA, AT_16)).toMatchObject({
       ...{ startsOn: '2026-01-06', expectedOn: '2026-01-07', isAfterCutOff: true },
     });
-    // In summer it is 14:00 UTC.
+    // In summer, 16:00 in Berlin is 14:00 UTC.
     expect(settlementDates(at('2026-07-06T14:00:00Z'), SEPA, AT_16).startsOn).toBe('2026-07-07');
   });
 
@@ -85,7 +85,7 @@ describe('settlementDates', () => {
     });
   });
 
-  it('is the same day for an instant rail, also on a holiday', () => {
+  it('is the same day for an instant rail, including on a holiday', () => {
     const instant = { rail: 'SEPA_INSTANT', currency: 'EUR', country: 'DE' } as const;
     expect(settlementDates(at('2026-12-25T12:00:00Z'), instant)).toMatchObject({
       ...{ startsOn: '2026-12-25', expectedOn: '2026-12-25', calendars: [] },
@@ -102,7 +102,7 @@ describe('settlementDates', () => {
 });
 
 describe('incompleteCalendars', () => {
-  it('names a calendar from the December before a year without data', () => {
+  it('names a calendar from December on if the next year has no data', () => {
     expect(incompleteCalendars(at('2027-11-30T12:00:00Z'), ['T2', 'UK'])).toEqual([]);
     expect(incompleteCalendars(at('2027-12-01T12:00:00Z'), ['T2', 'UK'])).toEqual(['T2', 'UK']);
     expect(incompleteCalendars(at('2025-06-01T12:00:00Z'), ['UK'])).toEqual(['UK']);

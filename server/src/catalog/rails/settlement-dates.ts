@@ -1,5 +1,4 @@
-// The day on which a transfer starts and the day on which it is expected to arrive, by the cut-off time, the
-// rail and the calendars.
+// Start day and expected arrival day of a transfer, by cut-off time, rail and calendars.
 import {
   CALENDARS,
   type CalendarId,
@@ -30,7 +29,7 @@ export interface SettlementDates {
   expectedOn: string;
   isAfterCutOff: boolean;
   calendars: readonly CalendarId[];
-  /** Calendars without data for a year of these dates. */
+  /** Calendars without an entry for a year of these dates. */
   incomplete: readonly CalendarId[];
 }
 
@@ -46,8 +45,8 @@ export function isTimeZone(name: string): boolean {
 }
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
+  const cachedFormat = formats.get(timeZone);
+  if (cachedFormat) return cachedFormat;
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
@@ -87,7 +86,7 @@ function addBusinessDays(date: string, days: number, calendars: readonly Calenda
   return day;
 }
 
-/** Business days from the start to the arrival; a rail that the provider chooses takes one. */
+/** Business days from the start to the arrival. One if the provider selects the rail. */
 const settlementDaysOf = (rail: PaymentRail | null): number =>
   rail === null ? 1 : Math.floor(RAILS[rail].settlementSeconds / DAY_S);
 
@@ -121,10 +120,10 @@ export function settlementDates(
   return { startsOn, expectedOn, isAfterCutOff, calendars, incomplete };
 }
 
-/** Calendars without data for the present year, or for the next one in its last month. */
+/** Calendars without an entry for the current year, or in December for the next year. */
 export function incompleteCalendars(now: number, ids: readonly CalendarId[]): CalendarId[] {
   const date = new Date(now);
   const year = date.getUTCFullYear();
   const years = date.getUTCMonth() === 11 ? [year, year + 1] : [year];
-  return ids.filter((each) => !years.every((needed) => hasYear(each, needed)));
+  return ids.filter((each) => !years.every((requiredYear) => hasYear(each, requiredYear)));
 }

@@ -29,8 +29,8 @@ export function parseUmaAddresses<F extends string>(
   addresses: Readonly<Record<F, string | undefined>>,
 ): Partial<Record<F, UmaAddress>> {
   const entries = Object.entries(addresses) as [F, string | undefined][];
-  const present = entries.filter((entry): entry is [F, string] => entry[1] !== undefined);
-  const parsed = present.map(([field, text]) => [field, parseUmaAddress(text)] as const);
+  const presentEntries = entries.filter((entry): entry is [F, string] => entry[1] !== undefined);
+  const parsed = presentEntries.map(([field, text]) => [field, parseUmaAddress(text)] as const);
   const invalidFields = parsed.filter(([, parts]) => parts === undefined);
   if (invalidFields.length) {
     const errors = invalidFields.map(([field]) => ({

@@ -67,7 +67,10 @@ describe('httpRates', () => {
   it.each([
     [{ status: 500, body: 'down' }, 'The rate service responded with 500.'],
     [{ status: 302, body: '' }, 'The rate service responded with 302.'],
-    [{ status: 200, body: 'x' }, 'The rate service returned an invalid table: it is not JSON.'],
+    [
+      { status: 200, body: 'x' },
+      'The rate service returned an invalid table: the text is not JSON.',
+    ],
     [
       { status: 200, body: '{"base":"USD","rates":{"EUR":1}}' },
       'The rate service returned a table without a time.',

@@ -34,7 +34,7 @@ export const rejectUnreadable =
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUpload(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const fault = faultOfConnection(error.code);
-    const body = JSON.stringify(naming.toWire(faultBody(naming, fault)));
+    const body = JSON.stringify(naming.toApiNames(faultBody(naming, fault)));
     const head = [
       `HTTP/1.1 ${STATUS_LINES[fault.status]}`,
       'content-type: application/json; charset=utf-8',

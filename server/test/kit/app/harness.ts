@@ -73,7 +73,7 @@ function checkEvents({ operationId }: Contract, problems: string[], repliesFile?
 /** Reports a reply that violates its contract, and records its status and code otherwise. */
 export function contractChecker(problems: string[], serviceNamePrefix = 'Service') {
   const naming = namingFor(serviceNamePrefix);
-  const neutralCode = (code: string) => naming.neutral(code) as Code;
+  const neutralCode = (code: string) => naming.neutralName(code) as Code;
   const repliesFile = process.env.RAILHEAD_REPLIES;
   return (contract: Contract, status: number, body: unknown): void => {
     const name = `${contract.operationId} ${status}`;

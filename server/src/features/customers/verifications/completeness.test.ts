@@ -305,7 +305,7 @@ describe('a business', () => {
     expect(gapTypesWith([])).toEqual(categories);
     for (const category of categories) {
       for (const type of DOCUMENT_TYPES) {
-        const acceptedTypes = findingKind(category).accepted ?? [];
+        const acceptedTypes = findingKind(category).acceptedDocuments ?? [];
         const responses = acceptedTypes.some((each) => each === type);
         expect([type, gapTypesWith([documentOf(type)]).includes(category)]).toEqual([
           type,
@@ -361,7 +361,7 @@ describe('gaps', () => {
           expect(ids).toContain(resourceId);
           expect(FINDING_TYPES).toContain(type);
           expect(field !== undefined).toBe(findingKind(type).subject === 'field');
-          expect(acceptedDocumentTypes).toEqual(findingKind(type).accepted);
+          expect(acceptedDocumentTypes).toEqual(findingKind(type).acceptedDocuments);
           expect(reason).not.toBe('');
         }
       }),

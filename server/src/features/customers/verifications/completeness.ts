@@ -49,12 +49,12 @@ export function errorOf(
   type: FindingType,
   overrides: { field?: string | undefined; reason?: string | undefined } = {},
 ): VerificationError {
-  const { accepted, reason } = findingKind(type);
+  const { acceptedDocuments, reason } = findingKind(type);
   return {
     resourceId,
     type,
     ...(overrides.field === undefined ? {} : { field: overrides.field }),
-    ...(accepted ? { acceptedDocumentTypes: [...accepted] } : {}),
+    ...(acceptedDocuments ? { acceptedDocumentTypes: [...acceptedDocuments] } : {}),
     reason: overrides.reason ?? reason,
   };
 }
@@ -117,7 +117,9 @@ function categoryGaps(
 ): VerificationError[] {
   const types: readonly string[] = all.filter((each) => each.holder === holder).map((d) => d.type);
   return categories
-    .filter((category) => !findingKind(category).accepted?.some((type) => types.includes(type)))
+    .filter(
+      (category) => !findingKind(category).acceptedDocuments?.some((type) => types.includes(type)),
+    )
     .map((category) => errorOf(holder, category));
 }
 

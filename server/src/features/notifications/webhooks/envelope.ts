@@ -73,7 +73,7 @@ function dataOf(event: StoredEvent, naming: Naming, format: EventFormat): string
     event.balance === null
       ? data
       : withBalances(data as Parameters<typeof withBalances>[0], event.balance, event.held ?? 0n);
-  return JSON.stringify(naming.toWire(shownResource));
+  return JSON.stringify(naming.toApiNames(shownResource));
 }
 
 /**
