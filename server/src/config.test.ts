@@ -359,7 +359,7 @@ describe('readConfig', () => {
       { RAILHEAD_S3_ENDPOINT: 'https://s3.example.com', RAILHEAD_S3_BUCKET: 'files' },
       ['--s3-region', 'eu-central-1'],
       'RAILHEAD_S3_ACCESS_KEY_ID, RAILHEAD_S3_SECRET_ACCESS_KEY must be set as well, ' +
-        'or nothing of RAILHEAD_S3.',
+        'or no setting of RAILHEAD_S3.',
     ],
     [
       'a bucket without encryption',

@@ -1,9 +1,9 @@
-// Ends a `switch` over a closed union: a member without a case does not compile.
+// Default case of a `switch` over a closed union: a member without a case does not compile.
 
 /**
- * Throws for a value that no case handles, though its type allows none. `what` names the union in
- * the log.
+ * Throws for a value without a case, which can only result from data that violates its type. `union` is the
+ * description of the union in the log.
  */
-export function assertNever(_value: never, what: string): never {
-  throw new Error(`a ${what} that no case handles`);
+export function assertNever(_value: never, union: string): never {
+  throw new Error(`a ${union} that no case handles`);
 }

@@ -17,35 +17,35 @@ export interface Caller {
   permissions: readonly Permission[];
   /** The agent that calls with its own token and within its policy. */
   agentId?: string;
-  /** Until when bodies of its requests are kept in production, by a setting of the operator. */
+  /** Time until which bodies of its production requests are recorded, set by the operator. */
   requestBodiesUntil?: number | null;
   /** IP address of a request without a credential. */
   address?: string;
-  /** Of a request by which an operator signs in. */
+  /** ID of a request by which an operator signs in. */
   requestId?: string;
   /** The operator that calls an operation of the operator API; `platformId` is then empty. */
   operator?: Operator;
 }
 
 /**
- * How an operator is identified: a session of a user, a token, or the machine's command. SYSTEM is the
- * server, for a change that it makes by a rule of operators.
+ * Kind of identification: a session of a user, a token, or the command on the machine. SYSTEM is the server,
+ * for an automatic change by a rule that operators configured.
  */
 export type OperatorKind = 'USER' | 'TOKEN' | 'COMMAND' | 'SYSTEM';
 
 /** An operator who uses the operator API or the command. */
 export interface Operator {
   kind: OperatorKind;
-  /** The user, the token, or `command`. */
+  /** ID of the user or of the token, or `command`. */
   id: string;
-  /** The user who created a token, directly or by another token, and who cannot approve its requests. */
+  /** The person, for approvals. For a token, the user who created it, directly or by another token. */
   personId: string;
-  /** Of a user. */
+  /** Session of a user. */
   sessionId?: string;
   name: string;
   roles: readonly string[];
   permissions: readonly OperatorPermission[];
-  /** Platforms that it may access; null for all of them. */
+  /** Accessible platforms, or null for all. */
   platformIds: readonly string[] | null;
   /** IP address of the request. */
   address?: string;

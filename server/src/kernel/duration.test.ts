@@ -17,7 +17,7 @@ describe('a duration', () => {
     expect(after('2026-01-05T09:00:00Z', duration)).toBe(expected);
   });
 
-  it('ends on the last day of a shorter month', () => {
+  it('results in the last day of a shorter month', () => {
     expect(after('2026-01-31T00:00:00Z', 'P1M')).toBe('2026-02-28T00:00:00.000Z');
     expect(after('2028-02-29T00:00:00Z', 'P1Y')).toBe('2029-02-28T00:00:00.000Z');
   });

@@ -17,7 +17,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A duration; undefined for any other text. */
+/** A duration. Undefined for any other text. */
 export function readDuration(text: string): Duration | undefined {
   const parts = PATTERN.exec(text)?.slice(1);
   if (!parts) return undefined;
@@ -30,7 +30,7 @@ export function readDuration(text: string): Duration | undefined {
   };
 }
 
-/** The time after a duration. A month without such a day ends on its last day. */
+/** The time after a duration. In a month without this day, the last day of the month. */
 export function timeAfter(time: Time, { months, ms }: Duration): Time {
   if (months === 0) return time + ms;
   const date = new Date(time);

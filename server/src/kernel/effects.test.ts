@@ -17,13 +17,13 @@ describe('iso', () => {
     );
   });
 
-  it('formats both ends of the range and its times near zero', () => {
+  it('formats both limits of the range and times near zero', () => {
     for (const time of [-MAX_TIME, -86_400_001, -1, 0, 1, 253_402_300_800_000, MAX_TIME]) {
       expect(iso(time)).toBe(new Date(time).toISOString());
     }
   });
 
-  it('throws for an invalid time, and formats the next one', () => {
+  it('throws for an invalid time, and formats the next time', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, MAX_TIME + 86_400_000]) {
       expect(() => iso(value)).toThrow(RangeError);
     }

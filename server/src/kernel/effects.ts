@@ -1,6 +1,6 @@
-// Clock, randomness and network access. `main` builds the real implementation; tests and the simulator
-// build one whose clock moves only when set. No other module reads a clock, generates random bytes or opens
-// an outgoing connection, so a run can be repeated from its seed.
+// Clock, randomness and network access. `main` creates the real implementation. Tests and the simulator
+// create one with a clock that they set. No other module reads a clock, generates random bytes or opens an
+// outgoing connection, so a run can be repeated from its seed.
 
 /** Milliseconds since the epoch. */
 export type Time = number;
@@ -12,11 +12,11 @@ export interface HttpRequest {
   body?: string;
   /** Limit for the whole exchange: name resolution, connection and response body. */
   timeoutMs: number;
-  /** Maximum size of the response body in bytes; the rest is discarded. */
+  /** Maximum size of the response body in bytes. Further bytes are discarded. */
   maxBytes: number;
   /** Only https to a public address, checked after name resolution. */
   publicOnly: boolean;
-  /** The receiver ignores duplicates: the request may be sent again if its connection breaks. */
+  /** The request may be sent again if its connection breaks, because the receiver ignores duplicates. */
   repeatable?: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface StreamRequest {
 export interface StreamReply {
   status: number;
   headers: Record<string, string>;
-  /** Must be read to its end or ended early, which closes the connection. */
+  /** Must be read completely or destroyed, which closes the connection. */
   body: AsyncIterable<Uint8Array>;
 }
 

@@ -6,7 +6,7 @@ const CODES = Object.keys(STATUS_OF) as Code[];
 
 describe('retryAdvice', () => {
   it.each(CODES.filter((code) => STATUS_OF[code] === 409))(
-    'is false for %s unless the same request may pass later',
+    'is false for %s unless the same request may succeed later',
     (code) => {
       expect(retryAdvice(new Fault(code, 'Reason.'))).toBe(isTransient(code) ? 'true' : 'false');
     },
@@ -27,8 +27,8 @@ describe('retryAdvice', () => {
   });
 
   it('follows the fault for a code that is final in some cases only', () => {
-    const passing = new Fault('CONFLICT', 'Reason.', undefined, { isRetryable: true });
-    expect([retryAdvice(passing), passing.isRetryable]).toEqual(['true', true]);
+    const retryableFault = new Fault('CONFLICT', 'Reason.', undefined, { isRetryable: true });
+    expect([retryAdvice(retryableFault), retryableFault.isRetryable]).toEqual(['true', true]);
     expect(retryAdvice(new Fault('CONFLICT', 'Reason.'))).toBe('false');
   });
 

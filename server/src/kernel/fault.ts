@@ -165,8 +165,8 @@ export const STATUS_OF = {
 export type Code = keyof typeof STATUS_OF;
 
 /**
- * Statuses of temporary errors or of errors that the client did not cause; statuses from 500 on are
- * treated alike.
+ * Statuses of temporary errors and of errors that the client did not cause, in addition to statuses
+ * from 500 on.
  */
 const TRANSIENT_STATUSES: readonly number[] = [408, 424, 429];
 
@@ -193,8 +193,8 @@ export const isTransient = (code: Code): boolean => {
 };
 
 /**
- * The value of `x-should-retry`, which some clients evaluate before the status: `false` only if
- * repeating the request soon cannot help. Undefined if the status is sufficient.
+ * The value of `x-should-retry`, which some clients evaluate before the status. `false` only if a
+ * repetition within minutes cannot succeed. Undefined if the status is sufficient.
  */
 export function retryAdvice(fault: Pick<Fault, 'code' | 'status' | 'isRetryable'>) {
   // A daily limit is reset at midnight, and a client that repeats 429 would wait for it.
@@ -203,7 +203,7 @@ export function retryAdvice(fault: Pick<Fault, 'code' | 'status' | 'isRetryable'
   return fault.isRetryable ? 'true' : 'false';
 }
 
-/** Expected form of a field; every part is optional. */
+/** Expected form of a field. */
 export interface FieldConstraint {
   format?: string;
   pattern?: string;
@@ -220,7 +220,7 @@ export interface FieldError {
 }
 
 /**
- * A rejected request. `reason` is a sentence for a person; `details` is sent to the client
+ * A rejected request. `reason` is a sentence for a person. `details` is sent to the client
  * unchanged.
  */
 export class Fault extends Error {
@@ -254,7 +254,7 @@ export class Fault extends Error {
 export const contentionFault = (reason: string): Fault =>
   new Fault('SERVICE_UNAVAILABLE', `${reason} Try again.`, undefined, { retryAfterS: 1 });
 
-/** A 400 that names every invalid field at once. */
+/** A 400 with all invalid fields. */
 export function invalid(errors: FieldError[], code: Code = 'INVALID_INPUT'): Fault {
   const fields = errors.map((error) => error.field || 'body').join(', ');
   return new Fault(code, `Invalid request: ${fields}`, { errors });

@@ -7,11 +7,11 @@ export type Id<R extends string = string> = `${R}:${string}`;
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Maximum ids that one millisecond can number in order; further ones borrow from the next. */
+/** Maximum IDs of one millisecond. Further IDs have the next millisecond. */
 const MAX_COUNT = 0xfff;
 
 /** Time and count of the latest id of each `Effects`. */
-const latest = new WeakMap<Effects, { time: number; count: number }>();
+const counters = new WeakMap<Effects, { time: number; count: number }>();
 
 /**
  * A version 7 uuid: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count
@@ -21,23 +21,23 @@ const latest = new WeakMap<Effects, { time: number; count: number }>();
 export function uuid7(effects: Effects): string {
   const bytes = effects.random(16);
   const now = effects.now();
-  const last = latest.get(effects) ?? { time: -1, count: 0 };
-  if (now > last.time) {
-    last.time = now;
-    last.count = (((bytes[6] as number) << 8) | (bytes[7] as number)) & (MAX_COUNT >> 1);
-  } else if (last.count < MAX_COUNT) last.count++;
+  const counter = counters.get(effects) ?? { time: -1, count: 0 };
+  if (now > counter.time) {
+    counter.time = now;
+    counter.count = (((bytes[6] as number) << 8) | (bytes[7] as number)) & (MAX_COUNT >> 1);
+  } else if (counter.count < MAX_COUNT) counter.count++;
   else {
-    last.time++;
-    last.count = 0;
+    counter.time++;
+    counter.count = 0;
   }
-  latest.set(effects, last);
-  let { time } = last;
+  counters.set(effects, counter);
+  let { time } = counter;
   for (let index = 5; index >= 0; index--) {
     bytes[index] = time % 256;
     time = Math.floor(time / 256);
   }
-  bytes[6] = 0x70 | (last.count >> 8);
-  bytes[7] = last.count & 0xff;
+  bytes[6] = 0x70 | (counter.count >> 8);
+  bytes[7] = counter.count & 0xff;
   bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
   let text = '';
   for (let index = 0; index < 16; index++) {
@@ -59,11 +59,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const ANY_ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a string could be an id of any resource. */
+/** Whether a string has the form of an ID of any resource. */
 export const isAnyId = (text: string): boolean => ANY_ID.test(text);
 
 /**
- * Whether a string could be an id of this resource; any other string is handled like an unknown id.
+ * Whether a string has the form of an ID of this resource. Other strings are handled like an unknown ID.
  */
 export function isId<R extends string>(text: string, resource: R): text is Id<R> {
   return text.startsWith(`${resource}:`) && UUID.test(text.slice(resource.length + 1));
@@ -77,7 +77,7 @@ export function timeOfId(id: string): Time {
 
 const MAX_TIME = 2 ** 48 - 1;
 
-/** A string that sorts before the ids of a resource that were created from a time on. */
+/** A string that sorts before the IDs of a resource with this time or a later one. */
 export function idsFrom(resource: string, instant: Time): string {
   const time = Math.min(MAX_TIME, Math.max(0, Math.floor(instant)));
   const hex = time.toString(16).padStart(12, '0');

@@ -1,13 +1,13 @@
 // Several concurrent reads with a result that does not depend on their order of completion.
 
 /**
- * The results of concurrent work. If several reject, throws the reason of the first in the given
- * order, after all have settled.
+ * The results of concurrent work. After all work has settled, throws the error of the first rejection in
+ * the given order.
  */
 export async function allInOrder<T extends readonly unknown[] | []>(
   work: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
-  const settled = await Promise.allSettled(work);
-  for (const each of settled) if (each.status === 'rejected') throw each.reason;
+  const results = await Promise.allSettled(work);
+  for (const each of results) if (each.status === 'rejected') throw each.reason;
   return Promise.all(work);
 }

@@ -81,9 +81,9 @@ describe('Money', () => {
   it('finds two amounts either equal or one of them smaller', () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
-        const equal = a.amount === b.amount;
-        expect([isLess(a, b), isLess(b, a), equal].filter(Boolean)).toHaveLength(1);
-        expect(isLess(smallerOf(a, b), a) || isLess(smallerOf(a, b), b)).toBe(!equal);
+        const isEqual = a.amount === b.amount;
+        expect([isLess(a, b), isLess(b, a), isEqual].filter(Boolean)).toHaveLength(1);
+        expect(isLess(smallerOf(a, b), a) || isLess(smallerOf(a, b), b)).toBe(!isEqual);
       }),
     );
   });
@@ -95,17 +95,17 @@ describe('Money', () => {
           convert(usd(units), appliedRate, each),
         );
         expect(down).toEqual(eur(scale(units, appliedRate, 'floor')));
-        const gap = subtract(up as Money, down as Money).amount;
-        expect(gap === 0n || gap === 1n).toBe(true);
+        const difference = subtract(up as Money, down as Money).amount;
+        expect(difference === 0n || difference === 1n).toBe(true);
       }),
     );
   });
 
   it('rejects every pair of different currencies', () => {
-    const mixed = fc.tuple(amount, fc.bigInt().map(eur));
+    const mixedPair = fc.tuple(amount, fc.bigInt().map(eur));
     const operations = [add, subtract, isLess, smallerOf];
     fc.assert(
-      fc.property(mixed, ([a, b]) => {
+      fc.property(mixedPair, ([a, b]) => {
         for (const operation of operations) {
           expect(() => operation(a, b)).toThrow(
             expect.objectContaining({ name: 'CurrencyMismatch' }),

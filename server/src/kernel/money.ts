@@ -1,7 +1,7 @@
 // Money is a currency and a bigint count of its minor units, never a number. A rate is a fraction
-// of bigints. Fractions of a unit are lost only by the rounding modes named here, so that every
-// rounding can be found by name. Amounts of two currencies are never summed or compared: the check
-// is `sameCurrency`; every function on two amounts throws if it fails, the ledger rejects.
+// of bigints. Fractions of a unit are lost only by the rounding modes of this file, so that every
+// rounding can be found by name. Amounts of two currencies are never summed or compared: every
+// function of two amounts checks `sameCurrency` and throws, and the ledger rejects a mismatch.
 
 /** Code of a currency or of a digital asset: `EUR`, `USDC`. */
 export type CurrencyCode = string;
@@ -29,7 +29,7 @@ type Rounding = 'floor' | 'ceil' | 'halfUp';
 /** The largest amount that the API accepts, in minor units. */
 export const MAX_AMOUNT = 9_000_000_000_000_000n;
 
-/** `num / den` as a whole number. Neither may be negative, `den` not zero. */
+/** `num / den` as a whole number. `num` is at least zero and `den` above zero. */
 export function divide(num: bigint, den: bigint, rounding: Rounding): bigint {
   if (num < 0n || den <= 0n) throw new RangeError(`divide(${num}, ${den}) is not defined`);
   if (rounding === 'floor') return num / den;
@@ -37,7 +37,7 @@ export function divide(num: bigint, den: bigint, rounding: Rounding): bigint {
   return (2n * num + den) / (2n * den);
 }
 
-/** `amount × rate`, rounded by name. */
+/** `amount × rate` in the given rounding mode. */
 export function scale(amount: bigint, rate: Rate, rounding: Rounding): bigint {
   return divide(amount * rate.num, rate.den, rounding);
 }
@@ -53,11 +53,11 @@ export const sameCurrency = (a: CurrencyCode, b: CurrencyCode): boolean => a ===
 /** The only place where a calculation with mixed currencies fails. Throws `CurrencyMismatch`. */
 function requireSameCurrency(a: CurrencyCode, b: CurrencyCode): void {
   if (sameCurrency(a, b)) return;
-  const mismatch: CurrencyMismatch = Object.assign(
+  const error: CurrencyMismatch = Object.assign(
     new RangeError(`${a} and ${b} are mixed in one calculation`),
     { name: 'CurrencyMismatch', currencies: [a, b] } as const,
   );
-  throw mismatch;
+  throw error;
 }
 
 export function add(a: Money, b: Money): Money {
@@ -77,11 +77,11 @@ export function isLess(a: Money, b: Money): boolean {
 
 export const smallerOf = (a: Money, b: Money): Money => (isLess(b, a) ? b : a);
 
-/** The sum of amounts that are all in `currency`; zero for none. */
+/** The sum of amounts in `currency`. Zero for an empty list. */
 export const sum = (currency: CurrencyCode, amounts: readonly Money[]): Money =>
   amounts.reduce(add, { currency, amount: 0n });
 
-/** The amount in the other currency of the rate, rounded by name. */
+/** The amount in the other currency of the rate, in the given rounding mode. */
 export function convert(money: Money, rate: ConversionRate, rounding: Rounding): Money {
   requireSameCurrency(money.currency, rate.from);
   return { currency: rate.to, amount: scale(money.amount, rate, rounding) };
@@ -89,8 +89,8 @@ export function convert(money: Money, rate: ConversionRate, rounding: Rounding):
 
 /** A fraction as the decimal shown by the API: rounded half up to `places` digits. */
 export function toDecimal(rate: Rate, places: number): string {
-  const scaled = divide(rate.num * 10n ** BigInt(places), rate.den, 'halfUp').toString();
-  const digits = scaled.padStart(places + 1, '0');
+  const units = divide(rate.num * 10n ** BigInt(places), rate.den, 'halfUp').toString();
+  const digits = units.padStart(places + 1, '0');
   const fraction = digits.slice(digits.length - places).replace(/0+$/, '');
   const fullDigits = digits.slice(0, digits.length - places);
   return fraction ? `${fullDigits}.${fraction}` : fullDigits;

@@ -1,7 +1,7 @@
 // Suggests the known name that was probably intended. A name that differs in more than a third of
 // its letters is not considered a typing error and is not suggested.
 
-/** Edit distance of two strings: letters added, removed, changed, or two swapped. */
+/** Edit distance of two strings: added, removed, replaced and transposed letters. */
 function distance(from: string, to: string): number {
   const rows = Array.from({ length: from.length + 1 }, (_, i) =>
     Array.from({ length: to.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -9,34 +9,37 @@ function distance(from: string, to: string): number {
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
   for (let i = 1; i <= from.length; i++) {
     for (let j = 1; j <= to.length; j++) {
-      const changed = from[i - 1] === to[j - 1] ? 0 : 1;
-      const swapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const substitutionCost = from[i - 1] === to[j - 1] ? 0 : 1;
+      const isTransposed = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
       (rows[i] as number[])[j] = Math.min(
         at(i - 1, j) + 1,
         at(i, j - 1) + 1,
-        at(i - 1, j - 1) + changed,
-        swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+        at(i - 1, j - 1) + substitutionCost,
+        isTransposed ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
   }
   return at(from.length, to.length);
 }
 
-/** Maximum letters of a name that are compared; longer input gets no suggestion. */
+/** Maximum number of compared letters. Longer input gets no suggestion. */
 const MAX_LENGTH = 40;
 
 /** Maximum edits, as a share of the longer text's length. */
 const MAX_EDIT_RATIO = 1 / 3;
 
 /**
- * The name with the smallest distance, the first of several; undefined if the distance is too
- * large.
+ * The first name with the smallest distance. Undefined if the distance is too large.
  */
 export function nearest(text: string, names: readonly string[]): string | undefined {
-  const intended = text.toLowerCase().slice(0, MAX_LENGTH);
-  const scored = names
-    .map((name) => ({ name, edits: distance(intended, name) }))
-    .filter(({ name, edits }) => edits <= Math.max(intended.length, name.length) * MAX_EDIT_RATIO);
-  if (scored.length === 0) return undefined;
-  return scored.reduce((best, each) => (each.edits < best.edits ? each : best)).name;
+  const lowerCaseText = text.toLowerCase().slice(0, MAX_LENGTH);
+  const matches = names
+    .map((name) => ({ name, edits: distance(lowerCaseText, name) }))
+    .filter(
+      ({ name, edits }) => edits <= Math.max(lowerCaseText.length, name.length) * MAX_EDIT_RATIO,
+    );
+  if (matches.length === 0) return undefined;
+  return matches.reduce((nearestMatch, each) =>
+    each.edits < nearestMatch.edits ? each : nearestMatch,
+  ).name;
 }

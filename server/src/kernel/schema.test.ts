@@ -75,13 +75,13 @@ describe('variant, for Ajv', () => {
   });
 
   it('works inside an intersection and with a variant as a branch', () => {
-    const Deep = variant('level', { ONE: Person, TWO: Type.Object({ a: Type.Integer() }) });
-    const All = Type.Intersect([Type.Object({ id: Type.String() }), Deep]);
-    expect(errorsOf(All, { level: 'ONE', kind: 'PERSON' })).toEqual([
+    const NestedKind = variant('level', { ONE: Person, TWO: Type.Object({ a: Type.Integer() }) });
+    const Combined = Type.Intersect([Type.Object({ id: Type.String() }), NestedKind]);
+    expect(errorsOf(Combined, { level: 'ONE', kind: 'PERSON' })).toEqual([
       '/fullName required',
       '/id required',
     ]);
-    expect(errorsOf(All, { id: 'x', level: 'TWO', a: 3 })).toEqual([]);
+    expect(errorsOf(Combined, { id: 'x', level: 'TWO', a: 3 })).toEqual([]);
   });
 
   it('has the union as its static type', () => {
@@ -94,7 +94,7 @@ describe('variant, for Ajv', () => {
 });
 
 describe('variant, for OpenAPI', () => {
-  it('becomes oneOf with a discriminator; each branch requires its own tag value', () => {
+  it('becomes oneOf with a discriminator, and each branch requires its tag value', () => {
     expect(toOpenApi(Person, {})).toEqual({
       oneOf: [
         {
@@ -169,7 +169,7 @@ describe('named', () => {
     expect(() => toOpenApi(named('Thing', Type.Object({})), components)).toThrow('named Thing');
   });
 
-  it('is lost in a derived shape; a described use keeps the reference', () => {
+  it('is removed from a derived shape, and kept with another description', () => {
     expect(toOpenApi(Type.Partial(Address), {})).toMatchObject({ type: 'object' });
     expect(toOpenApi(Type.Pick(Address, ['line1']), {})).not.toHaveProperty('$ref');
     expect(toOpenApi(Type.Optional(withDescription(Address, 'Place of residence.')), {})).toEqual({
@@ -186,8 +186,10 @@ describe('named', () => {
       components,
     );
     expect(Object.keys(components)).toEqual(['Thing']);
-    const changed = { ...Thing, required: [] };
-    expect(() => toOpenApi(changed, components)).toThrow('two different schemas are named Thing');
+    const changedThing = { ...Thing, required: [] };
+    expect(() => toOpenApi(changedThing, components)).toThrow(
+      'two different schemas are named Thing',
+    );
   });
 
   it('is compiled once for Ajv, without documentation keywords', () => {
@@ -217,9 +219,9 @@ describe('named', () => {
 describe('ruled', () => {
   it('adds an error text to a rule, which the document omits', () => {
     const schema = Type.Object({ a: ruled(Type.String({ pattern: '^a$' }), 'must be an a') });
-    const plain = { type: 'string', pattern: '^a$' };
-    expect(toAjv(schema).properties).toEqual({ a: { ...plain, rule: 'must be an a' } });
-    expect(toOpenApi(schema, {})).toMatchObject({ properties: { a: plain } });
+    const published = { type: 'string', pattern: '^a$' };
+    expect(toAjv(schema).properties).toEqual({ a: { ...published, rule: 'must be an a' } });
+    expect(toOpenApi(schema, {})).toMatchObject({ properties: { a: published } });
     expect(JSON.stringify(toOpenApi(schema, {}))).not.toContain('must be an a');
   });
 });

@@ -1,4 +1,4 @@
-// The schema types that this project adds to TypeBox. One schema value has two projections:
+// Schema types in addition to those of TypeBox. One schema value has two projections:
 // OpenAPI, where a union is `oneOf` with a discriminator and a named schema is a component, and
 // Ajv, where a union is a sequence of if/then so that an invalid branch reports only its own errors
 // (plain `oneOf` reports every branch's, and Ajv's `discriminator` rejects branches made of
@@ -50,9 +50,9 @@ export function variant<const Tag extends string, B extends Branches>(
   branches: B,
   opts: Json & { tagType?: TSchema } = {},
 ): TUnsafe<Union<Tag, B>> {
-  const { tagType, ...rest } = opts;
-  const mark: VariantMark = { tag, branches, tagType };
-  return schemaOf({ ...rest, [VARIANT]: mark });
+  const { tagType, ...options } = opts;
+  const variantMark: VariantMark = { tag, branches, tagType };
+  return schemaOf({ ...options, [VARIANT]: variantMark });
 }
 
 /**
@@ -110,16 +110,17 @@ const NESTED_SCHEMA_KEYS = new Set([
 ]);
 
 function children(schema: Json, project: (child: TSchema) => unknown): Json {
-  const out: Json = {};
+  const result: Json = {};
   for (const [key, value] of Object.entries(schema)) {
     if (key === '$id' || value === undefined) continue;
-    if (IN_MAP.has(key)) out[key] = mapValues(value as Json, (child) => project(child as TSchema));
-    else if (IN_LIST.has(key)) out[key] = (value as TSchema[]).map(project);
+    if (IN_MAP.has(key))
+      result[key] = mapValues(value as Json, (child) => project(child as TSchema));
+    else if (IN_LIST.has(key)) result[key] = (value as TSchema[]).map(project);
     else if (NESTED_SCHEMA_KEYS.has(key) && typeof value === 'object') {
-      out[key] = Array.isArray(value) ? value.map(project) : project(value as TSchema);
-    } else out[key] = structuredClone(value);
+      result[key] = Array.isArray(value) ? value.map(project) : project(value as TSchema);
+    } else result[key] = structuredClone(value);
   }
-  return out;
+  return result;
 }
 
 const mapValues = <A, B>(record: Record<string, A>, change: (value: A) => B): Record<string, B> =>
@@ -129,35 +130,40 @@ const markOf = (schema: TSchema): VariantMark | undefined =>
   (schema as { [VARIANT]?: VariantMark })[VARIANT];
 
 /** The branch as an object that requires the tag and fixes its value. */
-function tagged(mark: VariantMark, value: string, withType: boolean): TSchema {
-  const branch = mark.branches[value] as TSchema;
+function tagged(variantMark: VariantMark, value: string, withType: boolean): TSchema {
+  const branch = variantMark.branches[value] as TSchema;
   const fixed = oneOf([value]);
-  const property = withType && mark.tagType ? { allOf: [fixed, mark.tagType] } : fixed;
+  const property =
+    withType && variantMark.tagType ? { allOf: [fixed, variantMark.tagType] } : fixed;
   const properties = branch.properties as Json | undefined;
   if (properties && !markOf(branch)) {
-    // A branch that contains its own tag is complete and is the same in every place.
-    if (mark.tag in properties) return branch;
+    // A branch that contains the tag is complete and is the same in every place.
+    if (variantMark.tag in properties) return branch;
     const needed = (branch.required as string[] | undefined) ?? [];
     return {
       ...branch,
       type: 'object',
-      required: [mark.tag, ...needed],
-      properties: { [mark.tag]: property, ...properties },
+      required: [variantMark.tag, ...needed],
+      properties: { [variantMark.tag]: property, ...properties },
     };
   }
-  const { $id, ...rest } = branch;
-  const tagOnly = { type: 'object', required: [mark.tag], properties: { [mark.tag]: property } };
+  const { $id, ...branchSchema } = branch;
+  const tagOnly = {
+    type: 'object',
+    required: [variantMark.tag],
+    properties: { [variantMark.tag]: property },
+  };
   // A plain JSON schema: TypeBox's own symbols, which its type requires, are irrelevant to Ajv and
   // the document.
-  return { ...($id ? { $id } : {}), allOf: [tagOnly, rest] } as unknown as TSchema;
+  return { ...($id ? { $id } : {}), allOf: [tagOnly, branchSchema] } as unknown as TSchema;
 }
 
 /** Path prefix of component references. */
 export const REF = '#/components/schemas/';
 
 /**
- * The schema in OpenAPI 3.1, as plain JSON. Named schemas, at any depth, are put into `components`
- * and referenced. Throws if two shapes have the same name.
+ * The schema in OpenAPI 3.1, as plain JSON. Named schemas at any depth are added to `components` and
+ * referenced. Throws if two shapes have the same name.
  */
 export function toOpenApi(schema: TSchema, components: Record<string, unknown>): unknown {
   const note = (schema as { [NOTE]?: string })[NOTE];
@@ -188,16 +194,22 @@ function addComponent(name: string, schema: TSchema, components: Record<string, 
 }
 
 function variantToOpenApi(schema: TSchema, components: Record<string, unknown>): Json {
-  const rest = children(schema, (child) => toOpenApi(child, components));
-  const mark = markOf(schema);
-  if (!mark) return rest;
-  const values = Object.keys(mark.branches);
-  const branches = values.map((value) => toOpenApi(tagged(mark, value, true), components) as Json);
+  const converted = children(schema, (child) => toOpenApi(child, components));
+  const variantMark = markOf(schema);
+  if (!variantMark) return converted;
+  const values = Object.keys(variantMark.branches);
+  const branches = values.map(
+    (value) => toOpenApi(tagged(variantMark, value, true), components) as Json,
+  );
   const refs = branches.map((branch) => branch.$ref);
   const mapping = refs.every((ref) => typeof ref === 'string')
     ? { mapping: Object.fromEntries(values.map((value, index) => [value, refs[index]])) }
     : {};
-  return { ...rest, oneOf: branches, discriminator: { propertyName: mark.tag, ...mapping } };
+  return {
+    ...converted,
+    oneOf: branches,
+    discriminator: { propertyName: variantMark.tag, ...mapping },
+  };
 }
 
 /** Prefix of references within a single schema to the named schemas that it contains. */
@@ -244,22 +256,22 @@ function forAjv(schema: TSchema, defs: Defs): Json {
 
 function bodyForAjv(schema: TSchema, defs: Defs): Json {
   const plain = children(schema, (child) => forAjv(child, defs));
-  // Documentation would be half of what Ajv keeps in memory.
-  const { title: _t, description: _d, examples: _e, ...rest } = plain;
+  // Documentation would double the memory that Ajv uses.
+  const { title: _t, description: _d, examples: _e, ...rules } = plain;
   const rule = (schema as { [RULE]?: string })[RULE];
-  const mark = markOf(schema);
-  if (!mark) return rule ? { ...rest, rule } : rest;
-  const { tag } = mark;
-  const values = Object.keys(mark.branches);
+  const variantMark = markOf(schema);
+  if (!variantMark) return rule ? { ...rules, rule } : rules;
+  const { tag } = variantMark;
+  const values = Object.keys(variantMark.branches);
   return {
-    ...rest,
+    ...rules,
     type: 'object',
     required: [tag],
     properties: { [tag]: { type: 'string', enum: values } },
     allOf: values.map((value) => ({
       if: { type: 'object', properties: { [tag]: { const: value } }, required: [tag] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, never awaited.
-      then: forAjv(tagged(mark, value, false), defs),
+      then: forAjv(tagged(variantMark, value, false), defs),
     })),
   };
 }
@@ -342,7 +354,7 @@ export const Address = named(
   ),
 );
 
-/** One page of a list: the items, whether more follow, and the cursor that fetches them. */
+/** One page of a list: the items, whether there are more, and the cursor of the next page. */
 export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
   Type.Object(
     {
@@ -369,7 +381,7 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
 /** The query of an operation without parameters that rejects unknown ones. */
 export const NO_QUERY = Type.Object({}, { additionalProperties: false });
 
-/** Query properties of every paged list; spread them into the query schema. */
+/** Query properties of every paged list, to be spread into the query schema. */
 export const PageQuery = {
   limit: Type.Optional(
     Type.Integer({

@@ -17,7 +17,7 @@ import { readUrl } from './net/url.ts';
 /** Names of a setting, and its description in the help. */
 export interface Setting {
   env: string;
-  /** Without the dashes. Absent: environment only. */
+  /** Flag without dashes. Absent for a setting of the environment only. */
   flag?: string;
   /** Default value. */
   fallback?: string;
@@ -39,10 +39,10 @@ type Declared = Omit<Setting, 'validate' | 'value'> & {
 export interface SettingLeaf extends Setting {
   /** Path of its value: `['s3', 'bucket']`. */
   path: readonly string[];
-  /** Without it the containing object cannot be used. */
+  /** Whether the containing object requires the setting. */
   isRequired: boolean;
   secret?: true;
-  /** Parses a valid text; a relative path is resolved against `base`. */
+  /** Parses a valid text. A relative path is resolved against `base`. */
   read(text: string, base: string): unknown;
 }
 
@@ -50,8 +50,8 @@ const SOURCE = Symbol('source');
 
 type Source = Pick<SettingLeaf, 'validate' | 'read' | 'value'> & Declared;
 
-export const problemUnless = (valid: boolean, problem: string): string | undefined =>
-  valid ? undefined : problem;
+export const problemUnless = (isValid: boolean, problem: string): string | undefined =>
+  isValid ? undefined : problem;
 
 export const matches = (pattern: RegExp, problem: string) => (text: string) =>
   problemUnless(pattern.test(text), problem);
@@ -59,7 +59,7 @@ export const matches = (pattern: RegExp, problem: string) => (text: string) =>
 /** Comma-separated strings. */
 export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
-/** A service of the operator's own choice, never called over a network without encryption. */
+/** The error of the URL of a service, which is called over a network with encryption only. */
 export function serviceUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
@@ -111,7 +111,7 @@ export const secondsSetting = (declared: Declared): TNumber =>
     validate: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
   });
 
-/** Comma-separated strings; none if the setting is absent. */
+/** Comma-separated strings. Empty if the setting is absent. */
 export const listSetting = (
   declared: Declared,
   validate: (text: string) => string | undefined,
@@ -120,7 +120,7 @@ export const listSetting = (
   return { ...settingOf(Type.Array(Type.String()), kind), default: [] };
 };
 
-/** The settings of a schema, in its order, including settings of nested objects. */
+/** The settings of a schema in their order, including settings of nested objects. */
 export function settingsIn(schema: TObject, parentPath: readonly string[] = []): SettingLeaf[] {
   return Object.entries(schema.properties).flatMap(([name, property]) => {
     const settingPath = [...parentPath, name];
@@ -131,7 +131,7 @@ export function settingsIn(schema: TObject, parentPath: readonly string[] = []):
   });
 }
 
-/** The objects inside a schema: settings that one of them requires belong together. */
+/** The objects inside a schema, whose required settings belong together. */
 const objectsIn = (schema: TObject): TObject[] =>
   Object.values(schema.properties)
     .filter((each): each is TObject => each.type === 'object')
@@ -154,13 +154,13 @@ export function incompleteSettings(schema: TObject, isSet: (env: string) => bool
     );
     const missing = names.filter((env) => !isSet(env));
     if (missing.length === 0 || missing.length === names.length) return [];
-    return [`${missing.join(', ')} must be set as well, or nothing of ${commonStart(names)}.`];
+    return [`${missing.join(', ')} must be set as well, or no setting of ${commonStart(names)}.`];
   });
 }
 
 /**
- * The value of a schema from validated strings, by their environment variables. Absent settings
- * have their defaults. An object without a required setting is absent.
+ * The value of a schema from validated strings by environment variable. Absent settings have their
+ * defaults. An object without a required setting is absent.
  */
 export function readSettings<S extends TObject>(
   schema: S,
@@ -174,8 +174,8 @@ export function readSettings<S extends TObject>(
     if (property.default !== undefined) value[name] = property.default;
     if (source && text !== undefined) value[name] = source.read(text, base);
     if (!source && property.type === 'object') {
-      const inner = readSettings(property as TObject, texts, base);
-      if (isComplete(property as TObject, inner)) value[name] = inner;
+      const nestedValue = readSettings(property as TObject, texts, base);
+      if (isComplete(property as TObject, nestedValue)) value[name] = nestedValue;
     }
   }
   return value as Partial<Static<S>>;

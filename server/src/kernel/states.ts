@@ -1,7 +1,7 @@
 // A lifecycle is a table from state and event to state. A transition outside the table is rejected
-// before it can be staged; the same table feeds the tests and the documentation. Handlers use
-// events; the definition of a database table also names its lifecycle, and every change of a row is
-// checked against it again, regardless of the code that writes it.
+// before it can be staged. Tests and documentation use the same table. Handlers use events. The
+// definition of a database table also names its lifecycle, and every change of a row is checked again,
+// regardless of the code that writes it.
 
 type Transitions<S extends string, E extends string> = Readonly<
   Record<S, Readonly<Partial<Record<E, S>>>>
@@ -11,7 +11,7 @@ type Transitions<S extends string, E extends string> = Readonly<
 export interface Lifecycle {
   readonly name: string;
   readonly transitions: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>;
-  /** Whether a row may change directly from one state to the other; the same state is allowed. */
+  /** Whether a row may change directly from one state to the other. The same state is allowed. */
   allows(from: string, to: string): boolean;
 }
 
@@ -37,7 +37,7 @@ export function stateTable<S extends string, E extends string>(
     transitions,
     /** The state after `event`, or undefined if there is no such transition. */
     targetOf: (from: S, event: E): S | undefined => transitions[from][event],
-    /** The state after `event`; throws `noTransition` if there is none. */
+    /** The state after `event`. Throws `noTransition` if there is none. */
     next(from: S, event: E): S {
       const to = transitions[from][event];
       if (to === undefined) throw noTransition(`${name}: no transition ${event} from ${from}`);

@@ -80,7 +80,7 @@ async function rejection(
       return TOO_MANY_ATTEMPTS;
     } else {
       limiter?.countRejection(request.ip);
-      return { ...app.ended, brand: await app.brandOf(secret) };
+      return { ...app.invalidLinkPage, brand: await app.brandOf(secret) };
     }
     return BROKEN;
   }

@@ -1,7 +1,7 @@
 // Jobs: work that runs after a commit. A definition is one value shared by the code that stages a
 // job and the handler that runs it, so the input has one type. Kind and input are stored in rows: a
 // kind never changes its meaning, and a field added to an input is optional, because earlier rows
-// lack it.
+// do not contain it.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { MODES } from '../mode.ts';
@@ -18,14 +18,14 @@ export interface JobDefinition<S extends TObject = TObject> {
 
 export type JobInput<D extends JobDefinition> = Static<D['input']>;
 
-/** The definition of a kind of job; one per kind. */
+/** The definition of a kind of job. Each kind has one. */
 export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinition<S> => ({
   kind,
   input,
   [DEFINED]: true,
 });
 
-/** Common input field: the platform that the job works for. */
+/** Common input field: the platform of the job. */
 export const PlatformFields = {
   platformId: Type.String(),
   environment: oneOf(MODES),

@@ -66,7 +66,7 @@ describe('idempotencyOf', () => {
   it.each<[string, Contract, string]>([
     ['a POST', operation(post), 'optional'],
     ['a POST that requires a key', operation({ ...post, idempotency: 'required' }), 'required'],
-    ['a POST that is repeated on purpose', operation({ ...post, idempotency: 'none' }), 'none'],
+    ['a POST without a stored reply', operation({ ...post, idempotency: 'none' }), 'none'],
     ['a read', operation({ ...base, method: 'GET', permission: 'VIEW' }), 'none'],
     ['a hosted POST', operation({ ...base, method: 'POST', auth: 'hosted' }), 'none'],
     ['a signed POST', operation({ ...post, signedRetry: true }), 'none'],

@@ -1,6 +1,6 @@
 // An operation is one value, its contract, and one handler. The contract states everything a client
-// needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document
-// and the tests; the operationId names both, in code, logs and metrics.
+// needs: path, fields, statuses and permission. Routing, validation, the OpenAPI document and the
+// tests are derived from it. The operationId is the name in code, logs and metrics.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Code, Fault, FieldError } from '../fault.ts';
@@ -26,23 +26,24 @@ interface ContractBase {
   /** Success status → schema of the reply, or null without a body. */
   readonly replies: Readonly<Record<number, TSchema | null>>;
   /**
-   * Error codes it may return, besides `notFound` and those common to its kind
+   * Possible error codes, in addition to `notFound` and the codes common to its kind
    * (`http/operation-errors.ts`).
    */
   readonly errors: readonly Code[];
   /** Error for an ID in the path that is malformed, unknown or of another platform. */
   readonly notFound?: Code;
-  /** A long poll: its handler gets `closed` and returns `idleMs`. */
+  /** A long poll. Its handler gets `closed` and returns `idleMs`. */
   readonly waits?: true;
-  /** Its reply is a stream of server-sent events, which ends with the connection at the latest. */
+  /** The reply is a stream of server-sent events, which stops at the latest with the connection. */
   readonly streams?: true;
-  /** Its body and its reply contain bodies and replies of other operations. */
+  /** Body and reply contain bodies and replies of other operations. */
   readonly callsOperations?: true;
 }
 
 /**
- * A wallet signs it: the first request gets 202 with the payload to sign, and is sent again with
- * the two headers. Neither that reply nor an invalid signature is stored under an idempotency key.
+ * Request with a wallet signature: the first request gets 202 with the payload to sign, and is sent
+ * again with the two headers. Neither this reply nor the rejection of an invalid signature is stored
+ * under an idempotency key.
  */
 interface SignedRetry {
   readonly signedRetry: true;
@@ -77,15 +78,15 @@ type Authentication =
       readonly commands: readonly string[];
       /** Shows personal data, so each request is recorded. */
       readonly reveals?: true;
-      /** Is about the installation: rejected for an operator of single platforms. */
+      /** Concerns the installation. Rejected for an operator of single platforms. */
       readonly wholeInstallation?: true;
-      /** A second person must approve it, even without a policy. */
+      /** Requires the approval of a second person, even without a policy. */
       readonly needsApproval?: true;
-      /** A list that is ordered by time, oldest first; others are newest first. */
+      /** Order of a list by time. By default lists are newest first. */
       readonly oldestFirst?: true;
-      /** Its handler sums over the platforms of the operator, so `platformId` is optional for all. */
+      /** Sums over the platforms of the operator, so `platformId` is optional for all operators. */
       readonly sumsPlatforms?: true;
-      /** Can post in the ledger, so a policy can have a smallest amount. */
+      /** Can post in the ledger, so a policy can have a minimum amount. */
       readonly postsMoney?: true;
       readonly permission?: never;
       readonly sandboxOnly?: never;
@@ -93,10 +94,10 @@ type Authentication =
     } & Unsigned)
   | (NoOperator & {
       /**
-       * `hosted`: called by a hosted page. The secret of its link, `{secret}` of the path, is the
-       * credential; it is served outside the versioned base and omitted from the document. `none`:
-       * no credential. `signIn`: an operator signs in, so it has no credential either; it is served
-       * below the base of the operator API.
+       * `hosted`: called by a hosted page. The credential is the secret of its link, `{secret}` of the
+       * path. The operation is served outside the versioned base and omitted from the document. `none`:
+       * no credential. `signIn`: sign-in of an operator, without a credential, served below the base of
+       * the operator API.
        */
       readonly auth: 'hosted' | 'none' | 'signIn';
       readonly permission?: never;
@@ -115,18 +116,18 @@ interface NoOperator {
   readonly postsMoney?: never;
 }
 
-/** `quotes`: costs more than most operations, so that a token may call it less often. */
+/** `quotes`: more expensive than most operations, with a lower limit per platform. */
 type RateClass = 'quotes';
 
 /** Options for replies stored under an idempotency key. */
 interface StoredReply {
   readonly method: 'POST';
   readonly auth?: 'token' | 'agent' | 'none' | 'operator';
-  /** Absent: `optional`; see `idempotencyOf`. */
+  /** Defaults to `optional`; see `idempotencyOf`. */
   readonly idempotency?: 'optional' | 'required';
   /** Top-level fields of the reply that are shown once; a replay of the stored reply omits them. */
   readonly omitOnReplay?: readonly string[];
-  /** The reply contains personal data or a secret that a replay repeats: it is stored sealed. */
+  /** Stored sealed, because the reply contains personal data or a secret that a replay repeats. */
   readonly sealed?: boolean;
 }
 
@@ -139,14 +140,14 @@ interface NoStoredReply {
 /** Meaning of an idempotency key. */
 type Replay =
   | (StoredReply & {
-      /** Moves funds: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
+      /** Transfers funds: another body under the same idempotency key is `DUPLICATE_PAY_REQUEST`. */
       readonly money: true;
       readonly signedRetry?: true;
     })
   | (StoredReply & { readonly money?: never } & Unsigned)
-  /** The id of the signed request identifies it. */
+  /** Identified by the ID of the signed request. */
   | (NoStoredReply & { readonly idempotency?: never } & SignedRetry)
-  /** Each request is a new one, so no reply is stored. Absent for methods other than POST. */
+  /** Each request has an effect, so no reply is stored. Absent for methods other than POST. */
   | (NoStoredReply & { readonly idempotency?: 'none' } & Unsigned);
 
 interface BodyRules {
@@ -188,9 +189,9 @@ interface Writes {
 }
 
 interface JsonBody {
-  /** The body may be absent or empty; it is then read as `{}`. */
+  /** The body may be absent or empty, which is equal to `{}`. */
   readonly bodyOptional?: boolean;
-  /** Absent: a JSON body has at most 64 KiB. The reason is part of the document. */
+  /** Defaults to 64 KiB of JSON. The reason is part of the document. */
   readonly maxBody?: { readonly bytes: number; readonly reason: string };
   readonly upload?: never;
 }
@@ -198,16 +199,16 @@ interface JsonBody {
 interface CallsExternal {
   readonly semanticValidation?: never;
   /**
-   * Calls external systems while the client waits, so a stored reply is searched before it runs.
+   * Calls external systems while the client waits, so the stored reply is read before the handler runs.
    */
   readonly callsExternal?: boolean;
 }
 
 interface ValidatesMeaning {
   /**
-   * Finds fields that are invalid only for this platform or at this time. It also runs after the
-   * schema has found some, so that one reply names all invalid fields. That run is discarded, so it
-   * must not call external systems.
+   * Validates fields that depend on the platform or the time. After a violation of the schema the
+   * handler runs as well, so that one reply names all invalid fields. Its changes are then discarded,
+   * so it must not call external systems.
    */
   readonly semanticValidation: true;
   readonly callsExternal?: never;
@@ -218,8 +219,8 @@ export type Contract = ContractBase & Authentication & Replay & Payload;
 
 /**
  * Whether an idempotency key is ignored, accepted or required. The path of a hosted operation
- * contains a secret, which must not become part of a stored key; the reply to a sign-in is a secret;
- * a signed request has its own id, which identifies it unless it moves funds.
+ * contains a secret, which must not become part of a stored key. The reply to a sign-in is a secret.
+ * A signed request that transfers no funds is identified by its ID.
  */
 export function idempotencyOf(contract: Contract): 'none' | 'optional' | 'required' {
   const { method, auth, idempotency, signedRetry, money } = contract;
@@ -231,19 +232,19 @@ export function idempotencyOf(contract: Contract): 'none' | 'optional' | 'requir
 /** Default maximum of a JSON body, in bytes. */
 export const DEFAULT_MAX_BODY = 65_536;
 
-/** Maximum size of its JSON body, in bytes. */
+/** Maximum size of the JSON body of a contract, in bytes. */
 export const maxBodyOf = ({ maxBody }: Pick<Contract, 'maxBody'>): number =>
   maxBody?.bytes ?? DEFAULT_MAX_BODY;
 
 type Part<C, K extends string> = C extends Record<K, infer S extends TSchema> ? Static<S> : object;
 
-/** The parts of a request with a schema in the contract; any for an unknown contract. */
+/** The parts of a request with a schema in the contract. Any value for an unknown contract. */
 export interface Input<C = object> {
   params: Part<C, 'params'>;
   query: Part<C, 'query'>;
   headers: Part<C, 'headers'>;
   body: Part<C, 'body'>;
-  /** Aborted when the client disconnects; of an operation that `waits` or `streams`. */
+  /** Aborted when the client disconnects. Present if the operation `waits` or `streams`. */
   closed?: AbortSignal | undefined;
 }
 
@@ -257,25 +258,25 @@ export interface Reply {
   body: unknown;
   /** The body for replays under an idempotency key, without secrets that are shown once. */
   replayBody?: unknown;
-  /** Time in which the operation waited; excluded from its latency. */
+  /** Waiting time of the operation, which is excluded from its latency. */
   idleMs?: number;
   /** Further headers, such as cookies. */
   headers?: ReplyHeaders;
-  /** Sent instead of the body; of an operation that `streams`. */
+  /** Sent instead of the body if the operation `streams`. */
   stream?: Readable | undefined;
 }
 
 export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
 
-/** A reply as it is stored: without the secrets that are shown once. */
+/** The stored form of a reply, without the secrets that are shown once. */
 export function withoutSecrets({ omitOnReplay }: Contract, body: unknown): unknown {
   if (!omitOnReplay || typeof body !== 'object' || body === null) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !omitOnReplay.includes(name)));
 }
 
 /**
- * A rejection with side effects: what was staged is committed, and the client gets the fault. A
- * thrown fault discards everything instead; nearly all rejections are thrown.
+ * A rejection with side effects: the staged changes are committed, and the client gets the fault. A
+ * thrown fault discards the staged changes; nearly all rejections are thrown.
  */
 export interface Rejected {
   rejected: Fault;
@@ -287,7 +288,7 @@ export interface Bound<Ctx> {
   readonly run: (ctx: Ctx, input: Input) => Promise<Reply | Rejected>;
 }
 
-/** Defines a contract; the literal types of its schemas and statuses are kept. */
+/** Defines a contract and preserves the literal types of its schemas and statuses. */
 export const operation = <const C extends Contract>(contract: C): C => contract;
 
 /** Creates the `handle` of a server whose operations take `Ctx`. */

@@ -1,14 +1,14 @@
 // A hosted page as data: a question or a message, its details, and at most one primary button.
-// Features provide the content, the http layer renders the HTML, so that no feature writes markup
-// and every page has the same look and the same policy.
+// Features provide the content and the HTTP layer renders the HTML, so that all pages have the same
+// look and policy.
 
 /** Branding of the platform on a page. */
 export interface PageBrand {
   name: string;
   isSandbox: boolean;
-  /** URL of its logo, https, or http on the local machine in the sandbox. */
+  /** URL of the logo: https, or http on the local machine in the sandbox. */
   logoUrl?: string;
-  /** Its color, `#rrggbb`. */
+  /** Brand color, `#rrggbb`. */
   color?: string;
 }
 
@@ -36,13 +36,13 @@ export interface PageContent {
   /** Values to check, such as a wallet address. */
   details?: LabeledValue[] | undefined;
   card?: CardFace | undefined;
-  /** Explanations below: the purpose, who sees the response, the next step. */
+  /** Explanations below the content: purpose, recipients of the response, next step. */
   notes?: { title: string; lines: string[] }[];
-  /** Origins whose pages may frame it: `https://shop.example`. Absent: none. */
+  /** Origins whose pages may frame the page: `https://shop.example`. None by default. */
   frames?: readonly string[] | undefined;
   /** Label of the button that posts to the same address. */
   button?: string | undefined;
-  /** The alternative button, which changes nothing: its label, and the page that it shows. */
+  /** Alternative button without an effect: its label, and the page that it shows. */
   decline?: { label: string; title: string; lines: string[] };
 }
 
@@ -74,16 +74,16 @@ export const CHECK_PENDING: PageContent = {
 export interface HostedPage {
   /** Path prefix of the secret: `/ownership`. */
   path: string;
-  /** The link expires when the page is shown: HEAD and prefetching browsers do not get the page. */
+  /** The link expires when the page is shown. HEAD and prefetch requests do not get the page. */
   once?: boolean;
-  /** For a page shown `once`: the response of `show` without secrets; the link remains valid. */
+  /** Response of `show` without secrets, for a page shown `once`. The link remains valid. */
   preview?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
-  /** Runs when the button is pressed. Absent if no page behind this path has a button. */
+  /** Handles the button. Absent if no page below this path has a button. */
   confirm?(secret: string): Promise<PageContent>;
 }
 
-/** A page that is driven by a script and calls hosted operations below the same link. */
+/** A page with a script that calls hosted operations with the secret of the same link. */
 export interface HostedApp {
   /** Path prefix of the secret: `/verify`. */
   path: string;
@@ -91,8 +91,8 @@ export interface HostedApp {
   /** Shown without JavaScript. */
   withoutScript: string;
   /** Shown instead of the page if the link is not valid. */
-  ended: PageContent;
-  /** The platform of a link, even of an expired link; undefined for an unknown secret. */
+  invalidLinkPage: PageContent;
+  /** Brand of the platform of a link, including an expired one. Undefined for an unknown secret. */
   brandOf(secret: string): Promise<PageBrand | undefined>;
   script(): Promise<string>;
 }

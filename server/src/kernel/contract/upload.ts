@@ -1,31 +1,31 @@
-// A file that a client sends with a request. A contract with `upload` takes multipart/form-data:
-// its text fields are the body as usual, and `file` is the one file, which HTTP has put into sealed
-// storage before the operation runs. The storage port is defined here too, because the runtime
-// seals and connectors store.
+// A file that a client sends with a request. A contract with `upload` takes multipart/form-data: the
+// text fields are the body, and `file` is the one file, which the HTTP layer stores encrypted before
+// the operation runs. This file also defines the storage port, which connectors implement and the
+// runtime uses.
 import { type TUnsafe, Type } from '@sinclair/typebox';
 
-/** A file in sealed storage, not attached to a resource until an operation attaches it. */
+/** An encrypted stored file that is not attached to a resource yet. */
 export interface UploadedFile {
   /** Id of a row of the table `files`. */
   id: string;
-  /** As named by the client, without folders and control characters. */
+  /** Name from the client, without folders and control characters. */
   fileName: string;
   /** Size of the clear content in bytes. */
   size: number;
   /** SHA-256 of the clear content, hexadecimal. */
   sha256: string;
-  /** The file's own key, 32 bytes; the operation that attaches the file seals and stores it. */
+  /** Key of the file, 32 bytes. The operation that attaches the file encrypts and stores the key. */
   key: Uint8Array;
   /** Result of the contract's inspector. */
   findings: unknown;
 }
 
 /**
- * Inspects a file's clear content while it is received; the content is not kept for a second pass.
+ * Inspects the clear content of a file in one pass while it is received.
  */
 export interface Inspector {
   write(chunk: Uint8Array): void;
-  /** Called once, after the last chunk; returns the findings. */
+  /** Returns the findings. Called once, after the last chunk. */
   end(): unknown;
 }
 
@@ -44,14 +44,14 @@ export const FilePart: TUnsafe<UploadedFile> = Type.Unsafe<UploadedFile>({
 });
 
 /**
- * Stores bytes under names. Names are the server's ids, never chosen by a client. Content is
- * already sealed, so secrecy and integrity do not depend on the storage.
+ * Stores bytes under names. Names are IDs of the server. The content is encrypted, so secrecy and
+ * integrity do not depend on the storage.
  */
 export interface StoragePort {
-  /** The object exists completely or not at all, and survives a crash once this resolves. */
+  /** Stores an object completely or not at all. A resolved call survives a crash. */
   put(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  /** From byte `from` to the end; rejects if there is no such object. */
+  /** The content from byte `from` to the end. Rejects for a missing object. */
   get(name: string, from?: number): AsyncIterable<Uint8Array>;
-  /** Also removes the remains of an interrupted `put`. A missing object is ignored. */
+  /** Removes an object, or the parts of an interrupted `put`. A missing object is ignored. */
   remove(name: string): Promise<void>;
 }

@@ -14,7 +14,7 @@ const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
 const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
 const contracts = operationsOf(parts).map(({ contract }) => contract);
 
-it('the validator is called with valid schemas only', () => {
+it('all schemas of contracts and connectors are valid', () => {
   const ajv = new Ajv({ strict: false });
   const requests = contracts.flatMap(({ body, query, headers }) => [body, query, headers]);
   const settings = CONNECTORS.map((connector) => connector.settings);
@@ -57,7 +57,7 @@ it('reports fields of nested named schemas', () => {
 
 it('rejects two shapes with one name', () => {
   const outer = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
-  const other = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
-  const both = compileSchemas([contractOf(outer), contractOf(other)]);
-  expect(() => [...both]).toThrow('two different schemas are named ValidateTwice');
+  const otherBody = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
+  const steps = compileSchemas([contractOf(outer), contractOf(otherBody)]);
+  expect(() => [...steps]).toThrow('two different schemas are named ValidateTwice');
 });

@@ -1,5 +1,5 @@
-// Validates a part of a request against its schema and reports every invalid field at once. Schemas
-// are compiled after the start, step by step, or by the first request that needs them.
+// Validates a part of a request against its schema and reports all invalid fields. Schemas are
+// compiled after the start, step by step, or by the first request that needs them.
 import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
@@ -36,8 +36,8 @@ function isTimestamp(text: string): boolean {
 
 function ajv(options: Options): Ajv {
   const instance = new Ajv({ ...base, ...options });
-  // The package's types describe its ES module; Node loads the CommonJS one, which is the function
-  // itself.
+  // The types of the package describe its ES module. Node loads the CommonJS module, which exports the
+  // function directly.
   (addFormats as unknown as (to: Ajv) => void)(instance);
   instance.addFormat('int64', true);
   instance.addFormat('binary', true);
@@ -45,35 +45,35 @@ function ajv(options: Options): Ajv {
   return instance;
 }
 
-// Query values have no type, so they alone are coerced: "5" becomes 5.
+// Only query values are coerced, because they have no types: "5" becomes 5.
 const bodies = ajv({ useDefaults: false });
 const queries = ajv({ coerceTypes: 'array', useDefaults: true });
 
 /** Key of a named schema in an engine. */
 const NAMED = '/named/';
 
-const compiled = new WeakMap<TSchema, ValidateFunction>();
+const validators = new WeakMap<TSchema, ValidateFunction>();
 
 /**
  * Compiles a schema for an engine and pauses after each named schema, the longest of which takes 13
  * ms; a whole schema takes up to 250 ms. Returns the validator.
  */
 function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
-  const cachedValidator = compiled.get(schema);
+  const cachedValidator = validators.get(schema);
   if (cachedValidator) return cachedValidator;
   const { body, named } = ajvParts(schema, NAMED);
   for (const [name, each] of Object.entries(named)) {
     const key = NAMED + name;
-    const added = engine.schemas[key];
-    if (!added) engine.addSchema(each as TSchema, key, undefined, false);
-    else if (JSON.stringify(added.schema) !== JSON.stringify(each)) {
+    const existing = engine.schemas[key];
+    if (!existing) engine.addSchema(each as TSchema, key, undefined, false);
+    else if (JSON.stringify(existing.schema) !== JSON.stringify(each)) {
       throw new Error(`two different schemas are named ${name}`);
     }
     engine.getSchema(key);
     yield;
   }
   const check = engine.compile(body);
-  compiled.set(schema, check);
+  validators.set(schema, check);
   return check;
 }
 
@@ -125,12 +125,12 @@ function fieldErrorOf(error: ErrorObject): FieldError {
   };
 }
 
-/** Maximum fields named in one reply: describing thousands takes longer than finding them. */
+/** Maximum fields in one error, because describing thousands takes longer than finding them. */
 export const MAX_FIELD_ERRORS = 100;
 
 /**
- * The invalid fields, one error each, the first `MAX_FIELD_ERRORS` of them; empty if the value is
- * valid. Query values are converted in place.
+ * One error for each invalid field, at most `MAX_FIELD_ERRORS`. Empty for a valid value. Query values
+ * are converted in place.
  */
 export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
   const check = runToEnd(compile(schema, part === 'query' ? queries : bodies));
@@ -148,15 +148,18 @@ export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'que
 
 type Form = Record<string, unknown>;
 
-/** Its schema is a string, of which only the presence is checked. */
+/** A form with an empty text as its file, because the schema requires only its presence. */
 const formAsText = (body: Form): Form => ('file' in body ? { ...body, file: '' } : body);
 
-/** All errors of a body, by its schema and by the rules beyond it. */
+/** All errors of a body, by its schema and by additional rules. */
 export function bodyErrors(contract: Contract, body: unknown): FieldError[] {
   const bodyAsText = contract.upload ? formAsText(body as Form) : body;
   const errors = contract.body ? fieldErrors(contract.body, bodyAsText, 'body') : [];
   const schemaErrorFields = new Set(errors.map((error) => error.field));
   const ruleErrors = contract.bodyRules?.(body) ?? [];
-  const all = [...errors, ...ruleErrors.filter((error) => !schemaErrorFields.has(error.field))];
-  return all.slice(0, MAX_FIELD_ERRORS);
+  const allErrors = [
+    ...errors,
+    ...ruleErrors.filter((error) => !schemaErrorFields.has(error.field)),
+  ];
+  return allErrors.slice(0, MAX_FIELD_ERRORS);
 }

@@ -1,9 +1,8 @@
 // JSON with one canonical form per value (RFC 8785): members sorted by the UTF-16 units of their
-// names, no whitespace, numbers and strings as JavaScript writes them, which is what the RFC
-// requires. Two bodies are the same request if their canonical forms are equal, regardless of
-// whitespace.
+// names, no whitespace, numbers and strings as JavaScript writes them. Two bodies are the same
+// request if their canonical forms are equal, regardless of whitespace.
 
-/** The canonical text of a JSON value; undefined members are omitted. */
+/** The canonical text of a JSON value. Undefined members are omitted. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each) => canonical(each ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);

@@ -53,8 +53,8 @@ describe('contentDigest', () => {
 
 describe('verifyRequest', () => {
   it('accepts the Ed25519 signature of RFC 9421, appendix B.2.6', async () => {
-    const verified = await verifyRequest(vector, keys, CREATED, COMPONENTS);
-    expect(verified).toEqual({ keyId, created: CREATED });
+    const result = await verifyRequest(vector, keys, CREATED, COMPONENTS);
+    expect(result).toEqual({ keyId, created: CREATED });
   });
 
   it.each([
@@ -62,9 +62,9 @@ describe('verifyRequest', () => {
     ['another path', { url: 'https://example.com/bar?param=Value&Pet=dog' }],
     ['another host', { url: 'https://example.org/foo?param=Value&Pet=dog' }],
     ['another header', { headers: { ...vector.headers, 'content-length': '19' } }],
-  ])('rejects that signature for %s', async (_, change) => {
-    const changed = { ...vector, ...change };
-    await expect(verifyRequest(changed, keys, CREATED, COMPONENTS)).rejects.toThrow(
+  ])('rejects that signature for %s', async (_, override) => {
+    const changedRequest = { ...vector, ...override };
+    await expect(verifyRequest(changedRequest, keys, CREATED, COMPONENTS)).rejects.toThrow(
       'does not match',
     );
   });
@@ -80,7 +80,7 @@ describe('verifyRequest', () => {
     headers: await signRequest({ keyId, privateKey }, request, now),
   });
 
-  it('accepts what signRequest signs', async () => {
+  it('accepts the signature of signRequest', async () => {
     const { headers, ...rest } = await signed();
     expect(headers['signature-input']).toBe(
       'railhead=("@method" "@authority" "@path" "content-digest")' +
@@ -92,7 +92,7 @@ describe('verifyRequest', () => {
     });
   });
 
-  it('rejects another body, with its own digest or with the digest of the signed body', async () => {
+  it('rejects another body, with a new digest or with the digest of the signed body', async () => {
     const message = await signed();
     const body = '{"amount":900}';
     await expect(verifyRequest({ ...message, body }, keys, CREATED)).rejects.toThrow(
@@ -106,38 +106,41 @@ describe('verifyRequest', () => {
 
   it('rejects a missing digest, signature, component, parameter or key', async () => {
     const message = await signed();
-    const without = ({ headers, ...rest }: typeof message, name: string) => ({
+    const withoutHeader = ({ headers, ...rest }: typeof message, name: string) => ({
       ...rest,
       headers: Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name)),
     });
-    const rejects = (changed: typeof message, reason: string) =>
-      expect(verifyRequest(changed, keys, CREATED)).rejects.toThrow(reason);
-    await rejects(without(message, 'content-digest'), 'Content-Digest is missing');
-    await rejects(without(message, 'signature'), 'Incomplete signature headers');
+    const rejects = (changedRequest: typeof message, reason: string) =>
+      expect(verifyRequest(changedRequest, keys, CREATED)).rejects.toThrow(reason);
+    await rejects(withoutHeader(message, 'content-digest'), 'Content-Digest is missing');
+    await rejects(withoutHeader(message, 'signature'), 'Incomplete signature headers');
     await rejects(
-      without(without(message, 'signature'), 'signature-input'),
+      withoutHeader(withoutHeader(message, 'signature'), 'signature-input'),
       'The request has no signature.',
     );
     const parts = ['@method', '@authority', '@path'];
-    const fewer = await signRequest({ keyId, privateKey }, request, CREATED, parts);
-    await rejects({ ...request, headers: fewer }, 'Missing required signed fields');
+    const headersWithoutPath = await signRequest({ keyId, privateKey }, request, CREATED, parts);
+    await rejects({ ...request, headers: headersWithoutPath }, 'Missing required signed fields');
     await expect(verifyRequest(message, new Map(), CREATED)).rejects.toThrow(
       'The key test-key-ed25519 is not known.',
     );
   });
 
-  it('rejects a signature outside of the window, and one of two', async () => {
+  it('rejects a signature outside of the window, and two signatures', async () => {
     const message = await signed();
-    const late = CREATED + SIGNATURE_WINDOW_MS;
-    expect(await verifyRequest(message, keys, late)).toMatchObject({ keyId });
-    await expect(verifyRequest(message, keys, late + 1_000)).rejects.toThrow('too old');
+    const lastMoment = CREATED + SIGNATURE_WINDOW_MS;
+    expect(await verifyRequest(message, keys, lastMoment)).toMatchObject({ keyId });
+    await expect(verifyRequest(message, keys, lastMoment + 1_000)).rejects.toThrow('too old');
     await expect(verifyRequest(message, keys, CREATED - 301_000)).rejects.toThrow('too old');
-    const twice = (name: string) => {
+    const duplicate = (name: string) => {
       const value = message.headers[name] ?? '';
       return `${value}, ${value.replace('railhead=', 'second=')}`;
     };
-    const both = { signature: twice('signature'), 'signature-input': twice('signature-input') };
-    const headers = { ...message.headers, ...both };
+    const duplicates = {
+      signature: duplicate('signature'),
+      'signature-input': duplicate('signature-input'),
+    };
+    const headers = { ...message.headers, ...duplicates };
     await expect(verifyRequest({ ...message, headers }, keys, CREATED)).rejects.toThrow(
       'more than one signature',
     );

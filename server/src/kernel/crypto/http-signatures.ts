@@ -1,4 +1,4 @@
-// HTTP Message Signatures (RFC 9421) with Ed25519 over a digest of the body (RFC 9530), in the one
+// HTTP Message Signatures (RFC 9421) with Ed25519 over a digest of the body (RFC 9530), in the
 // profile of the protocol for providers: method, authority, path and body are always covered.
 
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
@@ -14,7 +14,7 @@ export interface SignableRequest {
 
 export interface SignatureKey {
   keyId: string;
-  /** Ed25519. */
+  /** Ed25519 key. */
   privateKey: KeyObject;
 }
 
@@ -36,7 +36,7 @@ const PARAMETERS = ['created', 'keyid', 'alg'];
 export const contentDigest = (body: string): string =>
   `sha-256=:${hash('sha256', body, 'base64')}:`;
 
-/** The headers of a request, with those that sign it. */
+/** The headers of a request, with digest and signature. */
 export async function signRequest(
   { keyId, privateKey }: SignatureKey,
   request: SignableRequest,
@@ -64,8 +64,8 @@ export async function signRequest(
 const problem = (text: string) => new Error(text);
 
 /**
- * Verifies a received request. `publicKeys` are the keys of its sender, by key ID. Throws an error
- * whose message is for the sender: digest, parameters, key, time or signature.
+ * Verifies a received request. `publicKeys` are the keys of its sender, by key ID. The message of a
+ * thrown error is returned to the sender.
  */
 export async function verifyRequest(
   request: SignableRequest,
@@ -79,7 +79,7 @@ export async function verifyRequest(
     {
       requiredFields: [...components],
       requiredParams: ['created', 'keyid'],
-      // The library reads the clock of the machine; the time is checked below.
+      // The time is checked below, because the library reads the clock of the machine.
       notAfter: Number.POSITIVE_INFINITY,
       keyLookup: async ({ keyid }) => {
         const publicKey = publicKeys.get(String(keyid));

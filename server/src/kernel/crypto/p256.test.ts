@@ -34,10 +34,10 @@ describe('points', () => {
   });
 
   it('with the same x have two y values', () => {
-    const other = `02${X}`;
-    expect(compressedPoint(other)).toBe(other);
-    expect(uncompressedPoint(other)).not.toBe(UNCOMPRESSED);
-    expect(uncompressedPoint(other)?.slice(2, 66)).toBe(X);
+    const otherPoint = `02${X}`;
+    expect(compressedPoint(otherPoint)).toBe(otherPoint);
+    expect(uncompressedPoint(otherPoint)).not.toBe(UNCOMPRESSED);
+    expect(uncompressedPoint(otherPoint)?.slice(2, 66)).toBe(X);
   });
 
   it.each([
@@ -71,10 +71,10 @@ describe('keys', () => {
     }
   });
 
-  it('are accepted for a scalar of the group only', () => {
-    const last = ORDER.replace(/1$/, '0');
+  it('are derived from scalars within the group only', () => {
+    const lastScalar = ORDER.replace(/1$/, '0');
     expect(p256Pair(scalar('1'))?.point.toString('hex')).toBe(UNCOMPRESSED);
-    expect(p256Pair(scalar(last))?.point.toString('hex').slice(2, 66)).toBe(X);
+    expect(p256Pair(scalar(lastScalar))?.point.toString('hex').slice(2, 66)).toBe(X);
     for (const invalid of ['0', ORDER, 'f'.repeat(64)])
       expect(p256Pair(scalar(invalid))).toBeUndefined();
   });

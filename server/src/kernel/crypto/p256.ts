@@ -1,7 +1,6 @@
-// P-256 points as wallet clients write them: hexadecimal, uncompressed (04...) or compressed
-// (02..., 03...). Keys are stored and compared in compressed lowercase form, so that one key has
-// one text. Key pairs are generated from random bytes of the caller, and their scalars always have
-// all 32 bytes.
+// P-256 points in hexadecimal form, uncompressed (04...) or compressed (02..., 03...). Keys are
+// stored and compared in compressed lower-case form, so that each key has one text. Key pairs are
+// generated from random bytes of the caller, and their scalars always have all 32 bytes.
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject } from 'node:crypto';
 
 const CURVE = 'prime256v1';
@@ -28,7 +27,7 @@ export const uncompressedPoint = (hex: string): string | undefined =>
 
 export const isUncompressed = (hex: string): boolean => hex.startsWith('04');
 
-/** The key of a point in either form; throws for an invalid point. */
+/** The key of a point in either form. Throws for an invalid point. */
 export function p256PublicKey(hex: string): KeyObject {
   const point = uncompressedPoint(hex);
   if (!point) throw new RangeError('not a point of P-256');
@@ -45,7 +44,7 @@ export interface P256Pair {
 }
 
 /**
- * The pair of a scalar, whose bytes are kept and not copied; undefined if it is not within 1 … n-1.
+ * The key pair of a scalar, without a copy of its bytes. Undefined for a scalar outside 1 … n-1.
  */
 export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
   const bytes = Buffer.from(scalar.buffer, scalar.byteOffset, scalar.byteLength);
@@ -59,8 +58,7 @@ export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
 }
 
 /**
- * The pair of the first 32 random bytes that are a valid scalar; one scalar in four billion is
- * invalid.
+ * Generates a key pair. Repeats an invalid scalar, which is one in four billion.
  */
 export function generateP256(randomScalar: () => Uint8Array): P256Pair {
   for (;;) {

@@ -5,7 +5,7 @@ import type { Effects } from '../effects.ts';
 /** Common apps support only these values and ignore others in the URI. */
 const RULES = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 
-/** Accepts one time step before and after, for inaccurate clocks. */
+/** Accepted time steps before and after the current one, for inaccurate clocks. */
 const WINDOW = 1;
 
 const SECRET_BYTES = 20;
@@ -15,7 +15,7 @@ export const generateSecret = (effects: Pick<Effects, 'random'>): string =>
   Buffer.from(effects.random(SECRET_BYTES)).toString('hex');
 
 /** The secret in Base32, for manual entry. */
-export const inBase32 = (secret: string): string => Secret.fromHex(secret).base32;
+export const toBase32 = (secret: string): string => Secret.fromHex(secret).base32;
 
 /** The `otpauth` URI for a QR code. */
 export function totpUri(secret: string, { issuer, account }: { issuer: string; account: string }) {
@@ -23,13 +23,13 @@ export function totpUri(secret: string, { issuer, account }: { issuer: string; a
   const encode = (text: string) => encodeURIComponent(text.replaceAll(':', ' ').trim());
   const [issuerLabel, accountLabel] = [encode(issuer), encode(account)];
   const rules = `algorithm=${RULES.algorithm}&digits=${RULES.digits}&period=${RULES.period}`;
-  const query = `secret=${inBase32(secret)}&issuer=${issuerLabel}&${rules}`;
+  const query = `secret=${toBase32(secret)}&issuer=${issuerLabel}&${rules}`;
   return `otpauth://totp/${issuerLabel}:${accountLabel}?${query}`;
 }
 
 /**
- * The time step of a code, counted from 1970; undefined if the code is not valid at `now` (milliseconds).
- * Codes of steps up to `after` were already used.
+ * The time step of a code, counted from 1970. Undefined if the code is not valid at `now` (milliseconds), or
+ * if its step is not later than `after`, the latest used step.
  */
 export function stepOf(
   secret: string,

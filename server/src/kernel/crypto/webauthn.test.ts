@@ -251,7 +251,7 @@ describe('assertion', () => {
     [
       'challenge',
       { challengeText: base64url('x') },
-      'The assertion answers another challenge. Request a new one.',
+      'The assertion contains another challenge. Request a new one.',
     ],
     [
       'origin',

@@ -1,7 +1,7 @@
-// Verification of a passkey's registration and its assertions: the checks of WebAuthn, without
-// request or database. The relying party is identified by the hash that the device signs and by the
-// origin of the first ceremony, as strings, because the origin of an app names no site. Each check
-// is separate, so that a rejection can name it. The attestation statement about the device's model
+// Verification of the registration and the assertions of a passkey, as pure functions. The relying
+// party is identified by the hash that the device signs and by the origin of the first ceremony, as
+// strings, because the origin of an app contains no site. Each check is separate, so that a rejection
+// can name the failed check. The attestation statement about the device's model
 // is not checked.
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import {
@@ -22,12 +22,12 @@ export interface Passkey {
   rpIdHash: string;
   origin: string;
   /**
-   * The embedding page, if registered in a frame of another site; empty if the client names none.
+   * The embedding page, if registered in a frame of another site. Empty if the client omits its origin.
    */
   framedBy?: string;
 }
 
-/** Strings in base64url, as a device's `toJSON` returns them. */
+/** Strings in base64url, as returned by `toJSON` of the device. */
 export interface Attestation {
   credentialId: string;
   clientDataJson: string;
@@ -41,12 +41,12 @@ export interface Assertion {
   signature: string;
 }
 
-/** Requirements of a relying party with a known site, beyond those for every passkey. */
+/** Additional requirements of a relying party with a known site. */
 interface Requirements {
   /** The device must have verified its user, by biometrics or a PIN. */
   userVerified: boolean;
   rpId: string;
-  /** A ceremony at any of them is valid, regardless of the origin of the registration. */
+  /** Origins of valid ceremonies, regardless of the origin of the registration. */
   origins: readonly string[];
 }
 
@@ -66,7 +66,7 @@ const bytesOf = (text: string): Bytes | undefined =>
 
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 
-/** Applies `read` to bytes; undefined if it fails. */
+/** The result of `read`, or undefined if it throws. */
 function attempt<T>(bytes: Bytes | undefined, read: (bytes: Bytes) => T): T | undefined {
   if (!bytes) return undefined;
   try {
@@ -78,7 +78,7 @@ function attempt<T>(bytes: Bytes | undefined, read: (bytes: Bytes) => T): T | un
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The members of client data, not validated yet; undefined if it cannot be parsed. */
+/** The members of client data without validation. Undefined if parsing fails. */
 export function readClientFields(text: string): Record<string, unknown> | undefined {
   const parsed = attempt(bytesOf(text), (bytes) => JSON.parse(utf8.decode(bytes)) as unknown);
   if (typeof parsed !== 'object' || parsed === null) return undefined;
@@ -89,9 +89,9 @@ function readClientData(text: string): ClientData | undefined {
   const fields = readClientFields(text);
   if (!fields || typeof fields.origin !== 'string') return undefined;
   const { type, challenge, crossOrigin, topOrigin } = fields;
-  const framed = crossOrigin === true || topOrigin !== undefined;
+  const isFramed = crossOrigin === true || topOrigin !== undefined;
   const frame = typeof topOrigin === 'string' ? topOrigin : '';
-  return { type, challenge, origin: fields.origin, framedBy: framed ? frame : undefined };
+  return { type, challenge, origin: fields.origin, framedBy: isFramed ? frame : undefined };
 }
 
 const [KTY, ALG, CURVE, X, Y, N, E] = [1, 3, -1, -2, -3, -1, -2];
@@ -110,9 +110,9 @@ function importKey(jwk: Record<string, string>, hash: Key['hash']): Key | undefi
   return { key, hash };
 }
 
-/** The key in COSE; undefined for an unsupported algorithm. Throws for other bytes. */
+/** The key in COSE. Undefined for an unsupported algorithm. Throws for other bytes. */
 function readKey(cose: Bytes): Key | undefined {
-  // The library's type has a `get` per key type, and the key type is what is read here.
+  // The type of the library has a `get` for each key type, and the key type is not known yet.
   const map = decodeCredentialPublicKey(cose) as unknown as Map<number, unknown>;
   const [kty, alg, crv] = [KTY, ALG, CURVE].map((label) => map.get(label as number));
   const part = (label: number | undefined) => {
@@ -136,12 +136,12 @@ const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).
 const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:[\x21-\x7e]{1,500}$/;
 
 /**
- * A scheme, the longest DNS name and a port: far longer ones would have too many parent domains.
+ * Length of a scheme, the longest DNS name and a port. It bounds the number of parent domains.
  */
 const MAX_ORIGIN = 'https://'.length + 253 + ':65535'.length;
 
 /**
- * The domains that a page of this origin may name as its own; undefined if it may use no passkeys.
+ * The possible relying party IDs of a page of this origin. Undefined if the page may use no passkeys.
  */
 function domainsOf(origin: string): string[] | undefined {
   const url = origin.length <= MAX_ORIGIN ? readUrl(origin) : undefined;
@@ -153,7 +153,7 @@ function domainsOf(origin: string): string[] | undefined {
   return [url.hostname, ...parents.map((each) => each.join('.'))];
 }
 
-/** The error of a registration's origin, and of the site that it names by its hash. */
+/** The error of the origin of a registration and of the hash of its site. */
 function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined {
   if (APP_ORIGIN.test(origin)) return undefined;
   const domains = domainsOf(origin);
@@ -165,7 +165,7 @@ function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined 
 }
 
 /**
- * Reason why pages or apps of this origin cannot use passkeys of the site `rpId`; undefined if they
+ * Reason why pages or apps of this origin cannot use passkeys of the site `rpId`. Undefined if they
  * can.
  */
 export const originProblem = (origin: string, rpId: string): string | undefined =>
@@ -186,7 +186,7 @@ function clientDataProblem(
 ): string | undefined {
   if (!data) return 'must be WebAuthn client data in base64url';
   if (data.type !== 'webauthn.create') return 'must be of the type webauthn.create';
-  if (data.challenge !== challenge) return 'must answer the challenge that was issued';
+  if (data.challenge !== challenge) return 'must contain the challenge that was issued';
   if (requirements && !requirements.origins.includes(data.origin))
     return 'must come from an allowed origin';
   return siteProblem(data.origin);
@@ -226,8 +226,8 @@ function readRegistered(text: string, requirements: Requirements | undefined): R
 }
 
 /**
- * Validates a device's response to `challenge`, which is compared as a string. Every invalid field
- * is named, as a member of the attestation.
+ * Validates the response of a device to `challenge`, which is compared as a string. Returns one error
+ * for each invalid member of the attestation.
  */
 export function checkAttestation(
   { credentialId, clientDataJson, attestationObject }: Attestation,
@@ -278,7 +278,7 @@ function ceremonyProblem(
 ): string | undefined {
   if (data.type !== 'webauthn.get') return 'The assertion does not have the type webauthn.get.';
   if (data.challenge !== challenge)
-    return 'The assertion answers another challenge. Request a new one.';
+    return 'The assertion contains another challenge. Request a new one.';
   if (!origins.includes(data.origin))
     return 'The assertion comes from an origin that is not allowed.';
   // A passkey may be used on the page itself, and in a frame of the site where it was registered.
@@ -290,15 +290,15 @@ function ceremonyProblem(
 
 function isSigned(passkey: Passkey, signed: Uint8Array, signature: Uint8Array): boolean {
   const storedKey = attempt(bytesOf(passkey.publicKey), readKey);
-  if (!storedKey) throw new Error('a key that was registered cannot be read');
+  if (!storedKey) throw new Error('a registered key cannot be read');
   const { key, hash } = storedKey;
   return verify(hash, signed, { key, dsaEncoding: 'der' }, signature);
 }
 
 /**
- * Verifies an assertion over `challenge`: base64url without padding, as in client data. `failed` is
- * a sentence that names the failed check; `errors` name unreadable fields. The counter may stay the
- * same only at zero.
+ * Verifies an assertion over `challenge`, in base64url without padding. `failed` is an error message
+ * for the failed check, and `errors` name unreadable fields. The counter may remain unchanged only at
+ * zero.
  */
 export function checkAssertion(
   assertion: Assertion,
@@ -321,8 +321,8 @@ export function checkAssertion(
   const origins = requirements?.origins ?? [passkey.origin];
   const problem = ceremonyProblem(client, passkey, challenge, origins);
   if (problem) return { failed: problem };
-  const isOther = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
-  if (isOther || isElsewhere(data.rpIdHash, requirements)) {
+  const isOtherSite = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
+  if (isOtherSite || isElsewhere(data.rpIdHash, requirements)) {
     return { failed: 'The assertion belongs to another relying party.' };
   }
   const flags = flagProblem(data.flags, requirements);

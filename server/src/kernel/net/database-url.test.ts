@@ -24,7 +24,7 @@ describe('readDatabaseUrl', () => {
     expect(readDatabaseUrl(url).requiresPrimary).toBe(requiresPrimary);
   });
 
-  it('leaves a URL with one host as it is', () => {
+  it('returns a URL with one host unchanged', () => {
     const url = 'postgresql://me@/db?host=%2Frun%2Fpostgresql&application_name=a%20b';
     expect(readDatabaseUrl(url).hosts).toEqual([url]);
   });

@@ -1,5 +1,5 @@
-// The text of DATABASE_URL: one host, or several of which one accepts writes. Neither the `URL` of
-// Node nor the driver reads several hosts, so each becomes a URL of its own.
+// Parser of DATABASE_URL with one host, or with several of which one accepts writes. Neither `URL` of
+// Node nor the driver supports several hosts, so each becomes a separate URL.
 import { readUrl } from './url.ts';
 
 interface DatabaseUrl {
@@ -11,31 +11,31 @@ interface DatabaseUrl {
 
 const FORM = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/s;
 
-/** The server always writes, so only these values have a meaning. */
+/** Values with a meaning for the server, which always writes. */
 const SESSION_ATTRS = ['any', 'read-write', 'primary'];
 
-/** Every mode either encrypts or does not: a mode that falls back to clear text protects nothing. */
+/** Modes that fall back to clear text are excluded, because they give no protection. */
 const SSL_MODES = ['disable', 'no-verify', 'require', 'verify-ca', 'verify-full'];
 
-/** The driver verifies in all three modes and warns about the first two. */
-const verified = (query: string) =>
+/** Replaces modes that the driver treats like `verify-full` but reports with a warning. */
+const requireVerification = (query: string) =>
   query.replace(/(^|&)sslmode=(require|verify-ca)(?=&|$)/g, '$1sslmode=verify-full');
 
 /** The hosts of a valid DATABASE_URL. */
 export function readDatabaseUrl(text: string): DatabaseUrl {
   const [, start = '', list = '', path = '', query] = FORM.exec(text) ?? [];
   if (!start) return { hosts: [text], requiresPrimary: false };
-  const names = list.split(',');
-  const attrs = new URLSearchParams(query ?? '').get('target_session_attrs');
-  const rest = `${path}${query === undefined ? '' : `?${verified(query)}`}`;
+  const hostNames = list.split(',');
+  const sessionAttrs = new URLSearchParams(query ?? '').get('target_session_attrs');
+  const suffix = `${path}${query === undefined ? '' : `?${requireVerification(query)}`}`;
   return {
-    hosts: names.map((name) => `${start}${name}${rest}`),
-    requiresPrimary: attrs === null ? names.length > 1 : attrs !== 'any',
+    hosts: hostNames.map((name) => `${start}${name}${suffix}`),
+    requiresPrimary: sessionAttrs === null ? hostNames.length > 1 : sessionAttrs !== 'any',
   };
 }
 
 const isHost = (text: string) => {
-  // A Unix socket as ?host= leaves the host empty, which the URL parser rejects.
+  // With a Unix socket in ?host= the host is empty, which the URL parser rejects.
   const withHost = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
   return readUrl(withHost) !== undefined;
 };
@@ -45,8 +45,8 @@ export function databaseUrlProblem(text: string): string | undefined {
   if (!FORM.test(text) || !readDatabaseUrl(text).hosts.every(isHost))
     return 'must look like postgresql://user:password@host:5432/database';
   const parameters = new URLSearchParams(text.split('?')[1] ?? '');
-  const attrs = parameters.get('target_session_attrs');
-  if (attrs !== null && !SESSION_ATTRS.includes(attrs))
+  const sessionAttrs = parameters.get('target_session_attrs');
+  if (sessionAttrs !== null && !SESSION_ATTRS.includes(sessionAttrs))
     return `must have one of ${SESSION_ATTRS.join(', ')} as target_session_attrs`;
   const mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode))

@@ -10,9 +10,9 @@ import {
 
 const PRODUCTION: EndpointRule = { environment: 'production', loopback: true };
 const SANDBOX: EndpointRule = { environment: 'sandbox', loopback: true };
-const CLOSED: EndpointRule = { environment: 'sandbox', loopback: false };
+const WITHOUT_LOOPBACK: EndpointRule = { environment: 'sandbox', loopback: false };
 
-/** Addresses that platforms must not make the server connect to, and why. */
+/** Addresses to which the server must not connect for a platform, with the reason. */
 const INTERNAL_ADDRESSES: readonly [string, string][] = [
   ['0.0.0.0', 'this host'],
   ['0.1.2.3', 'this network'],
@@ -70,14 +70,21 @@ const INTERNAL_ADDRESSES: readonly [string, string][] = [
   ['localhost', 'a name'],
 ];
 
-const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00::1'];
+const PUBLIC_ADDRESSES = [
+  '8.8.8.8',
+  '1.1.1.1',
+  '172.32.0.1',
+  '100.128.0.1',
+  '2606:4700::1111',
+  '2a00::1',
+];
 
 describe('isPublicAddress', () => {
   it.each(INTERNAL_ADDRESSES)('rejects %s (%s)', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  it.each(PUBLIC)('accepts %s', (address) => {
+  it.each(PUBLIC_ADDRESSES)('accepts %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
@@ -112,7 +119,7 @@ const INTERNAL_URLS = [
 
 describe('endpointProblem', () => {
   it.each(INTERNAL_ADDRESSES.slice(0, 26).map(([address]) => address))(
-    'rejects https://%s in production and, but for loopback, in the sandbox',
+    'rejects https://%s in production and, except for loopback, in the sandbox',
     (address) => {
       expect(endpointProblem(`https://${address}/hook`, PRODUCTION)).not.toBeNull();
       const loopback = address.startsWith('127.');
@@ -161,13 +168,13 @@ describe('endpointProblem', () => {
     (url) => {
       expect(endpointProblem(url, SANDBOX)).toBeNull();
       expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
-      expect(endpointProblem(url, CLOSED)).toContain('loopback address');
+      expect(endpointProblem(url, WITHOUT_LOOPBACK)).toContain('loopback address');
     },
   );
 
   it.each([...INTERNAL_URLS, 'http://localhost:4001/', 'http://127.1:9/'])(
     'rejects %s in a sandbox that may not use this machine',
-    (url) => expect(endpointProblem(url, CLOSED)).not.toBeNull(),
+    (url) => expect(endpointProblem(url, WITHOUT_LOOPBACK)).not.toBeNull(),
   );
 
   it.each([1, 22, 25, 80, 442, 444, 465, 587, 993, 1_023])(

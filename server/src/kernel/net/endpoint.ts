@@ -1,18 +1,18 @@
-// Addresses that a platform may make the server call. The rule prevents requests to the operator's
-// own network (SSRF). The rule is applied twice: to the URL when it is set and when it is called,
-// and to the addresses its name resolves to at the moment of connecting
-// (runtime/config/system-effects.ts). Only addresses known to be public pass.
+// Addresses that the server may call for a platform. The rule prevents requests to the network of the
+// operator (SSRF) and accepts only known public addresses. The rule is applied to the URL when it is
+// set and when it is called, and to the resolved addresses when connecting
+// (runtime/config/system-effects.ts).
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';
 
 /** Maximum characters of an endpoint URL. */
 const MAX_URL = 2_048;
 
-/** Looks like a public address but is the host's own service address at one cloud (Azure). */
+/** Service address of the host at one cloud (Azure), in a public range. */
 const HOST_SERVICES = new Set(['168.63.129.16']);
 
 /**
- * IPv6 addresses of the public internet are assigned from this block; everything else is special.
+ * Block of the IPv6 addresses of the public internet. All other addresses are special.
  */
 const PUBLIC_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
@@ -47,24 +47,25 @@ function publicHostProblem(hostname: string): string | null {
   const host = bareHost(hostname).toLowerCase();
   if (ipaddr.isValid(host)) return isPublicAddress(host) ? null : 'must not be a private address';
   if (isLoopbackHost(host)) return 'must not be a loopback address';
-  const last = host.slice(host.lastIndexOf('.') + 1);
-  const inner = !host.includes('.') || ['local', 'internal', 'lan', 'home', 'corp'].includes(last);
-  return inner ? 'must be a public host name' : null;
+  const topLevel = host.slice(host.lastIndexOf('.') + 1);
+  const isInternal =
+    !host.includes('.') || ['local', 'internal', 'lan', 'home', 'corp'].includes(topLevel);
+  return isInternal ? 'must be a public host name' : null;
 }
 
 /**
- * The URL's host if the server may call it only after verifying that all its addresses are public.
+ * Whether the server must verify that all addresses of the host are public before a call.
  */
 export const mustBePublic = (url: string): boolean => !isLoopbackHost(readUrl(url)?.hostname ?? '');
 
-/** Policy that depends on the platform and on the operator. */
+/** Part of the rule that depends on the platform and on the operator. */
 export interface EndpointRule {
   environment: 'sandbox' | 'production';
   /** Whether sandbox platforms may use this machine, with http or https (RAILHEAD_LOOPBACK_WEBHOOKS). */
   loopback: boolean;
 }
 
-/** The parsed URL, or the error of its form. */
+/** The parsed URL, or the error of its syntax. */
 function readEndpoint(endpoint: string): URL | string {
   if (endpoint.length > MAX_URL) return `must not be longer than ${MAX_URL} characters`;
   const url = /^https?:\/\//i.test(endpoint) && readUrl(endpoint);
@@ -75,7 +76,7 @@ function readEndpoint(endpoint: string): URL | string {
 const publicProblem = ({ protocol, hostname }: URL): string | null =>
   protocol === 'https:' ? publicHostProblem(hostname) : 'must be an https URL';
 
-/** The error of a URL that may lead to public addresses only; null if valid. */
+/** The error of a URL that must have a public address. Null if valid. */
 export function publicUrlProblem(text: string): string | null {
   const url = readEndpoint(text);
   return typeof url === 'string' ? url : publicProblem(url);
@@ -85,10 +86,9 @@ export function publicUrlProblem(text: string): string | null {
 const isProductionPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1_024;
 
 /**
- * The error of a webhook endpoint, as a predicate that follows the field's name; null if valid. A
- * production platform needs https, a public host and an unprivileged port or 443. A sandbox
- * platform may also use this machine if the operator allows it. Pure: the addresses of a name are
- * checked again when connecting.
+ * The error of a webhook endpoint, as a predicate that follows the field name. Null if valid. A
+ * production platform needs https, a public host and an unprivileged port or 443. A sandbox platform may
+ * also use this machine if the operator allows it. Resolved addresses are checked when connecting.
  */
 export function endpointProblem(
   endpoint: string,

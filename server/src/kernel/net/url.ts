@@ -1,7 +1,7 @@
 // Parses a URL. `URL.canParse` is not used: once Node 20 has compiled it, it rejects text with a
 // non-ASCII letter, so the result would change while the server runs.
 
-/** The URL, or undefined for any other text. */
+/** The URL. Undefined for any other text. */
 export function readUrl(text: string): URL | undefined {
   try {
     return new URL(text);

@@ -16,7 +16,7 @@ export const verificationPage = ({ db }: Pick<Runtime, 'db'>): HostedApp => ({
   withoutScript:
     'This page needs JavaScript. Enable it in the settings of the browser, or open the link in ' +
     'another one.',
-  ended: { ...LINK_EXPIRED, status: 410 },
+  invalidLinkPage: { ...LINK_EXPIRED, status: 410 },
   async brandOf(secret) {
     const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
     const platform = link && (await readPlatform(db, link.platform_id));

@@ -1,7 +1,7 @@
 // Enrollment of factors. A pending enrollment is stored encrypted until it is confirmed, for ten minutes and
 // a limited number of failed attempts, which are counted in the row. Of two concurrent confirmations one
 // succeeds.
-import { generateSecret, inBase32, stepOf, totpUri } from '../../../../kernel/crypto/totp.ts';
+import { generateSecret, stepOf, toBase32, totpUri } from '../../../../kernel/crypto/totp.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -75,7 +75,7 @@ async function startTotp(ctx: Ctx, party: ScaParty) {
   const secret = generateSecret(ctx.effects);
   await stageEnrollment(ctx, party, 'TOTP', { secret } satisfies TotpFacts);
   const uri = totpUri(secret, { issuer: party.platform.name, account: accountOf(party) });
-  const enrollment = { secret, secretBase32Encoded: inBase32(secret), totpUri: uri };
+  const enrollment = { secret, secretBase32Encoded: toBase32(secret), totpUri: uri };
   return { status: 200, body: { type: 'TOTP', ...enrollment } } as const;
 }
 

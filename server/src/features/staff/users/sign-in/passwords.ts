@@ -2,7 +2,7 @@
 // address and for each IP address. The limit also applies to addresses without a user, so that it does not
 // reveal which users exist.
 import type { Operator } from '../../../../kernel/caller.ts';
-import { generateSecret, inBase32, stepOf, totpUri } from '../../../../kernel/crypto/totp.ts';
+import { generateSecret, stepOf, toBase32, totpUri } from '../../../../kernel/crypto/totp.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
@@ -84,7 +84,7 @@ export function totpEnrollment(runtime: Runtime, owner: string, account: string)
   const { state } = issueChallenge(runtime, 'totp', owner, { secret });
   return {
     state,
-    secret: inBase32(secret),
+    secret: toBase32(secret),
     uri: totpUri(secret, { issuer: 'Railhead', account }),
   };
 }
