@@ -1,4 +1,4 @@
-// Effects of transfers on balances, compared with applying them one by one.
+// Effects of transfers on balances, compared with one transfer after the other.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transfer } from '../../test/kit/app/sample-tables.ts';
@@ -52,8 +52,8 @@ describe('effectsOf', () => {
     const post = { ...hold(7n), phase: 'post' } as const;
     expect(effectsOf([post])?.[0]).toMatchObject({ net: -7n, hold: -7n, low: 0n });
     expect(effectsOf([post])?.[1]).toMatchObject({ id: 'b', net: 7n });
-    const release = { ...hold(7n), phase: 'void' } as const;
-    expect(effectsOf([release])).toEqual([
+    const voided = { ...hold(7n), phase: 'void' } as const;
+    expect(effectsOf([voided])).toEqual([
       { id: 'a', currency: 'USD', net: 0n, hold: -7n, low: 0n, guarded: false },
     ]);
   });
@@ -64,7 +64,7 @@ describe('effectsOf', () => {
     );
   });
 
-  it('accepts a batch exactly if every transfer passes one after the other', () => {
+  it('accepts a batch exactly if each transfer is valid after the previous ones', () => {
     const id = fc.constantFrom('a', 'b', 'c');
     const anyTransfer = fc
       .record({ from: id, to: id, amount: fc.bigInt({ min: 1n, max: 40n }), pending: fc.boolean() })
@@ -74,18 +74,18 @@ describe('effectsOf', () => {
       );
     fc.assert(
       fc.property(fc.array(anyTransfer, { maxLength: 12 }), (transfers) => {
-        const start = { a: account(60n), b: account(20n, -10n), c: account(0n, null) };
-        const books = booksOf(start);
-        const serial = transfers.every((each) => !validate(books, each));
+        const initialAccounts = { a: account(60n), b: account(20n, -10n), c: account(0n, null) };
+        const books = booksOf(initialAccounts);
+        const isSerialValid = transfers.every((each) => !validate(books, each));
         const effects = effectsOf(transfers) ?? [];
-        const passes = effects.every((effect) => {
-          const { balance, floor } = start[effect.id as 'a'];
+        const isBatchValid = effects.every((effect) => {
+          const { balance, floor } = initialAccounts[effect.id as 'a'];
           return floor === null || balance + effect.low >= floor;
         });
-        expect(passes).toBe(serial);
-        if (!serial) return;
+        expect(isBatchValid).toBe(isSerialValid);
+        if (!isSerialValid) return;
         for (const { id: name, net, hold: held } of effects) {
-          const previous = start[name as 'a'];
+          const previous = initialAccounts[name as 'a'];
           expect(books.accounts.get(name)).toMatchObject({ balance: previous.balance + net, held });
         }
       }),
@@ -94,7 +94,7 @@ describe('effectsOf', () => {
 });
 
 describe('applyPostings', () => {
-  it('rejects what would go below the floor, and then changes nothing', () => {
+  it('rejects a change set with a transfer below the floor, without a change', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const rejection = validate(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
     expect(rejection).toEqual({ reason: 'insufficient-funds', account: 'a' });
@@ -102,7 +102,7 @@ describe('applyPostings', () => {
     expect(books.transfers.size).toBe(0);
   });
 
-  it('counts held funds as not available', () => {
+  it('excludes held funds from the available balance', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     expect(validate(books, hold(6n))).toBe(undefined);
     expect(validate(books, transfer('a', 'b', 5n))).toEqual({
@@ -177,17 +177,17 @@ describe('freezes', () => {
     booksOf({ a: { ...account(10n), frozen }, b: account(5n) }) satisfies Books;
 
   it.each([
-    ['out', transfer('a', 'b', 1n)],
-    ['in', transfer('b', 'a', 1n)],
-    ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
-    ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
+    ['a debit', transfer('a', 'b', 1n)],
+    ['a credit', transfer('b', 'a', 1n)],
+    ['a hold on the account', transfer('a', 'b', 1n, { phase: 'pending' })],
+    ['a hold in favor of the account', transfer('b', 'a', 1n, { phase: 'pending' })],
   ])('reject new transfers: %s', (_, input) => {
     expect(validate(booksWithFrozen(true), input)).toEqual({ reason: 'frozen', account: 'a' });
     expect(validate(booksWithFrozen(false), input)).toBe(undefined);
     expect(validate(booksWithFrozen(true), { ...input, force: true })).toBe(undefined);
   });
 
-  it('allow existing holds to end', () => {
+  it('allow existing holds to be posted and voided', () => {
     const books = booksWithFrozen(false);
     validate(books, hold(3n));
     validate(books, { ...hold(2n), step: 'other' });
@@ -199,48 +199,48 @@ describe('freezes', () => {
 
   it('apply after the transfers of their own change set', () => {
     const books = booksWithFrozen(false);
-    const last = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
-    expect(applyPostings(last, empty, books)).toBe(undefined);
+    const postings = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
+    expect(applyPostings(postings, empty, books)).toBe(undefined);
     expect(validate(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
     expect(applyPostings(freeze('a', false), empty, books)).toBe(undefined);
     expect(validate(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
-  it('are rejected for an account that must be empty and is not', () => {
+  it('are rejected for an account with funds that must be empty', () => {
     const books = booksWithFrozen(false);
-    const full = { reason: 'not-empty', account: 'a' };
-    expect(applyPostings(freeze('a', true, true), empty, books)).toEqual(full);
+    const notEmpty = { reason: 'not-empty', account: 'a' };
+    expect(applyPostings(freeze('a', true, true), empty, books)).toEqual(notEmpty);
     expect(validate(books, transfer('a', 'b', 1n))).toBe(undefined);
-    const free = booksOf({ a: account(0n) });
-    free.accounts.set('a', { ...account(1n), held: 1n });
-    expect(applyPostings(freeze('a', true, true), empty, free)).toEqual(full);
-    const missing = { reason: 'constraint', constraint: 'ledger_account' };
-    expect(applyPostings(freeze('unknown', true), empty, books)).toEqual(missing);
+    const booksWithHold = booksOf({ a: account(0n) });
+    booksWithHold.accounts.set('a', { ...account(1n), held: 1n });
+    expect(applyPostings(freeze('a', true, true), empty, booksWithHold)).toEqual(notEmpty);
+    const unknownAccount = { reason: 'constraint', constraint: 'ledger_account' };
+    expect(applyPostings(freeze('unknown', true), empty, books)).toEqual(unknownAccount);
   });
 
-  it('sum up accounts that must not be frozen, and final amounts of those that had to be empty', () => {
+  it('include accounts that must not be frozen, and final amounts of emptied accounts', () => {
     const sum = sumOf([
       postingsOf(forcedTransfer('a', 'b', 4n), transfer('b', 'c', 1n)),
       freeze('a', true, true),
       postingsOf(forcedTransfer('b', 'a', 3n)),
     ]);
-    const guarded = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
-    expect(guarded).toEqual(['b', 'c']);
+    const unfrozenIds = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
+    expect(unfrozenIds).toEqual(['b', 'c']);
     expect(sum?.freezes).toEqual([{ id: 'a', frozen: true, balance: 3n, held: 0n }]);
   });
 
-  it('cannot be summed up if the batch itself froze the account, and can once it is unfrozen', () => {
-    const pay = postingsOf(transfer('b', 'a', 1n));
+  it('have no sum with a later transfer of the frozen account, unless it is unfrozen before', () => {
+    const payment = postingsOf(transfer('b', 'a', 1n));
     const pendingTransfer = postingsOf(transfer('b', 'a', 1n, { phase: 'pending' }));
-    for (const postings of [pay, pendingTransfer]) {
+    for (const postings of [payment, pendingTransfer]) {
       expect(sumOf([freeze('a', true), postings])).toBe(undefined);
       expect(sumOf([postings, freeze('a', true)])).toBeDefined();
     }
-    const sum = sumOf([freeze('a', true), freeze('a', false), pay]);
+    const sum = sumOf([freeze('a', true), freeze('a', false), payment]);
     expect(sum?.effects.find((each) => each.id === 'a')).toMatchObject({ guarded: false });
   });
 
-  it('lists the credit side of holds, once for each account', () => {
+  it('list the credit account of holds once', () => {
     const pendingTransfer = (currency: string) =>
       transfer('b', 'a', 1n, { phase: 'pending', currency });
     expect(
@@ -249,7 +249,7 @@ describe('freezes', () => {
         postingsOf({ ...pendingTransfer('USD'), force: true }),
       ])?.named,
     ).toEqual([{ id: 'a', currency: 'USD', guarded: true }]);
-    const other = { ...pendingTransfer('EUR'), debit: 'c' };
-    expect(sumOf([postingsOf(pendingTransfer('USD')), postingsOf(other)])).toBe(undefined);
+    const otherHold = { ...pendingTransfer('EUR'), debit: 'c' };
+    expect(sumOf([postingsOf(pendingTransfer('USD')), postingsOf(otherHold)])).toBe(undefined);
   });
 });

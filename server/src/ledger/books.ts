@@ -1,6 +1,6 @@
-// Effects of transfers on ledger accounts, as plain arithmetic (the phases are described in
-// transfer.ts). The committer sums up a batch with it, and applies change sets one by one with it
-// after a batch was rejected. No IO.
+// Effects of transfers on ledger accounts, as arithmetic without I/O (transfer.ts describes the phases).
+// The committer sums up a batch with these functions. After the rejection of a batch it validates and
+// applies the change sets one by one.
 import { type CurrencyCode, sameCurrency } from '../kernel/money.ts';
 import {
   type FreezeRow,
@@ -12,7 +12,7 @@ import {
   type TransferRow,
 } from './transfer.ts';
 
-/** The part of a change set that posts to the ledger. */
+/** The postings of a change set. */
 export interface Postings {
   transfers: readonly TransferRow[];
   freezes: readonly FreezeRow[];
@@ -22,17 +22,17 @@ export interface Postings {
 interface Effect {
   id: string;
   currency: CurrencyCode;
-  /** Change of balance. */
+  /** Change of `balance`. */
   net: bigint;
-  /** Change of held. */
+  /** Change of `held`. */
   hold: bigint;
   /** Lowest intermediate change of the available balance (balance - held); zero or below. */
   low: bigint;
-  /** It must not be frozen before the batch. */
+  /** Whether the account must not be frozen before the batch. */
   guarded: boolean;
 }
 
-/** An account that a pending transfer names as its credit side: nothing is posted to it yet. */
+/** The credit account of a pending transfer, to which nothing is posted yet. */
 interface NamedAccount {
   id: string;
   currency: CurrencyCode;
@@ -40,7 +40,7 @@ interface NamedAccount {
 }
 
 /**
- * Whether a batch leaves an account frozen, and its required balance and held then; null for any
+ * Whether an account is frozen after a batch, and its required `balance` and `held` then. Null for any
  * amount.
  */
 interface Freeze {
@@ -57,17 +57,20 @@ interface Sum {
   freezes: Freeze[];
 }
 
-const violated = (constraint: string): LedgerRejection => ({ reason: 'constraint', constraint });
+const constraintViolation = (constraint: string): LedgerRejection => ({
+  reason: 'constraint',
+  constraint,
+});
 
-const NO_ACCOUNT = violated('ledger_account');
-const OTHER_CURRENCY = violated('ledger_currency');
-const NOT_PENDING = violated('ledger_pending');
-const DUPLICATE_STEP = violated('ledger_transfers_pkey');
-const BAD_AMOUNT = violated('ledger_transfers_amount_check');
-const SAME_ACCOUNT = violated('ledger_transfers_check');
-const BAD_STEP = violated('ledger_step');
+const NO_ACCOUNT = constraintViolation('ledger_account');
+const OTHER_CURRENCY = constraintViolation('ledger_currency');
+const NOT_PENDING = constraintViolation('ledger_pending');
+const DUPLICATE_STEP = constraintViolation('ledger_transfers_pkey');
+const BAD_AMOUNT = constraintViolation('ledger_transfers_amount_check');
+const SAME_ACCOUNT = constraintViolation('ledger_transfers_check');
+const BAD_STEP = constraintViolation('ledger_step');
 
-/** The error of a change set's transfers by themselves, before any account is read. */
+/** Validates the transfers of a change set without the state of accounts. Returns the rejection. */
 export function validateTransfers(transfers: readonly TransferRow[]): LedgerRejection | undefined {
   for (const transfer of transfers) {
     if (transfer.amount <= 0n) return BAD_AMOUNT;
@@ -89,8 +92,8 @@ interface BatchSum {
   effects: Map<string, Effect>;
   named: Map<string, NamedAccount>;
   /**
-   * The last freeze of each account, and the effect of the batch up to the point where it had to be
-   * empty.
+   * The last freeze of each account, and the effect of the batch up to the point at which the account
+   * had to be empty.
    */
   freezes: Map<string, { frozen: boolean; empty: { net: bigint; hold: bigint } | null }>;
 }
@@ -117,15 +120,18 @@ function namedAccount(
   return reference;
 }
 
-/** False if the batch itself has frozen the account. */
-function guard({ freezes }: BatchSum, account: { id: string; guarded: boolean }): boolean {
+/** Requires an unfrozen account. False if the batch itself has frozen the account. */
+function requireUnfrozen(
+  { freezes }: BatchSum,
+  account: { id: string; guarded: boolean },
+): boolean {
   const freeze = freezes.get(account.id);
   if (!freeze) account.guarded = true;
   return !freeze?.frozen;
 }
 
-/** Adds one transfer; false if an account occurs in a second currency, or is frozen. */
-function add(sum: BatchSum, transfer: TransferRow): boolean {
+/** Adds one transfer. False if an account occurs in a second currency, or is frozen. */
+function addTransfer(sum: BatchSum, transfer: TransferRow): boolean {
   const { phase, currency, amount } = transfer;
   const debit = effectOn(sum.effects, transfer.debit, currency);
   if (phase === 'pending') debit.hold += amount;
@@ -135,18 +141,18 @@ function add(sum: BatchSum, transfer: TransferRow): boolean {
   if (available < debit.low) debit.low = available;
   if (!sameCurrency(debit.currency, currency)) return false;
   const guarded = needsUnfrozen(transfer);
-  if (guarded && !guard(sum, debit)) return false;
+  if (guarded && !requireUnfrozen(sum, debit)) return false;
   if (phase === 'void') return true;
   if (phase === 'pending') {
     const credit = namedAccount(sum.named, transfer.credit, currency);
-    return sameCurrency(credit.currency, currency) && (!guarded || guard(sum, credit));
+    return sameCurrency(credit.currency, currency) && (!guarded || requireUnfrozen(sum, credit));
   }
   const credit = effectOn(sum.effects, transfer.credit, currency);
   credit.net += amount;
-  return sameCurrency(credit.currency, currency) && (!guarded || guard(sum, credit));
+  return sameCurrency(credit.currency, currency) && (!guarded || requireUnfrozen(sum, credit));
 }
 
-/** Adds one freeze; false if the account would have to be empty at two different amounts. */
+/** Adds one freeze. False if the account would have to be empty at two different amounts. */
 function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: FreezeRow): boolean {
   const previousEmpty = freezes.get(account)?.empty ?? null;
   if (!empty) {
@@ -160,7 +166,7 @@ function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: F
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
-/** The final amounts of an account that was empty at some point: all that was posted afterwards. */
+/** The required final amounts of accounts that had to be empty: the amounts posted afterwards. */
 function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
   return [...freezes].map(([id, { frozen, empty }]) => {
     const { net, hold } = effects.get(id) ?? { net: 0n, hold: 0n };
@@ -174,14 +180,14 @@ function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
 }
 
 /**
- * The effect of change sets on ledger accounts, one after the other, sorted by account. Undefined
- * if they conflict regardless of the state of the ledger (an account in two currencies, or used
- * after it was frozen): then each has to be validated separately.
+ * The effect of consecutive change sets on ledger accounts, sorted by account. Undefined for a conflict
+ * that does not depend on the state of the ledger (an account in two currencies, or used after it was
+ * frozen). Each change set must then be validated separately.
  */
 export function sumOf(sets: readonly Postings[]): Sum | undefined {
   const sum: BatchSum = { effects: new Map(), named: new Map(), freezes: new Map() };
   for (const { transfers, freezes } of sets) {
-    for (const transfer of transfers) if (!add(sum, transfer)) return undefined;
+    for (const transfer of transfers) if (!addTransfer(sum, transfer)) return undefined;
     for (const freeze of freezes) if (!addFreeze(sum, freeze)) return undefined;
   }
   return {
@@ -195,9 +201,8 @@ export function sumOf(sets: readonly Postings[]): Sum | undefined {
  * The floor of an account: no transfer and no hold may leave `balance - held` below it. Zero for a
  * balance of a customer or a platform, which therefore cannot be overdrawn. Negative for a count
  * with a limit: the floor of a velocity limit is the negated limit. Null, which means no floor, for
- * system accounts and for counts without a limit. A void is never rejected by it, because it only
- * raises the available balance. A floor is never set above the available balance, so it is always
- * satisfied.
+ * system accounts and for counts without a limit. A void is never rejected, because it only raises the
+ * available balance. A floor is never set above the available balance, so it is always satisfied.
  */
 type Floor = bigint | null;
 
@@ -210,13 +215,13 @@ export interface Account {
   readonly frozen: boolean;
 }
 
-/** A transfer that is stored or accepted. */
+/** A stored or accepted transfer. */
 export type StoredTransfer = Pick<
   TransferRow,
   'phase' | 'debit' | 'credit' | 'currency' | 'amount'
 >;
 
-/** Accounts by id and transfers by `transferKey`: the database state plus what was accepted. */
+/** Accounts by ID and transfers by `transferKey`: stored rows and accepted change sets. */
 export interface Books {
   accounts: Map<string, Account>;
   transfers: Map<string, StoredTransfer>;
@@ -245,8 +250,8 @@ function accountAfter(account: Account, { phase, amount }: TransferRow): Account
 const belowFloor = ({ floor, balance, held }: Account) => floor !== null && balance - held < floor;
 
 /**
- * Applies the transfers of one change set to the books, in order, or returns the rejection. After a
- * rejection `draft` is invalid; `books` is only read.
+ * Applies the transfers of one change set to `draft` in order, or returns the rejection. `draft` is
+ * invalid after a rejection. `books` is not changed.
  */
 function applyTransfers(
   transfers: readonly TransferRow[],
@@ -261,21 +266,21 @@ function applyTransfers(
     if (transferOf(key)) return DUPLICATE_STEP;
     const pending = resolves(transfer) ? transferOf(transferKey(transaction_id, step)) : undefined;
     if (resolves(transfer) && !matches(pending, transfer)) return NOT_PENDING;
-    const from = accountOf(debit);
-    const to = accountOf(credit);
-    if (!from || !to) return NO_ACCOUNT;
-    if (!sameCurrency(from.currency, currency)) return OTHER_CURRENCY;
-    if (!sameCurrency(to.currency, currency)) return OTHER_CURRENCY;
+    const debitAccount = accountOf(debit);
+    const creditAccount = accountOf(credit);
+    if (!debitAccount || !creditAccount) return NO_ACCOUNT;
+    if (!sameCurrency(debitAccount.currency, currency)) return OTHER_CURRENCY;
+    if (!sameCurrency(creditAccount.currency, currency)) return OTHER_CURRENCY;
     if (needsUnfrozen(transfer)) {
-      if (from.frozen) return { reason: 'frozen', account: debit };
-      if (to.frozen) return { reason: 'frozen', account: credit };
+      if (debitAccount.frozen) return { reason: 'frozen', account: debit };
+      if (creditAccount.frozen) return { reason: 'frozen', account: credit };
     }
-    const after = accountAfter(from, transfer);
-    if (phase !== 'void' && belowFloor(after))
+    const debitAccountAfter = accountAfter(debitAccount, transfer);
+    if (phase !== 'void' && belowFloor(debitAccountAfter))
       return { reason: 'insufficient-funds', account: debit };
-    draft.accounts.set(debit, after);
+    draft.accounts.set(debit, debitAccountAfter);
     if (phase === 'posted' || phase === 'post') {
-      draft.accounts.set(credit, { ...to, balance: to.balance + amount });
+      draft.accounts.set(credit, { ...creditAccount, balance: creditAccount.balance + amount });
     }
     draft.transfers.set(key, transfer);
   }
@@ -289,17 +294,17 @@ function applyFreezes(
   draft: Books,
 ): LedgerRejection | undefined {
   for (const { account, frozen, empty } of freezes) {
-    const current = draft.accounts.get(account) ?? books.accounts.get(account);
-    if (!current) return NO_ACCOUNT;
-    if (empty && (current.balance !== 0n || current.held !== 0n))
+    const currentAccount = draft.accounts.get(account) ?? books.accounts.get(account);
+    if (!currentAccount) return NO_ACCOUNT;
+    if (empty && (currentAccount.balance !== 0n || currentAccount.held !== 0n))
       return { reason: 'not-empty', account };
-    draft.accounts.set(account, { ...current, frozen });
+    draft.accounts.set(account, { ...currentAccount, frozen });
   }
   return undefined;
 }
 
 /**
- * Validates the postings of one change set, with the accounts it opens, and applies them if they
+ * Validates the postings of one change set with the accounts that it opens, and applies them if they
  * are valid.
  */
 export function applyPostings(

@@ -16,7 +16,7 @@ import {
 
 describe('systemAccounts', () => {
   const accounts = systemAccounts(['USD', 'EUR']);
-  /** Those of providers are opened with their first statement. */
+  /** Without accounts of providers, which are opened with the first statement. */
   const purposes = (Object.keys(SYSTEM_ACCOUNTS) as SystemAccount[]).filter(
     (purpose) => purpose !== 'provider',
   );
@@ -26,7 +26,7 @@ describe('systemAccounts', () => {
     expect(new Set(accounts.map((each) => each.id)).size).toBe(accounts.length);
   });
 
-  it('finds each by the name that postings use, in its own currency', () => {
+  it('has the ID and currency that postings use', () => {
     for (const environment of ['sandbox', 'production'] as const) {
       for (const purpose of purposes) {
         for (const currency of ['USD', 'EUR']) {
@@ -43,7 +43,7 @@ describe('systemAccounts', () => {
 describe('account id', () => {
   const limit = velocityLimitOf;
 
-  // Stored in the ledger, so none may change.
+  // The IDs are stored in the ledger and must not change.
   it.each([
     [systemAccount('sandbox', 'rail_in_transit', 'USD'), 'system:sandbox:rail_in_transit:USD'],
     [providerAccount('production', 'EUR', 'acme-bank'), 'system:production:provider:EUR:acme-bank'],
@@ -55,7 +55,7 @@ describe('account id', () => {
     [velocityLimitAccount(limit.starts('C', '2026-01-05T09')), 'velocity:C:hour:2026-01-05T09'],
     [velocityLimitAccount(limit.spending('A', 'USD', '2026-01')), 'velocity:A:USD:2026-01'],
     [velocityLimitAccount(limit.payments('A', '2026-01-05')), 'velocity:A:count:2026-01-05'],
-    [velocityLimitAccount(limit.liveCards('P')), 'velocity:cards:P'],
+    [velocityLimitAccount(limit.openCards('P')), 'velocity:cards:P'],
     [velocityCounterAccount('production', 'USD'), 'velocity:production:USD'],
     [issuedTokensAccount('S'), 'stablecoin:S:issued'],
     [circulatingTokensAccount('S'), 'stablecoin:S:circulating'],

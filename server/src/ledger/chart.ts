@@ -1,6 +1,6 @@
-// The chart of accounts as data. A customer's or platform's balance is an account with the id of
-// its internal account; this file defines the ids of all other accounts. All other funds are on
-// system accounts, one per environment, purpose and currency. System accounts may be negative:
+// The chart of accounts as data. The balance of a customer or platform is an account with the ID of
+// its internal account. This file defines the IDs of all other accounts. All other funds are on system
+// accounts, one per environment, purpose and currency. System accounts may be negative:
 // external obligations are balanced against internal funds, so the sum over all accounts of a
 // currency is always zero. Velocity limits and stablecoin tokens are counted in their own units,
 // which have a period in their name and are excluded from totals of money.
@@ -11,7 +11,7 @@ export const SYSTEM_ACCOUNTS = {
   rail_in_transit: 'Rail in transit',
   /** Counterpart of all external settlements. */
   external_settlement: 'External settlement',
-  /** Position per currency; both legs of a conversion are posted here, rounding included. */
+  /** Position per currency, with both legs of each conversion and rounding differences. */
   fx_position: 'FX position',
   /** Service fees earned. */
   fees: 'Service fees',
@@ -50,7 +50,7 @@ export const providerAccount = (environment: Mode, currency: string, providerId:
 /** All ids of system accounts are between these two strings. */
 export const SYSTEM_ACCOUNT_IDS = { after: 'system:', before: 'system;' };
 
-/** Environment and purpose of a system account; undefined for any other account. */
+/** Environment and purpose of a system account. Undefined for any other account. */
 export function partsOfSystemAccount(
   id: string,
 ): { environment: Mode; purpose: SystemAccount } | undefined {
@@ -76,9 +76,9 @@ export function systemAccounts(currencies: readonly string[]): { id: string; cur
   );
 }
 
-/** Kinds of velocity limits, which name their accounts. Days, hours and months are in UTC. */
+/** Subjects of velocity limits, from which account IDs are derived. Periods are in UTC. */
 export const velocityLimitOf = {
-  /** Amount sent by a platform in a day; `scope` is a currency, or the two of a payment. */
+  /** Amount sent by a platform in a day. `scope` is a currency, or both currencies of a payment. */
   sending: (platformId: string, scope: string, day: string) => `${platformId}:${scope}:${day}`,
   /** Number of payments started by a customer in an hour. */
   starts: (customerId: string, hour: string) => `${customerId}:hour:${hour}`,
@@ -88,7 +88,7 @@ export const velocityLimitOf = {
   /** Number of payments made by an agent in a day. */
   payments: (agentId: string, day: string) => `${agentId}:count:${day}`,
   /** Number of open cards of a platform or a cardholder. */
-  liveCards: (holderId: string) => `cards:${holderId}`,
+  openCards: (holderId: string) => `cards:${holderId}`,
 } as const;
 
 /** Id of the account of a velocity limit: the used part is a negative balance. */
@@ -98,15 +98,15 @@ export const velocityLimitAccount = (subject: string): string => `velocity:${sub
 export const velocityCounterAccount = (environment: Mode, unit: string): string =>
   `velocity:${environment}:${unit}`;
 
-/** Currency prefix of velocity limit accounts; the counted unit follows. */
+/** Currency prefix of velocity limit accounts, before the counted unit. */
 export const VELOCITY_UNIT = 'velocity.';
 
-/** Id of the account of all issued units of a stablecoin; its balance is negative. */
+/** ID of the account of all issued units of a stablecoin. Its balance is negative. */
 export const issuedTokensAccount = (coinId: string): string => `stablecoin:${coinId}:issued`;
 
 /** Id of the account of the circulating units of a stablecoin. */
 export const circulatingTokensAccount = (coinId: string): string =>
   `stablecoin:${coinId}:circulating`;
 
-/** Currency prefix of the two accounts of a stablecoin; its id follows. */
+/** Currency prefix of the two accounts of a stablecoin, before its ID. */
 export const TOKEN_UNIT = 'stablecoin.';

@@ -14,7 +14,7 @@ import type { Money } from '../kernel/money.ts';
  *   post      held - amount, balance - amount   balance + amount
  *   void      held - amount
  *
- * `post` and `void` end a pending transfer of the same amount, once.
+ * `post` and `void` resolve a pending transfer of the same amount, once.
  */
 export type Phase = 'posted' | 'pending' | 'post' | 'void';
 
@@ -28,28 +28,28 @@ export const PHASE_OF = {
 export type TransferVerb = keyof typeof PHASE_OF;
 
 export interface TransferRow extends Money {
-  /** Its transaction; with `step` its identity, so a step cannot be posted twice. */
+  /** Transaction of the transfer. With `step` it is the key, so a step cannot be posted twice. */
   transaction_id: string;
   step: string;
   /**
-   * `post` and `void` name the step of the pending transfer, and are stored under it with a `!`.
+   * A `post` or `void` has the step of its pending transfer, and is stored with the suffix `!`.
    */
   phase: Phase;
   debit: string;
   credit: string;
   created_at: Time;
-  /** Applies to frozen accounts too: a refund, a debt. `post` and `void` always do. */
+  /** Also applies to frozen accounts, for example for a refund or a debt, like every `post` and `void`. */
   force?: boolean;
 }
 
 /**
  * Freezes or unfreezes a ledger account, after all transfers of its change set. A frozen account
- * accepts no new transfer, neither debit nor credit; pending ones can still be posted or voided.
+ * accepts no new debit or credit. Pending transfers can still be posted or voided.
  */
 export interface FreezeRow {
   account: string;
   frozen: boolean;
-  /** Rejected unless balance and held are zero at that point. */
+  /** Whether `balance` and `held` must be zero at this point. */
   empty: boolean;
 }
 
@@ -59,21 +59,21 @@ export type LedgerRejection =
   | { reason: 'insufficient-funds'; account: string }
   /** The debited or credited account is frozen. */
   | { reason: 'frozen'; account: string }
-  /** An account that had to be empty is not. */
+  /** An account that must be empty is not. */
   | { reason: 'not-empty'; account: string }
   /** A unique key or another constraint of a table. */
   | { reason: 'constraint'; constraint: string };
 
-/** Suffix of the stored step of a `post` or `void`; the pending step is the same without it. */
+/** Suffix of the stored step of a `post` or `void`, after the step of the pending transfer. */
 export const RESOLVED = '!';
 
 export const resolves = ({ phase }: Pick<TransferRow, 'phase'>): boolean =>
   phase === 'post' || phase === 'void';
 
-/** Stored step of a transfer: the primary key lets a pending one end only once. */
+/** Stored step of a transfer. By the primary key, a pending transfer is resolved only once. */
 export const storedStep = (transfer: TransferRow): string =>
   resolves(transfer) ? transfer.step + RESOLVED : transfer.step;
 
-/** Whether its accounts must not be frozen. */
+/** Whether the accounts of a transfer must not be frozen. */
 export const needsUnfrozen = ({ phase, force }: TransferRow): boolean =>
   !force && (phase === 'posted' || phase === 'pending');

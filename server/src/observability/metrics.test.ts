@@ -1,6 +1,5 @@
-// The metrics of a server: docs/metrics.md lists exactly those of /metrics, payments are counted by
-// state, the verification of the ledger has a result and an age, and a database that does not respond
-// hides only what is read from it.
+// The metrics of a server: the list in docs/metrics.md, payments by state, the result and age of the
+// ledger verification, and absent values while the database does not respond.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +21,7 @@ const app = testApp();
 
 const scrape = async (server = app.app.server) => (await server.inject('/metrics')).payload;
 
-/** The value of a sample; undefined if there is none. `series` has its labels. */
+/** The value of a sample with the labels of `series`. Undefined if there is none. */
 async function sampleOf(series: string): Promise<number | undefined> {
   const line = (await scrape()).split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -46,7 +45,7 @@ function labelsIn(text: string, name: string): Set<string> {
   return new Set(names.filter((each) => !ADDED_LABELS.has(each)));
 }
 
-const shownFamilies = (text: string) =>
+const exposedFamilies = (text: string) =>
   [...text.matchAll(/^# HELP (railhead_\w+) (.*)\n# TYPE \w+ (\w+)$/gm)].map(
     ([, name = '', meaning = '', type = '']) => ({ name, type, meaning }),
   );
@@ -70,29 +69,33 @@ describe('docs/metrics.md', () => {
   it('lists the metrics of /metrics, with their types, meanings and labels', async () => {
     await payOut();
     const text = await scrape();
-    const documented = documentedFamilies();
-    const byName = (one: { name: string }, other: { name: string }) =>
-      one.name < other.name ? -1 : 1;
-    const listed = documented.map(({ name, type, meaning }) => ({ name, type, meaning }));
-    expect(listed.sort(byName)).toEqual(shownFamilies(text).sort(byName));
-    const undocumented = documented.flatMap(({ name, labels }) =>
+    const documentedMetrics = documentedFamilies();
+    const byName = (first: { name: string }, second: { name: string }) =>
+      first.name < second.name ? -1 : 1;
+    const listedMetrics = documentedMetrics.map(({ name, type, meaning }) => ({
+      name,
+      type,
+      meaning,
+    }));
+    expect(listedMetrics.sort(byName)).toEqual(exposedFamilies(text).sort(byName));
+    const undocumentedLabels = documentedMetrics.flatMap(({ name, labels }) =>
       [...labelsIn(text, name)]
         .filter((label) => !labels.includes(`\`${label}\``))
         .map((label) => `${name}: ${label}`),
     );
-    expect(undocumented).toEqual([]);
+    expect(undocumentedLabels).toEqual([]);
   });
 });
 
 describe('railhead_payments_total', () => {
-  it('counts each state that a payment reaches once', async () => {
+  it('counts each state of a payment once', async () => {
     const count = async (type: string, state: string) =>
       (await sampleOf(`railhead_payments_total{type="${type}",state="${state}"}`)) ?? 0;
-    const before = await count('OUTGOING', 'COMPLETED');
-    const started = await count('OUTGOING', 'PROCESSING');
+    const completedBefore = await count('OUTGOING', 'COMPLETED');
+    const processingBefore = await count('OUTGOING', 'PROCESSING');
     await payOut();
-    expect(await count('OUTGOING', 'PROCESSING')).toBe(started + 1);
-    expect(await count('OUTGOING', 'COMPLETED')).toBe(before + 1);
+    expect(await count('OUTGOING', 'PROCESSING')).toBe(processingBefore + 1);
+    expect(await count('OUTGOING', 'COMPLETED')).toBe(completedBefore + 1);
   });
 });
 
@@ -117,7 +120,7 @@ describe('railhead_ready', () => {
 
 describe('verification of the ledger', () => {
   const server = testAppForEach();
-  const hour = 3_600_000;
+  const HOUR_MS = 3_600_000;
 
   async function ledgerMetrics() {
     const text = await scrape(server.app.server);
@@ -126,59 +129,60 @@ describe('verification of the ledger', () => {
     return { balanced, age };
   }
 
-  it('has no metric before the first one', async () => {
+  it('has no metric before the first run', async () => {
     expect(await ledgerMetrics()).toEqual({ balanced: undefined, age: undefined });
   });
 
-  it('is recorded if an operator runs it', async () => {
+  it('is recorded after a run by an operator', async () => {
     await verifyLedger(server.runtime);
-    server.effects.set(server.effects.now() + hour);
+    server.effects.set(server.effects.now() + HOUR_MS);
     expect(await ledgerMetrics()).toEqual({ balanced: '1', age: '3600' });
   });
 
-  it('runs in one of several processes at its interval, and shows a difference', async () => {
+  it('runs in one of several processes at its interval, and reports a difference', async () => {
     const { runtime, databaseUrl } = server;
-    const options = ledgerCheckOf({ databaseUrl, ledgerCheckMs: 24 * hour });
+    const options = ledgerCheckOf({ databaseUrl, ledgerCheckMs: 24 * HOUR_MS });
     let runs = 0;
-    const counted: typeof options = {
+    const countedOptions: typeof options = {
       ...options,
       withConnection(timeoutMs, work) {
         runs++;
         return options.withConnection(timeoutMs, work);
       },
     };
-    const sweeps = [ledgerCheckSweep(counted), ledgerCheckSweep(counted)];
+    const sweeps = [ledgerCheckSweep(countedOptions), ledgerCheckSweep(countedOptions)];
     const runAfter = async (ms: number) => {
       server.effects.set(server.effects.now() + ms);
       await Promise.all(sweeps.map((each) => each.run(runtime)));
       return runs;
     };
     expect(await runAfter(0)).toBe(0);
-    expect(await runAfter(hour)).toBe(1);
+    expect(await runAfter(HOUR_MS)).toBe(1);
     expect(await ledgerMetrics()).toEqual({ balanced: '1', age: '0' });
-    expect(await runAfter(hour)).toBe(1);
+    expect(await runAfter(HOUR_MS)).toBe(1);
     const { query } = runtime.db;
     const [row] = await query<{ id: string; currency: string }>(
       'select id, currency from ledger_accounts where floor is null limit 1',
     );
     const where = [row?.id, row?.currency];
-    const add = 'update ledger_accounts set balance = balance + $3 where id = $1 and currency = $2';
-    await query(add, [...where, 1n]);
-    expect(await runAfter(24 * hour)).toBe(2);
+    const addAmount =
+      'update ledger_accounts set balance = balance + $3 where id = $1 and currency = $2';
+    await query(addAmount, [...where, 1n]);
+    expect(await runAfter(24 * HOUR_MS)).toBe(2);
     expect((await ledgerMetrics()).balanced).toBe('0');
-    await query(add, [...where, -1n]);
+    await query(addAmount, [...where, -1n]);
   });
 
   it('does not run if the interval is 0', async () => {
     const { runtime, databaseUrl } = server;
     const sweep = ledgerCheckSweep(ledgerCheckOf({ databaseUrl }));
-    server.effects.set(server.effects.now() + 1_000 * hour);
+    server.effects.set(server.effects.now() + 1_000 * HOUR_MS);
     await sweep.run(runtime);
     expect((await ledgerMetrics()).age).toBeUndefined();
   });
 });
 
-describe('a value that cannot be read', () => {
+describe('a metric that cannot be read', () => {
   it('is absent, and is counted', async () => {
     const metrics = createMetrics();
     metrics.watch('failing', 'Fails.', () => Promise.reject(new Error('no database')));
@@ -188,8 +192,10 @@ describe('a value that cannot be read', () => {
     });
     metrics.watch('working', 'Works.', () => 1);
     const samples = (await metrics.text()).split('\n').filter((line) => !line.startsWith('#'));
-    const own = samples.filter((line) => /^(failing|waiting|working|railhead_metric)/.test(line));
-    expect(own.filter((line) => !line.startsWith('railhead'))).toEqual(['working 1']);
+    const testedSamples = samples.filter((line) =>
+      /^(failing|waiting|working|railhead_metric)/.test(line),
+    );
+    expect(testedSamples.filter((line) => !line.startsWith('railhead'))).toEqual(['working 1']);
     expect(await metrics.text()).toMatch(/^railhead_metric_reads_failed_total [1-9]/m);
   });
 });

@@ -20,10 +20,9 @@ import { connectCommitter } from '../startup.ts';
 export interface ProcessSettings {
   number: number;
   /**
-   * Publishes the metrics of this process, `ofProcess`, and returns a function that reads those of all
-   * processes.
+   * Publishes the metrics of this process and returns a function that reads the metrics of all processes.
    */
-  shareMetrics(ofProcess: () => Promise<string>): () => Promise<string>;
+  shareMetrics(readMetrics: () => Promise<string>): () => Promise<string>;
 }
 
 interface CommitterSettings {
@@ -51,7 +50,7 @@ export function committerOf(settings: CommitterSettings, metrics: Metrics): Comm
   };
 }
 
-/** The metrics of the process, with its roles: 1 for each of them, 0 for the others. */
+/** The metrics of the process, with the value 1 for each of its roles and 0 for the others. */
 export function metricsFor(
   { process }: { process?: ProcessSettings | undefined },
   roles: readonly Role[],
@@ -62,20 +61,20 @@ export function metricsFor(
   return metrics;
 }
 
-/** Text of /metrics, of all processes, because a scrape of a shared port reaches only one. */
+/** Text of /metrics for all processes, because a scrape of a shared port reaches only one process. */
 export const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
   contentType: metrics.contentType,
   text: shared ? shared.shareMetrics(metrics.text) : metrics.text,
 });
 
-interface Watched {
+interface InstallationParts {
   metrics: Metrics;
   runtime: Runtime;
   committer: Committer;
   readiness: Pick<Readiness, 'check'>;
 }
 
-/** Shorter than the time for reading a metric, after which it would be absent. */
+/** Shorter than the time limit of a metric, after which the metric is absent. */
 const READY_MS = 500;
 
 /** Publishes whether the process is ready. A database that does not respond in time counts as not ready. */
@@ -91,7 +90,12 @@ export function watchReadiness(metrics: Metrics, readiness: Pick<Readiness, 'che
 }
 
 /** Publishes whether the process is ready, its connections, waiting work, and the state of the books. */
-export function watchInstallation({ metrics, runtime, committer, readiness }: Watched): void {
+export function watchInstallation({
+  metrics,
+  runtime,
+  committer,
+  readiness,
+}: InstallationParts): void {
   watchReadiness(metrics, readiness);
   const { db } = runtime;
   const elapsed = () => performance.now();
@@ -106,7 +110,7 @@ interface LedgerCheckSettings {
   ledgerCheckMs?: number | undefined;
 }
 
-/** The regular verification of the ledger, each on a separate connection. */
+/** The regular verification of the ledger. Each run has a separate connection. */
 export const ledgerCheckOf = (settings: LedgerCheckSettings): LedgerCheckOptions => ({
   everyMs: settings.ledgerCheckMs ?? 0,
   async withConnection(timeoutMs, work) {
@@ -117,7 +121,7 @@ export const ledgerCheckOf = (settings: LedgerCheckSettings): LedgerCheckOptions
     });
     try {
       return await work({
-        // The caller states the row type, which follows from its text.
+        // The caller defines the row type of its statement.
         query: async (text, values = []) => (await client.query(text, [...values])).rows as never,
       });
     } finally {

@@ -1,6 +1,6 @@
-// Traces of one payment, received by a collector over HTTP: the request, its operation and commit, the
-// job that this commit caused with its calls of the connector, and the delivery of its events are one
-// tree. Also the context that clients send and receivers get, sampling, and a collector that fails.
+// Traces of one payment, received by a collector over HTTP. Request, operation, commit, job, connector
+// calls and event delivery are one tree. Also the context of clients and receivers, sampling, and a
+// failing collector.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ interface ReceivedSpan {
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = `00-${TRACE}-b7ad6b7169203331-00`;
 
-let received: string[] = [];
+let receivedBodies: string[] = [];
 let collector: http.Server;
 let app: TestApp;
 const webhookHeaders: Record<string, string>[] = [];
@@ -54,7 +54,8 @@ beforeAll(async () => {
       body += chunk;
     });
     request.on('end', () => {
-      if (request.url === '/v1/traces' && request.headers['api-key'] === 'k') received.push(body);
+      if (request.url === '/v1/traces' && request.headers['api-key'] === 'k')
+        receivedBodies.push(body);
       response.end('{}');
     });
   });
@@ -83,14 +84,14 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  received = [];
+  receivedBodies = [];
 });
 
 /** Waits until the exporter has sent a span with this name. */
-async function collected(name: string): Promise<ReceivedSpan[]> {
+async function waitForSpan(name: string): Promise<ReceivedSpan[]> {
   const deadline = performance.now() + 15_000;
   for (;;) {
-    const spans = spansIn(received);
+    const spans = spansIn(receivedBodies);
     if (spans.some((span) => span.name === name) || performance.now() > deadline) return spans;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -106,10 +107,10 @@ describe('a payment', () => {
     const headers = { traceparent: PARENT };
     const { transactionId } = ok(await app.call('POST', '/quotes', body, { headers }), 201);
     await app.settle();
-    // Spans are sent in the order of their ends: this one is the last.
+    // Spans are sent in the order of their completion, so the span of this request is the last.
     await app.call('GET', '/transactions/Transaction:none');
-    await collected('getTransactionById');
-    const spans = spansIn(received).filter(({ traceId }) => traceId === TRACE);
+    await waitForSpan('getTransactionById');
+    const spans = spansIn(receivedBodies).filter(({ traceId }) => traceId === TRACE);
     const childrenOf = (parent: ReceivedSpan | undefined, name: string) =>
       spans.filter((span) => span.parentSpanId === parent?.spanId && span.name === name);
     const [request] = spans.filter(({ name }) => name === 'createQuote');
@@ -127,31 +128,31 @@ describe('a payment', () => {
     expect(childrenOf(job, 'connector rail.send').length).toBeGreaterThan(0);
     expect(childrenOf(operation, 'delivery').length).toBeGreaterThan(0);
     expect(childrenOf(job, 'operation')).toHaveLength(1);
-    const known = new Set(spans.map(({ spanId }) => spanId));
-    const roots = spans.filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''));
+    const spanIds = new Set(spans.map(({ spanId }) => spanId));
+    const roots = spans.filter(({ parentSpanId }) => !spanIds.has(parentSpanId ?? ''));
     expect(roots).toEqual([request]);
     expect(webhookHeaders.some(({ traceparent }) => traceparent?.includes(TRACE))).toBe(true);
-    // Names, account numbers and secrets are in requests, and in no span.
-    const text = received.join('\n');
+    // Requests contain names, account numbers and secrets; spans must not.
+    const text = receivedBodies.join('\n');
     for (const value of [person.fullName, app.platform.clientSecret, 'DE89']) {
       expect(text).not.toContain(value);
     }
   });
 
-  it('that fails is marked', async () => {
+  it('records the status 404 of a rejected request', async () => {
     const { status } = await app.call('GET', '/transactions/Transaction:none', undefined, {
       headers: { traceparent: PARENT.replace(/3331-00$/, '3332-00') },
     });
     expect(status).toBe(404);
-    const spans = await collected('getTransactionById');
-    const failed = spans.find(({ name }) => name === 'getTransactionById');
-    expect(failed?.status.code).toBe(0);
-    expect(JSON.stringify(failed?.attributes)).toContain('"intValue":"404"');
+    const spans = await waitForSpan('getTransactionById');
+    const requestSpan = spans.find(({ name }) => name === 'getTransactionById');
+    expect(requestSpan?.status.code).toBe(0);
+    expect(JSON.stringify(requestSpan?.attributes)).toContain('"intValue":"404"');
   });
 });
 
 describe('sampling', () => {
-  const share = (name: Parameters<typeof samplerOf>[0], ratio: number, parent?: boolean) => {
+  const sampledShare = (name: Parameters<typeof samplerOf>[0], ratio: number, parent?: boolean) => {
     const sampler = samplerOf(name, ratio);
     const effects = testEffects();
     const ids = Array.from({ length: 4_000 }, () =>
@@ -160,12 +161,12 @@ describe('sampling', () => {
     return ids.filter((id) => sampler(id, parent)).length / ids.length;
   };
 
-  it('follows the ratio, and the parent only if the sampler is based on it', () => {
-    expect(share('traceidratio', 0.25)).toBeCloseTo(0.25, 1);
-    expect(share('traceidratio', 0, true)).toBe(0);
-    expect(share('parentbased_traceidratio', 0, true)).toBe(1);
-    expect(share('parentbased_always_on', 0, false)).toBe(0);
-    expect([share('always_on', 0), share('always_off', 1)]).toEqual([1, 0]);
+  it('follows the ratio, and the parent for parent-based samplers only', () => {
+    expect(sampledShare('traceidratio', 0.25)).toBeCloseTo(0.25, 1);
+    expect(sampledShare('traceidratio', 0, true)).toBe(0);
+    expect(sampledShare('parentbased_traceidratio', 0, true)).toBe(1);
+    expect(sampledShare('parentbased_always_on', 0, false)).toBe(0);
+    expect([sampledShare('always_on', 0), sampledShare('always_off', 1)]).toEqual([1, 0]);
   });
 
   it('reads the context of a valid header only', () => {
@@ -176,15 +177,23 @@ describe('sampling', () => {
     expect(contextOf('x')).toBeUndefined();
   });
 
-  it('costs no context for work that is not sampled', async () => {
+  it('creates no context for work that is not sampled', async () => {
     const finished: FinishedSpan[] = [];
     const effects = testEffects();
-    const off = createTracer({ effects, sampler: () => false, finished: (s) => finished.push(s) });
-    const on = createTracer({ effects, sampler: () => true, finished: (s) => finished.push(s) });
-    const unsampled = off.start('a', 'server', {});
-    expect(unsampled).toBeUndefined();
-    await inSpan(unsampled, async () => expect(currentSpan()).toBeUndefined());
-    const span = on.start('b', 'server', {});
+    const disabledTracer = createTracer({
+      effects,
+      sampler: () => false,
+      finished: (s) => finished.push(s),
+    });
+    const enabledTracer = createTracer({
+      effects,
+      sampler: () => true,
+      finished: (s) => finished.push(s),
+    });
+    const unsampledSpan = disabledTracer.start('a', 'server', {});
+    expect(unsampledSpan).toBeUndefined();
+    await inSpan(unsampledSpan, async () => expect(currentSpan()).toBeUndefined());
+    const span = enabledTracer.start('b', 'server', {});
     await inSpan(span, async () => {
       await Promise.resolve();
       expect(currentSpan()).toBe(span);
@@ -199,8 +208,8 @@ describe('sampling', () => {
   });
 });
 
-describe('a collector that fails', () => {
-  it('loses spans, and is logged', async () => {
+describe('a failing collector', () => {
+  it('causes lost spans and a log entry', async () => {
     const warnings: object[] = [];
     const exporter = createExporter({
       effects: { http: async () => ({ status: 503, headers: {}, body: '' }) },

@@ -1,5 +1,5 @@
-// Traces of a server: the exporter of its spans, and spans of calls to connectors, which import no part
-// of the runtime.
+// Traces of a server: the exporter of its spans, and spans of calls to connectors. Connectors import no
+// part of the runtime, so their spans are created here.
 import type { Connectors } from '../connectors/ports/index.ts';
 import type { Effects } from '../kernel/effects.ts';
 import { installedVersion } from '../runtime/config/version.ts';
@@ -21,11 +21,11 @@ interface Settings {
 
 interface Tracing {
   tracer: Tracer | undefined;
-  /** Sends the spans that are left. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
-/** The tracer of a server; without a collector there is none. */
+/** The tracer of a server. Undefined without a collector. */
 export function openTracing({ tracing, process }: Settings, effects: Effects, log: Log): Tracing {
   if (!tracing) return { tracer: undefined, stop: async () => undefined };
   const { endpoint, headers, serviceName, sampler, ratio } = tracing;
@@ -43,7 +43,7 @@ export function openTracing({ tracing, process }: Settings, effects: Effects, lo
   return { tracer, stop: exporter.stop };
 }
 
-/** Sends the context of the current span with each request. */
+/** Effects that send the context of the current span with each request. */
 export const tracedEffects = (effects: Effects): Effects => ({
   now: () => effects.now(),
   random: (bytes) => effects.random(bytes),
@@ -68,7 +68,7 @@ const tracedPort = <P extends object>(name: string, port: P): P =>
     },
   });
 
-/** The connectors, with spans for their calls while a sampled span runs. */
+/** The connectors with spans for their calls. Unchanged without a current span. */
 export function tracedConnectors(connectors: Connectors): Connectors {
   if (!currentSpan()) return connectors;
   return new Proxy(connectors, {

@@ -17,7 +17,7 @@ import type { CardRow } from '../store.ts';
 const UNIT = 'cards';
 
 const cardLimit = (ownerId: string, limit: number): VelocityLimit => ({
-  limitId: velocityLimitOf.liveCards(ownerId),
+  limitId: velocityLimitOf.openCards(ownerId),
   unit: UNIT,
   limit: BigInt(limit),
 });
