@@ -87,9 +87,9 @@ that more information is required.`,
   },
   {
     title: 'Import of customers',
-    about: `The \`status\` of an import of customers from a file. The import ends when every
-row is processed, as COMPLETED if at least one row became a customer. It fails before any row is
-processed if the file cannot be read.`,
+    about: `The \`status\` of an import of customers from a file. When every row is
+processed, the import is COMPLETED if at least one row became a customer, and FAILED otherwise. It
+fails before any row is processed if the file cannot be read.`,
     states: importFeature.states.import,
   },
   {
@@ -120,7 +120,7 @@ invitation is shown as EXPIRED and can no longer be claimed.`,
   {
     title: 'Wallet credential',
     about: `The internal state of a credential of an embedded wallet. It is initially ACTIVE.
-A REVOKED credential is no longer listed or accepted, and its sessions have ended.`,
+A REVOKED credential is no longer listed or accepted, and its sessions are revoked.`,
     states: walletFeature.states.credential,
   },
   {
@@ -185,7 +185,7 @@ platform can freeze, unfreeze and close a card. Only the server closes a PROCESS
     title: 'Delegated key',
     about: `The \`status\` of a key that signs for a wallet that funds a card. It is initially
 PENDING and cannot sign until the owner of the wallet has authorized it. The key is revoked when
-its binding to the card ends.`,
+its binding to the card is removed.`,
     states: cardFeature.states.delegatedKey,
   },
   {

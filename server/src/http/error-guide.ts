@@ -12,7 +12,7 @@ const guide = (cause: string, remedy: string): Guide => ({ cause, remedy });
 
 const CHECK_ID = 'Check the ID, and that the credentials belong to the platform that owns it.';
 const RETRY = 'Repeat the request later.';
-const OTHER_PROVIDER = 'Ask the provider of the address to correct it; repeat the request later.';
+const OTHER_PROVIDER = 'Report the error to the provider of the address; repeat the request later.';
 const OTHER_REPLY = "The receiver's provider sent a reply that cannot be used.";
 
 const REQUESTS = {
@@ -57,7 +57,7 @@ const REQUESTS = {
   ),
   INTERNAL_ERROR: guide(
     'An unexpected error occurred on the server; the outcome is unknown.',
-    'Send the request again with the same idempotency key; report it if it persists.',
+    'Send the request again with the same idempotency key; report the error if it persists.',
   ),
   SERVICE_UNAVAILABLE: guide(
     'The database, the file storage or a provider is unavailable, or the database is busy.',
@@ -118,7 +118,7 @@ const CUSTOMERS = {
   ),
   DOCUMENT_ALREADY_EXISTS: guide(
     'The holder has a document of this type.',
-    'Replace it with `replaceDocument`.',
+    'Replace the document with `replaceDocument`.',
   ),
   LOW_QUALITY: guide('The document cannot be read.', 'Upload a sharper scan.'),
   DATA_MISMATCH: guide(
@@ -169,7 +169,7 @@ const PAYMENTS = {
     'Fund the account or lower the amount, then create a new request.',
   ),
   INVALID_AMOUNT: guide(
-    'The amount does not fit the payment, such as an invoice for another amount.',
+    'The amount does not match the payment, such as an invoice for another amount.',
     'Use the amount that the destination requires.',
   ),
   AMOUNT_OUT_OF_RANGE: guide(
@@ -198,7 +198,7 @@ const PAYMENTS = {
   ),
   EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED: guide(
     'A payment of this size requires proof that the customer owns the wallet.',
-    'Prove it with `createExternalAccountOwnershipChallenge` and `verifyExternalAccountOwnership`.',
+    'Use `createExternalAccountOwnershipChallenge` and `verifyExternalAccountOwnership`.',
   ),
   TRANSACTION_SIZE_LIMIT_EXCEEDED: guide(
     'The amount exceeds the limit per payment.',
@@ -225,7 +225,7 @@ const PAYMENTS = {
     'Read the transaction; it was decided already, or the time to decide has expired.',
   ),
   LOOKUP_REQUEST_NOT_FOUND: guide(
-    'No payee discovery has this id, or it has expired.',
+    'No payee discovery has this ID, or it has expired.',
     'Request the payee discovery again, and use the new `lookupId`.',
   ),
   LOOKUP_REQUEST_FAILED: guide("The payee discovery failed at the receiver's provider.", RETRY),
@@ -319,11 +319,11 @@ const WALLETS = {
   ),
   EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS: guide(
     'The wallet has an e-mail credential.',
-    'Use it, or revoke it first.',
+    'Use the existing credential, or revoke it first.',
   ),
   SMS_OTP_CREDENTIAL_ALREADY_EXISTS: guide(
     'The wallet has a text message credential.',
-    'Use it, or revoke it first.',
+    'Use the existing credential, or revoke it first.',
   ),
   PASSKEY_CREDENTIAL_ALREADY_EXISTS: guide('The wallet has this passkey.', 'Use another passkey.'),
   EMAIL_OTP_EMAIL_ALREADY_EXISTS: guide(
@@ -356,11 +356,11 @@ const WALLETS = {
   ),
   PASSKEY_ALREADY_ENROLLED: guide(
     'The customer has a passkey.',
-    'Delete it first, or start a reset if it was lost.',
+    'Delete the passkey first, or start a reset if it was lost.',
   ),
   BENEFICIARY_TRUSTED: guide(
     'The customer trusts this account.',
-    'Withdraw the trust with `startBeneficiaryUntrust`, then delete it.',
+    'Withdraw the trust with `startBeneficiaryUntrust`, then delete the account.',
   ),
 } as const;
 
@@ -417,7 +417,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED: guide(
     'The bank account is not linked at the provider.',
-    'Link it at the provider first.',
+    'Link the account at the provider first.',
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED: guide(
     'The provider does not support accounts of this type.',
@@ -429,7 +429,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED: guide(
     'The bank account must be linked on the site of the provider.',
-    'Complete the link there, then repeat the request.',
+    'Complete the link on that site, then repeat the request.',
   ),
   STABLECOIN_NOT_PROVISIONED: guide(
     'The provider has not provisioned the stablecoin yet.',

@@ -13,9 +13,8 @@ const HEAD = `# Webhooks catalog
 
 Every event that Railhead sends, with the operations that emit it in the commit of their request
 and an example of its body. Events without operations are emitted by later steps: a provider's
-reply, a timer, an operator. How to receive and verify events is in
-[Webhooks](concepts/webhooks.md). The page is generated from the contracts and from recorded
-examples.
+reply, a timer, an operator. [Webhooks](concepts/webhooks.md) describes how to receive and verify
+events. The page is generated from the contracts and from recorded examples.
 `;
 
 function emittersOf(type: string): string {

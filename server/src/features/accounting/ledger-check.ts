@@ -58,7 +58,7 @@ export function watchLedgerCheck(
   );
   watch(
     'railhead_ledger_check_age_seconds',
-    'Time since the latest verification of the ledger ended.',
+    'Time since the completion of the latest verification of the ledger.',
     ({ checked_at }) => Math.max(0, effects.now() - checked_at) / 1_000,
   );
   watch(

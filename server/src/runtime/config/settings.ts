@@ -117,7 +117,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'data-dir',
     fallback: '.railhead',
     value: 'FOLDER',
-    help: 'folder of database and keys; relative to the checkout, or where a release is started',
+    help: 'folder of database and keys; relative to the checkout or to the start folder of a release',
     validate: folderProblem,
   },
   {

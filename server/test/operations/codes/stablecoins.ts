@@ -118,7 +118,7 @@ const COINS: readonly Provocation[] = [
   ),
   provocation(
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
-    'Request the service for a stablecoin that has it: the `providerTokenIdentifier` ends in 006',
+    'Request enablement for a stablecoin that is enabled: the `providerTokenIdentifier` ends in 006',
     async (fixture) => {
       const coinFixture = await open(fixture);
       return coinFixture.requestEnablement((await coinFixture.createEnabledCoin()).id);

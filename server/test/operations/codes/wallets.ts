@@ -62,7 +62,7 @@ const CREDENTIALS: readonly Provocation[] = [
   ),
   provocation(
     'EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS',
-    'Add EMAIL_OTP to a wallet that has it',
+    'Add a second EMAIL_OTP credential to a wallet',
     async (fixture) => {
       const { accountId } = await fixture.wallets.createWalletCustomer();
       return fixture.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });
@@ -70,7 +70,7 @@ const CREDENTIALS: readonly Provocation[] = [
   ),
   provocation(
     'SMS_OTP_CREDENTIAL_ALREADY_EXISTS',
-    'Add SMS_OTP to a wallet that has it',
+    'Add a second SMS_OTP credential to a wallet',
     async (fixture) => {
       const { accountId } = await withSms(fixture, freshPhone());
       return fixture.post('/auth/credentials', { type: 'SMS_OTP', accountId });
@@ -89,7 +89,7 @@ const CREDENTIALS: readonly Provocation[] = [
   provocation('AUTH_METHOD_NOT_FOUND', 'Challenge an unknown credential', ({ post }) =>
     post(`/auth/credentials/${unknownId('AuthMethod')}/challenge`),
   ),
-  provocation('SESSION_NOT_FOUND', 'End an unknown session', ({ call }) =>
+  provocation('SESSION_NOT_FOUND', 'Revoke an unknown session', ({ call }) =>
     call('DELETE', `/auth/sessions/${unknownId('Session')}`),
   ),
   provocation(

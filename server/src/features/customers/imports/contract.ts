@@ -164,7 +164,7 @@ export const importWebhooks: readonly WebhookContract[] = [
   {
     name: 'bulk-upload',
     summary: 'Customer import ended',
-    description: `Sent once, when an import ends. It contains at most ${MAX_ERRORS} errors.`,
+    description: `Sent once, when an import completes or fails. It contains at most ${MAX_ERRORS} errors.`,
     events: [importEvents.complete, importEvents.fail],
   },
 ];

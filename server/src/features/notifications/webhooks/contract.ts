@@ -74,7 +74,7 @@ export const testWebhooks: readonly WebhookContract[] = [
     summary: 'Test webhook',
     description:
       'Sent on request (`sendTestEvent`), and once when the webhook endpoint is set or ' +
-      'changed. The payload additionally contains `test: true`. It is not retried.',
+      'changed. The payload additionally contains `test: true`. The event is not retried.',
     events: [testEvent],
   },
 ];
