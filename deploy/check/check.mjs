@@ -1,5 +1,5 @@
-// `npm run deploy:check`: checks the files of deploy/ without a container engine or a cluster. The Dockerfile and the
-// compose file are checked by parsers and a linter, and each Kubernetes resource is compiled against the types of
+// `npm run deploy:check`: checks the files of deploy/ without a container engine or a cluster. Parsers and a
+// linter check the Dockerfile and the compose file. Each Kubernetes resource is compiled against the types of
 // its API, where an unknown field is an error. Names that files refer to must exist. Installed Debian programs
 // check their configuration; the output lists absent programs.
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
-// `npm run deploy:image [-- --archive FILE]`: builds the image of a release with deploy/container/Dockerfile and
-// runs it as in production: unprivileged, with a read-only root, against a real PostgreSQL. No registry is needed:
-// the base image consists of debootstrap and the Node that runs this script. Requires root on Debian, and
+// `npm run deploy:image [-- --archive FILE]`: builds the image of a release with deploy/container/Dockerfile
+// and runs it as in production: unprivileged, with a read-only root, against a real PostgreSQL. No registry is
+// needed: debootstrap and the Node that runs this script form the base image. Requires root on Debian, and
 // `apt-get install buildah podman runc debootstrap postgresql`.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
