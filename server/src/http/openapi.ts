@@ -9,8 +9,8 @@ import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
 import {
   named,
   oneOf,
-  partOf,
   REF,
+  subsetOf,
   Timestamp,
   toOpenApi,
   withDescription,
@@ -387,7 +387,7 @@ function envelope({ name, events }: WebhookContract) {
         'ID of the event, `Webhook:<uuid>`. It is the same for every delivery ' +
         'attempt; use it to detect duplicates.',
     }),
-    type: partOf(
+    type: subsetOf(
       WebhookType,
       events.map(({ type }) => type),
     ),

@@ -10,7 +10,7 @@ import type { Mode } from './mode.ts';
 export interface Caller {
   platformId: string;
   environment: Mode;
-  /** Null for the server itself (a job, an operator command). */
+  /** Null for the server (a job, an operator command). */
   tokenId: string | null;
   /** Display name of the token. */
   tokenName?: string;
@@ -23,7 +23,7 @@ export interface Caller {
   address?: string;
   /** ID of a request by which an operator signs in. */
   requestId?: string;
-  /** The operator that calls an operation of the operator API; `platformId` is then empty. */
+  /** The operator of an operation of the operator API. `platformId` is then empty. */
   operator?: Operator;
 }
 

@@ -11,8 +11,8 @@ describe('iso', () => {
     const any = fc.maxSafeInteger().map((value) => value % MAX_TIME);
     const times = fc.array(fc.oneof(near, any), { minLength: 1 });
     fc.assert(
-      fc.property(times, (all) => {
-        for (const time of all) expect(iso(time)).toBe(new Date(time).toISOString());
+      fc.property(times, (values) => {
+        for (const time of values) expect(iso(time)).toBe(new Date(time).toISOString());
       }),
     );
   });

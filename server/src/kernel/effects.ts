@@ -1,6 +1,6 @@
-// Clock, randomness and network access. `main` creates the real implementation. Tests and the simulator
-// create one with a clock that they set. No other module reads a clock, generates random bytes or opens an
-// outgoing connection, so a run can be repeated from its seed.
+// Clock, randomness and network access. `main` creates the real implementation. Tests and the
+// simulator create one with a clock that they set. No other module reads a clock, generates random
+// bytes or opens an outgoing connection, so a run can be repeated from its seed.
 
 /** Milliseconds since the epoch. */
 export type Time = number;

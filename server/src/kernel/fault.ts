@@ -228,7 +228,7 @@ export class Fault extends Error {
   readonly details: Record<string, unknown> | undefined;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfterS: number | undefined;
-  /** Default: `isTransient` of its code; one code can be final in one case and not in another. */
+  /** Defaults to `isTransient` of the code. Set if a code is transient in some cases only. */
   readonly isRetryable: boolean;
 
   constructor(

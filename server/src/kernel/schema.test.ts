@@ -14,11 +14,11 @@ import {
   Phone,
   PositiveAmount,
   page,
-  ruled,
   toAjv,
   toOpenApi,
   variant,
   withDescription,
+  withErrorText,
 } from './schema.ts';
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
@@ -31,8 +31,8 @@ function errorsOf(schema: Parameters<typeof toAjv>[0], value: unknown): string[]
   return (validate.errors ?? [])
     .filter((error: ErrorObject) => error.keyword !== 'if')
     .map((error) => {
-      const missing = (error.params as { missingProperty?: string }).missingProperty;
-      return `${error.instancePath}${missing ? `/${missing}` : ''} ${error.keyword}`;
+      const missingField = (error.params as { missingProperty?: string }).missingProperty;
+      return `${error.instancePath}${missingField ? `/${missingField}` : ''} ${error.keyword}`;
     })
     .sort();
 }
@@ -216,9 +216,11 @@ describe('named', () => {
   });
 });
 
-describe('ruled', () => {
+describe('withErrorText', () => {
   it('adds an error text to a rule, which the document omits', () => {
-    const schema = Type.Object({ a: ruled(Type.String({ pattern: '^a$' }), 'must be an a') });
+    const schema = Type.Object({
+      a: withErrorText(Type.String({ pattern: '^a$' }), 'must be an a'),
+    });
     const published = { type: 'string', pattern: '^a$' };
     expect(toAjv(schema).properties).toEqual({ a: { ...published, rule: 'must be an a' } });
     expect(toOpenApi(schema, {})).toMatchObject({ properties: { a: published } });

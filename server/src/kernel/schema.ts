@@ -19,7 +19,7 @@ interface VariantMark {
 
 // Symbols survive the copies TypeBox makes (Optional, Object, Array) and never reach JSON.
 const VARIANT = Symbol('variant');
-const NOTE = Symbol('note');
+const DESCRIPTION = Symbol('note');
 const RULE = Symbol('rule');
 const SOURCE = Symbol('source');
 
@@ -33,17 +33,17 @@ export function oneOf<const V extends string>(values: readonly V[], opts: Json =
 }
 
 /**
- * Some values of a named enumeration: the document shows both, so that readers see the complete
- * set.
+ * Some values of a named enumeration. The document shows these values and the complete enumeration.
  */
-export const partOf = <const V extends string>(whole: TSchema, values: readonly V[]): TUnsafe<V> =>
-  schemaOf<V>({ allOf: [oneOf(values), whole] });
+export const subsetOf = <const V extends string>(
+  enumeration: TSchema,
+  values: readonly V[],
+): TUnsafe<V> => schemaOf<V>({ allOf: [oneOf(values), enumeration] });
 
 /**
- * A union discriminated by the string property `tag`. Keys of `branches` are the values of the tag;
- * each branch is an object schema (or an intersection or another variant) and need not contain the
- * tag itself. `opts.tagType` is the enumeration of the tag's values, if the document should show
- * it.
+ * A union discriminated by the string property `tag`. Keys of `branches` are the values of the tag. A
+ * branch is an object schema, an intersection or another variant, and may omit the tag.
+ * `opts.tagType` is the enumeration of the values of the tag in the document.
  */
 export function variant<const Tag extends string, B extends Branches>(
   tag: Tag,
@@ -65,8 +65,8 @@ export function named<T extends TSchema>(name: string, schema: T): T {
 }
 
 /**
- * The source of a named schema, the same object for each copy, such as an optional property; the
- * schema itself if a copy was changed.
+ * The source of a named schema, which is the same object for all copies, such as optional properties.
+ * A changed copy is its own source.
  */
 function sourceOf(schema: TSchema): TSchema {
   const source = (schema as { [SOURCE]?: TSchema })[SOURCE];
@@ -75,14 +75,14 @@ function sourceOf(schema: TSchema): TSchema {
   return isCopy ? source : schema;
 }
 
-/** The same schema with another description, for one use of a named schema. */
+/** A schema with another description, for one use of a named schema. */
 export function withDescription<T extends TSchema>(schema: T, description: string): T {
-  return { ...schema, [NOTE]: description };
+  return { ...schema, [DESCRIPTION]: description };
 }
 
-/** The same schema with an error text for its rule: a pattern is not readable for most clients. */
-export function ruled<T extends TSchema>(schema: T, rule: string): T {
-  return { ...schema, [RULE]: rule };
+/** A schema with an error text for its rule, because most clients cannot read a pattern. */
+export function withErrorText<T extends TSchema>(schema: T, errorText: string): T {
+  return { ...schema, [RULE]: errorText };
 }
 
 /**
@@ -109,7 +109,7 @@ const NESTED_SCHEMA_KEYS = new Set([
   'contains',
 ]);
 
-function children(schema: Json, project: (child: TSchema) => unknown): Json {
+function mapChildren(schema: Json, project: (child: TSchema) => unknown): Json {
   const result: Json = {};
   for (const [key, value] of Object.entries(schema)) {
     if (key === '$id' || value === undefined) continue;
@@ -130,20 +130,20 @@ const markOf = (schema: TSchema): VariantMark | undefined =>
   (schema as { [VARIANT]?: VariantMark })[VARIANT];
 
 /** The branch as an object that requires the tag and fixes its value. */
-function tagged(variantMark: VariantMark, value: string, withType: boolean): TSchema {
+function taggedBranch(variantMark: VariantMark, value: string, withType: boolean): TSchema {
   const branch = variantMark.branches[value] as TSchema;
-  const fixed = oneOf([value]);
+  const tagValue = oneOf([value]);
   const property =
-    withType && variantMark.tagType ? { allOf: [fixed, variantMark.tagType] } : fixed;
+    withType && variantMark.tagType ? { allOf: [tagValue, variantMark.tagType] } : tagValue;
   const properties = branch.properties as Json | undefined;
   if (properties && !markOf(branch)) {
     // A branch that contains the tag is complete and is the same in every place.
     if (variantMark.tag in properties) return branch;
-    const needed = (branch.required as string[] | undefined) ?? [];
+    const otherRequired = (branch.required as string[] | undefined) ?? [];
     return {
       ...branch,
       type: 'object',
-      required: [variantMark.tag, ...needed],
+      required: [variantMark.tag, ...otherRequired],
       properties: { [variantMark.tag]: property, ...properties },
     };
   }
@@ -153,8 +153,7 @@ function tagged(variantMark: VariantMark, value: string, withType: boolean): TSc
     required: [variantMark.tag],
     properties: { [variantMark.tag]: property },
   };
-  // A plain JSON schema: TypeBox's own symbols, which its type requires, are irrelevant to Ajv and
-  // the document.
+  // The symbols that the TypeBox type requires are irrelevant to Ajv and the document.
   return { ...($id ? { $id } : {}), allOf: [tagOnly, branchSchema] } as unknown as TSchema;
 }
 
@@ -166,14 +165,14 @@ export const REF = '#/components/schemas/';
  * referenced. Throws if two shapes have the same name.
  */
 export function toOpenApi(schema: TSchema, components: Record<string, unknown>): unknown {
-  const note = (schema as { [NOTE]?: string })[NOTE];
+  const description = (schema as { [DESCRIPTION]?: string })[DESCRIPTION];
   const name = schema.$id;
   if (!name) {
     const body = variantToOpenApi(schema, components);
-    return note ? { ...body, description: note } : body;
+    return description ? { ...body, description: description } : body;
   }
   addComponent(name, schema, components);
-  return note ? { $ref: REF + name, description: note } : { $ref: REF + name };
+  return description ? { $ref: REF + name, description: description } : { $ref: REF + name };
 }
 
 /** The sources of the named schemas that are already components. */
@@ -194,12 +193,12 @@ function addComponent(name: string, schema: TSchema, components: Record<string, 
 }
 
 function variantToOpenApi(schema: TSchema, components: Record<string, unknown>): Json {
-  const converted = children(schema, (child) => toOpenApi(child, components));
+  const converted = mapChildren(schema, (child) => toOpenApi(child, components));
   const variantMark = markOf(schema);
   if (!variantMark) return converted;
   const values = Object.keys(variantMark.branches);
   const branches = values.map(
-    (value) => toOpenApi(tagged(variantMark, value, true), components) as Json,
+    (value) => toOpenApi(taggedBranch(variantMark, value, true), components) as Json,
   );
   const refs = branches.map((branch) => branch.$ref);
   const mapping = refs.every((ref) => typeof ref === 'string')
@@ -223,9 +222,8 @@ interface AjvParts {
 
 /**
  * The schema and the named schemas it refers to, each under `base` and its name, as plain JSON. Ajv
- * compiles a named schema once: the union of account types takes 100 ms that way, 400 ms inlined.
- * Ajv adds one error with keyword `if` to the errors of a rejected branch, which is removed from
- * replies.
+ * compiles a named schema once: the union of account types takes 100 ms, and 400 ms if inlined. Ajv
+ * adds an error with the keyword `if` to the errors of a rejected branch; replies omit it.
  */
 export function ajvParts(schema: TSchema, base: string): AjvParts {
   const defs: Defs = { base, named: {} };
@@ -249,18 +247,18 @@ function forAjv(schema: TSchema, defs: Defs): Json {
   if (!name) return body;
   const { base, named } = defs;
   named[name] ??= body;
-  // The OpenAPI projection rejects two shapes with the same name; here each is validated as it is.
+  // Two shapes with the same name are validated separately. The OpenAPI projection rejects them.
   const isShared = JSON.stringify(named[name]) === JSON.stringify(body);
   return isShared ? { $ref: `${base}${name}` } : body;
 }
 
 function bodyForAjv(schema: TSchema, defs: Defs): Json {
-  const plain = children(schema, (child) => forAjv(child, defs));
+  const converted = mapChildren(schema, (child) => forAjv(child, defs));
   // Documentation would double the memory that Ajv uses.
-  const { title: _t, description: _d, examples: _e, ...rules } = plain;
-  const rule = (schema as { [RULE]?: string })[RULE];
+  const { title: _t, description: _d, examples: _e, ...rules } = converted;
+  const errorText = (schema as { [RULE]?: string })[RULE];
   const variantMark = markOf(schema);
-  if (!variantMark) return rule ? { ...rules, rule } : rules;
+  if (!variantMark) return errorText ? { ...rules, rule: errorText } : rules;
   const { tag } = variantMark;
   const values = Object.keys(variantMark.branches);
   return {
@@ -271,7 +269,7 @@ function bodyForAjv(schema: TSchema, defs: Defs): Json {
     allOf: values.map((value) => ({
       if: { type: 'object', properties: { [tag]: { const: value } }, required: [tag] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, never awaited.
-      then: forAjv(tagged(variantMark, value, false), defs),
+      then: forAjv(taggedBranch(variantMark, value, false), defs),
     })),
   };
 }

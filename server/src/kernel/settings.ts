@@ -1,7 +1,7 @@
 // Settings as values: a property of a schema that also names its environment variable, its flag and
-// its validation. The server's own settings and those of connectors are defined in the same way, so
-// that the environment, `--help`, docs/settings.md and the types follow from one definition. Error
-// messages never repeat a value, which may be a secret.
+// its validation. Settings of the server and of connectors are defined in the same way, so that the
+// environment, `--help`, docs/settings.md and the types follow from one definition. Error messages
+// never repeat a value, which may be a secret.
 import path from 'node:path';
 import {
   type Static,
@@ -24,20 +24,20 @@ export interface Setting {
   /** Placeholder for the value in the help. */
   value: string;
   help: string;
-  /** The error of a value, or undefined. Never repeats the value: it may be a secret. */
+  /** The error of a value, or undefined. Never contains the value, which may be a secret. */
   validate(text: string): string | undefined;
 }
 
-/** A setting as its connector declares it: `validate` is derived from its kind. */
-type Declared = Omit<Setting, 'validate' | 'value'> & {
+/** The declaration of a setting by a connector, without `validate`, which is derived from its kind. */
+type SettingDeclaration = Omit<Setting, 'validate' | 'value'> & {
   value?: string;
-  /** Whether its value may contain a credential. Such a value is never printed. */
+  /** Whether the value may contain a credential and is never printed. */
   secret?: true;
 };
 
 /** A setting in the schema of its connector. */
 export interface SettingLeaf extends Setting {
-  /** Path of its value: `['s3', 'bucket']`. */
+  /** Path of the value: `['s3', 'bucket']`. */
   path: readonly string[];
   /** Whether the containing object requires the setting. */
   isRequired: boolean;
@@ -48,7 +48,7 @@ export interface SettingLeaf extends Setting {
 
 const SOURCE = Symbol('source');
 
-type Source = Pick<SettingLeaf, 'validate' | 'read' | 'value'> & Declared;
+type Source = Pick<SettingLeaf, 'validate' | 'read' | 'value'> & SettingDeclaration;
 
 export const problemUnless = (isValid: boolean, problem: string): string | undefined =>
   isValid ? undefined : problem;
@@ -84,39 +84,39 @@ const asPath = (text: string, base: string) => path.resolve(base, text);
 
 /** A string validated by `validate`. */
 export const textSetting = (
-  declared: Declared,
+  declaration: SettingDeclaration,
   validate: (text: string) => string | undefined,
-): TString => settingOf(Type.String(), { value: 'TEXT', ...declared, validate, read: asText });
+): TString => settingOf(Type.String(), { value: 'TEXT', ...declaration, validate, read: asText });
 
 /** The URL of a service. */
-export const serviceSetting = (declared: Declared): TString =>
-  textSetting({ value: 'URL', ...declared }, serviceUrlProblem);
+export const serviceSetting = (declaration: SettingDeclaration): TString =>
+  textSetting({ value: 'URL', ...declaration }, serviceUrlProblem);
 
 /** A file by its absolute path. */
-export const fileSetting = (declared: Declared): TString => {
+export const fileSetting = (declaration: SettingDeclaration): TString => {
   const kind = { value: 'FILE', validate: fileProblem, read: asPath };
-  return settingOf(Type.String(), { ...kind, ...declared });
+  return settingOf(Type.String(), { ...kind, ...declaration });
 };
 
 /** A folder by its absolute path. */
-export const folderSetting = (declared: Declared): TString => {
+export const folderSetting = (declaration: SettingDeclaration): TString => {
   const kind = { value: 'FOLDER', validate: folderProblem, read: asPath };
-  return settingOf(Type.String(), { ...kind, ...declared });
+  return settingOf(Type.String(), { ...kind, ...declaration });
 };
 
 /** Seconds in the environment, milliseconds as a value. */
-export const secondsSetting = (declared: Declared): TNumber =>
+export const secondsSetting = (declaration: SettingDeclaration): TNumber =>
   settingOf(Type.Number({ exclusiveMinimum: 0 }), {
-    ...{ value: 'SECONDS', ...declared, read: (text: string) => Number(text) * 1_000 },
+    ...{ value: 'SECONDS', ...declaration, read: (text: string) => Number(text) * 1_000 },
     validate: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
   });
 
 /** Comma-separated strings. Empty if the setting is absent. */
 export const listSetting = (
-  declared: Declared,
+  declaration: SettingDeclaration,
   validate: (text: string) => string | undefined,
 ): TArray<TString> => {
-  const kind = { value: 'TEXTS', ...declared, validate, read: listOf };
+  const kind = { value: 'TEXTS', ...declaration, validate, read: listOf };
   return { ...settingOf(Type.Array(Type.String()), kind), default: [] };
 };
 
@@ -152,9 +152,11 @@ export function incompleteSettings(schema: TObject, isSet: (env: string) => bool
     const names = settingsIn(object).flatMap(({ env, isRequired, path: { length } }) =>
       isRequired && length === 1 ? [env] : [],
     );
-    const missing = names.filter((env) => !isSet(env));
-    if (missing.length === 0 || missing.length === names.length) return [];
-    return [`${missing.join(', ')} must be set as well, or no setting of ${commonStart(names)}.`];
+    const missingNames = names.filter((env) => !isSet(env));
+    if (missingNames.length === 0 || missingNames.length === names.length) return [];
+    return [
+      `${missingNames.join(', ')} must be set as well, or no setting of ${commonStart(names)}.`,
+    ];
   });
 }
 

@@ -172,7 +172,7 @@ describe('freezes', () => {
     transfers: [],
     freezes: [{ account, frozen, empty }],
   });
-  const empty = new Map();
+  const noAccounts = new Map();
   const booksWithFrozen = (frozen: boolean) =>
     booksOf({ a: { ...account(10n), frozen }, b: account(5n) }) satisfies Books;
 
@@ -191,7 +191,7 @@ describe('freezes', () => {
     const books = booksWithFrozen(false);
     validate(books, hold(3n));
     validate(books, { ...hold(2n), step: 'other' });
-    expect(applyPostings(freeze('a', true), empty, books)).toBe(undefined);
+    expect(applyPostings(freeze('a', true), noAccounts, books)).toBe(undefined);
     expect(validate(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
     expect(validate(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
@@ -200,22 +200,22 @@ describe('freezes', () => {
   it('apply after the transfers of their own change set', () => {
     const books = booksWithFrozen(false);
     const postings = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
-    expect(applyPostings(postings, empty, books)).toBe(undefined);
+    expect(applyPostings(postings, noAccounts, books)).toBe(undefined);
     expect(validate(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
-    expect(applyPostings(freeze('a', false), empty, books)).toBe(undefined);
+    expect(applyPostings(freeze('a', false), noAccounts, books)).toBe(undefined);
     expect(validate(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('are rejected for an account with funds that must be empty', () => {
     const books = booksWithFrozen(false);
     const notEmpty = { reason: 'not-empty', account: 'a' };
-    expect(applyPostings(freeze('a', true, true), empty, books)).toEqual(notEmpty);
+    expect(applyPostings(freeze('a', true, true), noAccounts, books)).toEqual(notEmpty);
     expect(validate(books, transfer('a', 'b', 1n))).toBe(undefined);
     const booksWithHold = booksOf({ a: account(0n) });
     booksWithHold.accounts.set('a', { ...account(1n), held: 1n });
-    expect(applyPostings(freeze('a', true, true), empty, booksWithHold)).toEqual(notEmpty);
+    expect(applyPostings(freeze('a', true, true), noAccounts, booksWithHold)).toEqual(notEmpty);
     const unknownAccount = { reason: 'constraint', constraint: 'ledger_account' };
-    expect(applyPostings(freeze('unknown', true), empty, books)).toEqual(unknownAccount);
+    expect(applyPostings(freeze('unknown', true), noAccounts, books)).toEqual(unknownAccount);
   });
 
   it('include accounts that must not be frozen, and final amounts of emptied accounts', () => {

@@ -1,6 +1,6 @@
-// Effects of transfers on ledger accounts, as arithmetic without I/O (transfer.ts describes the phases).
-// The committer sums up a batch with these functions. After the rejection of a batch it validates and
-// applies the change sets one by one.
+// Effects of transfers on ledger accounts, as arithmetic without I/O (transfer.ts describes the
+// phases). The committer sums up a batch with these functions. After the rejection of a batch it
+// validates and applies the change sets one by one.
 import { type CurrencyCode, sameCurrency } from '../kernel/money.ts';
 import {
   type FreezeRow,
@@ -26,7 +26,7 @@ interface Effect {
   net: bigint;
   /** Change of `held`. */
   hold: bigint;
-  /** Lowest intermediate change of the available balance (balance - held); zero or below. */
+  /** Lowest intermediate change of the available balance (`balance - held`), zero or below. */
   low: bigint;
   /** Whether the account must not be frozen before the batch. */
   guarded: boolean;
@@ -316,6 +316,6 @@ export function applyPostings(
   const rejection = applyTransfers(transfers, books, draft) ?? applyFreezes(freezes, books, draft);
   if (rejection) return rejection;
   for (const [id, account] of draft.accounts) books.accounts.set(id, account);
-  for (const [key, stored] of draft.transfers) books.transfers.set(key, stored);
+  for (const [key, transfer] of draft.transfers) books.transfers.set(key, transfer);
   return undefined;
 }

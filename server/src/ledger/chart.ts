@@ -1,6 +1,6 @@
 // The chart of accounts as data. The balance of a customer or platform is an account with the ID of
-// its internal account. This file defines the IDs of all other accounts. All other funds are on system
-// accounts, one per environment, purpose and currency. System accounts may be negative:
+// its internal account. This file defines the IDs of all other accounts. All other funds are on
+// system accounts, one per environment, purpose and currency. System accounts may be negative:
 // external obligations are balanced against internal funds, so the sum over all accounts of a
 // currency is always zero. Velocity limits and stablecoin tokens are counted in their own units,
 // which have a period in their name and are excluded from totals of money.

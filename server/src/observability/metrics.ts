@@ -1,5 +1,5 @@
-// The metrics of a server: those of its process, of the database, and of the features. The page
-// docs/metrics.md lists all of them.
+// The metrics of a server: metrics of its process, of the database and of the features. They are
+// documented in docs/metrics.md.
 import { type LedgerCheckOptions, watchLedgerCheck } from '../features/accounting/index.ts';
 import { ENQUEUE, watchPending } from '../features/notifications/webhooks/index.ts';
 import { paymentCounter } from '../features/payments/monitoring/index.ts';

@@ -54,8 +54,8 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   it('supports its own currencies only', () => {
     expect(validateAccountInfo(example, 'XXX', SANDBOX).currencyMismatch).toBe(true);
     for (const currency of row.currencies) expect(acceptsCurrency(row, currency)).toBe(true);
-    const other = type === 'SWIFT_ACCOUNT' ? 'USDC' : 'NOK';
-    expect(validateAccountInfo(example, other, SANDBOX).currencyMismatch).toBe(true);
+    const unsupportedCurrency = type === 'SWIFT_ACCOUNT' ? 'USDC' : 'NOK';
+    expect(validateAccountInfo(example, unsupportedCurrency, SANDBOX).currencyMismatch).toBe(true);
   });
 
   it('has the rails of its complete payment paths, which are rails of its row', () => {
@@ -108,14 +108,14 @@ describe('payment paths', () => {
     ['SLV_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
     ['SWIFT_ACCOUNT', { accountNumber: undefined }, ['iban']],
     ['CNY_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
-  ] as const)('%s with %o lacks %o', (type, overrides, missing) => {
+  ] as const)('%s with %o lacks %o', (type, overrides, missingFields) => {
     const fieldErrors = validateAccountInfo(
       change(type, overrides),
       currencyFor(type),
       SANDBOX,
     ).errors;
     expect(fieldErrors.map((error) => error.field)).toEqual(
-      missing.map((name) => `accountInfo.${name}`),
+      missingFields.map((name) => `accountInfo.${name}`),
     );
     expect(fieldErrors[0]?.message).toMatch(/^is required/);
   });
@@ -264,26 +264,26 @@ describe('rules of account types', () => {
 
   it('recommended fields of a beneficiary are required if the operator enables the check', () => {
     const strictOptions = { production: false, strictBeneficiary: true, prefix: 'info' };
-    const missing = (type: AccountType, beneficiary: object) =>
+    const missingFieldsOf = (type: AccountType, beneficiary: object) =>
       validateAccountInfo(
         change(type, { beneficiary }),
         currencyFor(type),
         strictOptions,
       ).errors.map((error) => error.field.replace('info.beneficiary.', ''));
     const business = { beneficiaryType: 'BUSINESS', legalName: 'A' };
-    expect(missing('USD_ACCOUNT', business)).toEqual(['address']);
-    expect(missing('EUR_ACCOUNT', business)).toEqual(['address', 'registrationNumber']);
-    expect(missing('KES_ACCOUNT', business)).toEqual(['registrationNumber', 'taxId']);
-    expect(missing('CAD_ACCOUNT', business)).toEqual([]);
-    expect(missing('MXN_ACCOUNT', { ...business, address: { line1: 'x' } })).toEqual([
+    expect(missingFieldsOf('USD_ACCOUNT', business)).toEqual(['address']);
+    expect(missingFieldsOf('EUR_ACCOUNT', business)).toEqual(['address', 'registrationNumber']);
+    expect(missingFieldsOf('KES_ACCOUNT', business)).toEqual(['registrationNumber', 'taxId']);
+    expect(missingFieldsOf('CAD_ACCOUNT', business)).toEqual([]);
+    expect(missingFieldsOf('MXN_ACCOUNT', { ...business, address: { line1: 'x' } })).toEqual([
       'address.city',
       'address.postalCode',
       'address.country',
     ]);
-    expect(missing('GBP_ACCOUNT', { beneficiaryType: 'INDIVIDUAL', fullName: 'A' })).toEqual([
-      'address',
-    ]);
-    expect(missing('BASE_WALLET', business)).toEqual([]);
+    expect(
+      missingFieldsOf('GBP_ACCOUNT', { beneficiaryType: 'INDIVIDUAL', fullName: 'A' }),
+    ).toEqual(['address']);
+    expect(missingFieldsOf('BASE_WALLET', business)).toEqual([]);
   });
 });
 
@@ -363,8 +363,8 @@ describe('derived values', () => {
   });
 
   it('include masked details: sensitive values keep their length and last four characters', () => {
-    const masked = maskAccountInfo(exampleOf('USD_ACCOUNT'));
-    expect(masked).toMatchObject({ accountNumber: '*****6789', routingNumber: '021000021' });
+    const maskedInfo = maskAccountInfo(exampleOf('USD_ACCOUNT'));
+    expect(maskedInfo).toMatchObject({ accountNumber: '*****6789', routingNumber: '021000021' });
     expect(maskAccountInfo(exampleOf('BASE_WALLET'))).toEqual(exampleOf('BASE_WALLET'));
     expect(maskAccountInfo(exampleOf('BRL_ACCOUNT'))).toMatchObject({
       pixKey: '*******4725',
@@ -378,8 +378,8 @@ describe('derived values', () => {
       swiftCode: 'OCBCSGSGXXX',
     });
     expect(completeAccountInfo(accountWithoutBank)).toMatchObject({ bankName: 'OCBC Bank' });
-    const unknown = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'ABCDSGSG' });
-    expect(completeAccountInfo(unknown)).toBe(unknown);
+    const infoOfUnknownBank = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'ABCDSGSG' });
+    expect(completeAccountInfo(infoOfUnknownBank)).toBe(infoOfUnknownBank);
     const completeInfo = exampleOf('SGD_ACCOUNT');
     expect(completeAccountInfo(completeInfo)).toBe(completeInfo);
     expect(completeAccountInfo(exampleOf('EUR_ACCOUNT'))).toEqual(exampleOf('EUR_ACCOUNT'));

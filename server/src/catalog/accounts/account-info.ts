@@ -23,7 +23,7 @@ interface ValidateOptions {
 interface ValidationResult {
   /** One error per invalid field, with its path in the request. */
   errors: FieldError[];
-  /** Whether the account type does not support the currency. It has its own error code. */
+  /** Whether the account type does not support the currency, which has a separate error code. */
   currencyMismatch: boolean;
 }
 
@@ -115,7 +115,7 @@ function directoryErrors(info: Account, row: AccountTypeRow, production: boolean
 function beneficiaryErrors(info: Account, currency: string, options: ValidateOptions) {
   const owner = info.beneficiary as Record<string, unknown> | undefined;
   if (!owner) return [];
-  const unknown = ['countryOfResidence', 'nationality'].filter((name) => {
+  const unknownCountryFields = ['countryOfResidence', 'nationality'].filter((name) => {
     const value = owner[name];
     return typeof value === 'string' && !isCountry(value);
   });
@@ -124,7 +124,7 @@ function beneficiaryErrors(info: Account, currency: string, options: ValidateOpt
       ? missingRecommendedFields(owner, currency)
       : [];
   return [
-    ...unknown.map((name) => ({
+    ...unknownCountryFields.map((name) => ({
       field: `beneficiary.${name}`,
       message: 'must be an ISO 3166-1 alpha-2 country code',
     })),
@@ -211,14 +211,14 @@ export function shortenedIdentifier(info: Account): string {
  * characters.
  */
 export function maskAccountInfo<T extends Account>(info: T): T {
-  const masked: Record<string, unknown> = { ...info };
+  const maskedInfo: Record<string, unknown> = { ...info };
   for (const [name, { sensitive }] of Object.entries(rowOf(info).fields)) {
     const value = info[name];
     if (sensitive && typeof value === 'string') {
-      masked[name] = value.slice(-4).padStart(value.length, '*');
+      maskedInfo[name] = value.slice(-4).padStart(value.length, '*');
     }
   }
-  return masked as T;
+  return maskedInfo as T;
 }
 
 /** Adds `bankName` by BIC if the account type has it as an optional field and it is absent. */

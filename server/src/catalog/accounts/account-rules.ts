@@ -39,7 +39,7 @@ export const pixRule: Rule = (info, production) => {
 
 const CNY_WALLETS = ['AliPay', 'WechatPay'];
 
-/** A bank account belongs to a business. A phone number belongs to one of two wallets. */
+/** A bank account requires a business. A phone number requires one of two wallets. */
 export const cnyRule: Rule = (info) => {
   const wallet = CNY_WALLETS.includes(textOf(info, 'bankName') ?? '');
   if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !wallet) {

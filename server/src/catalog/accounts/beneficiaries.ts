@@ -28,7 +28,7 @@ const PERSON = {
   address: Address,
 };
 
-const IndividualBeneficiary = named('IndividualBeneficiary', person([], {}));
+const IndividualBeneficiary = named('IndividualBeneficiary', personSchema([], {}));
 
 const BusinessBeneficiary = named(
   'BusinessBeneficiary',
@@ -54,11 +54,14 @@ const WalletIndividualBeneficiary = named(
   ),
 );
 
-function person(required: readonly string[], extra: Readonly<Record<string, TSchema>>) {
+function personSchema(
+  requiredFields: readonly string[],
+  additionalFields: Readonly<Record<string, TSchema>>,
+) {
   const { fullName, ...rest } = PERSON;
-  const properties = Object.entries({ ...rest, ...extra }).map(([name, schema]) => [
+  const properties = Object.entries({ ...rest, ...additionalFields }).map(([name, schema]) => [
     name,
-    required.includes(name) ? schema : optional(schema),
+    requiredFields.includes(name) ? schema : optional(schema),
   ]);
   return Type.Object(
     { fullName, ...(Object.fromEntries(properties) as Record<string, TSchema>) },
@@ -68,13 +71,13 @@ function person(required: readonly string[], extra: Readonly<Record<string, TSch
 
 /** Beneficiary of an account type, as a union on `beneficiaryType`. `name` prefixes components. */
 export function beneficiarySchema(row: AccountTypeRow, name: string) {
-  const { required = [], extra = {} } = row.individual ?? {};
-  const hasOwnFields = required.length > 0 || Object.keys(extra).length > 0;
+  const { required: requiredFields = [], extra: additionalFields = {} } = row.individual ?? {};
+  const hasOwnFields = requiredFields.length > 0 || Object.keys(additionalFields).length > 0;
   const INDIVIDUAL =
     row.kind === 'wallet'
       ? WalletIndividualBeneficiary
       : hasOwnFields
-        ? named(`${name}IndividualBeneficiary`, person(required, extra))
+        ? named(`${name}IndividualBeneficiary`, personSchema(requiredFields, additionalFields))
         : IndividualBeneficiary;
   return variant(
     'beneficiaryType',

@@ -119,8 +119,8 @@ describe('Spark', () => {
       false,
       false,
     ]);
-    const empty = bech32m.encode('spark', bech32m.toWords(new Uint8Array(35)), 1000);
-    expect(isSparkAddress(empty)).toBe(false);
+    const addressWithoutKey = bech32m.encode('spark', bech32m.toWords(new Uint8Array(35)), 1000);
+    expect(isSparkAddress(addressWithoutKey)).toBe(false);
     expect(hasAddressFormat('spark', `${mainAddress.slice(0, -3)}002`)).toBe(true);
   });
 });

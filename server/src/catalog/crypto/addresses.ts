@@ -41,9 +41,9 @@ function tryDecode(decode: () => Uint8Array): Uint8Array | undefined {
 
 /** The address with the checksum of EIP-55. `text` must have the format of an EVM address. */
 export function evmChecksummed(text: string): string {
-  const plain = text.slice(2).toLowerCase();
-  const hash = keccak_256(utf8ToBytes(plain));
-  const chars = [...plain].map((char, index) => {
+  const lowerCaseDigits = text.slice(2).toLowerCase();
+  const hash = keccak_256(utf8ToBytes(lowerCaseDigits));
+  const chars = [...lowerCaseDigits].map((char, index) => {
     const nibble = ((hash[index >> 1] as number) >> (index % 2 ? 0 : 4)) & 15;
     return nibble > 7 ? char.toUpperCase() : char;
   });

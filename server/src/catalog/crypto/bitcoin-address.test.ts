@@ -32,9 +32,9 @@ describe('parseBitcoinAddress', () => {
   });
 
   it('returns the program of the output', () => {
-    const generator = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
-    const taproot = 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0';
-    expect(hex(taproot)?.program).toBe(generator);
+    const generatorPoint = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+    const taprootAddress = 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0';
+    expect(hex(taprootAddress)?.program).toBe(generatorPoint);
     const keyHash = '751e76e8199196d454941c45d1b3a323f1433bd6';
     expect(hex('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')?.program).toBe(keyHash);
   });

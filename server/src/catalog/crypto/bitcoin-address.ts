@@ -33,19 +33,19 @@ const KINDS: Readonly<Record<string, BitcoinAddress['kind']>> = {
   '1 32': 'p2tr',
 };
 
-function segwit(text: string): BitcoinAddress | undefined {
+function parseSegwit(text: string): BitcoinAddress | undefined {
   for (const [version, codec] of [bech32, bech32m].entries()) {
-    const decoded = codec.decodeUnsafe(text as `${string}1${string}`, 90);
-    if (!decoded || decoded.words[0] !== version) continue;
-    const network = NETWORKS[decoded.prefix];
-    const program = codec.fromWordsUnsafe(decoded.words.slice(1));
+    const bech32Data = codec.decodeUnsafe(text as `${string}1${string}`, 90);
+    if (!bech32Data || bech32Data.words[0] !== version) continue;
+    const network = NETWORKS[bech32Data.prefix];
+    const program = codec.fromWordsUnsafe(bech32Data.words.slice(1));
     const kind = program && KINDS[`${version} ${program.length}`];
     return network && kind ? { network, kind, program } : undefined;
   }
   return undefined;
 }
 
-function legacy(text: string): BitcoinAddress | undefined {
+function parseLegacy(text: string): BitcoinAddress | undefined {
   try {
     const bytes = base58check.decode(text);
     const details = bytes.length === 21 ? VERSIONS[bytes[0] as number] : undefined;
@@ -57,4 +57,4 @@ function legacy(text: string): BitcoinAddress | undefined {
 
 /** Undefined for a string that is not an address or has an invalid checksum or length. */
 export const parseBitcoinAddress = (text: string): BitcoinAddress | undefined =>
-  segwit(text) ?? legacy(text);
+  parseSegwit(text) ?? parseLegacy(text);

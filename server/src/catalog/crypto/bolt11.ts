@@ -4,7 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { bech32 } from '@scure/base';
 import type { Time } from '../../kernel/effects.ts';
 
-/** `lnbc` is the main network; the others are test networks. */
+/** Prefix of the network: `lnbc` for the main network, and three test networks. */
 type LightningNetwork = 'lnbc' | 'lnbcrt' | 'lntb' | 'lntbs';
 
 export interface Invoice {
@@ -74,10 +74,10 @@ function parseFields(data: readonly number[]): Map<number, readonly number[]> | 
  * Undefined for a string that is not an invoice, has an invalid checksum, or has no payment hash.
  */
 export function parseBolt11(text: string): Invoice | undefined {
-  const decoded = bech32.decodeUnsafe(text, MAX_LENGTH);
-  const [, network, digits, unit = ''] = PREFIX.exec(decoded?.prefix ?? '') ?? [];
-  if (!decoded || network === undefined) return undefined;
-  const { words } = decoded;
+  const bech32Data = bech32.decodeUnsafe(text, MAX_LENGTH);
+  const [, network, digits, unit = ''] = PREFIX.exec(bech32Data?.prefix ?? '') ?? [];
+  if (!bech32Data || network === undefined) return undefined;
+  const { words } = bech32Data;
   if (words.length < TIMESTAMP_GROUPS + SIGNATURE_GROUPS) return undefined;
   const amountMsat = digits === undefined ? undefined : parseAmount(digits, unit);
   const fields = parseFields(words.slice(TIMESTAMP_GROUPS, -SIGNATURE_GROUPS));

@@ -50,10 +50,10 @@ export function calculateFees(
 ): Fees {
   const fixed = service.fixed + platform.fixed;
   const base = sendingAmount > fixed ? sendingAmount - fixed : 0n;
-  const part = (bps: number) => divide(base * BigInt(bps), BPS, 'halfUp');
+  const percentage = (bps: number) => divide(base * BigInt(bps), BPS, 'halfUp');
   const [serviceVariable, platformVariable] = [
-    part(service.variableBps),
-    part(platform.variableBps),
+    percentage(service.variableBps),
+    percentage(platform.variableBps),
   ];
   return {
     fixed,

@@ -12,9 +12,9 @@ describe('money as text', () => {
   });
 
   it('shows minor units of an unknown currency in lists, and throws in other places', () => {
-    const unknown = { currency: 'XXX', amount: 1_234n };
-    expect(formatAmount(unknown)).toBe('1,234');
-    expect(() => formatMoney(unknown)).toThrow('unknown currency XXX');
+    const unknownCurrency = { currency: 'XXX', amount: 1_234n };
+    expect(formatAmount(unknownCurrency)).toBe('1,234');
+    expect(() => formatMoney(unknownCurrency)).toThrow('unknown currency XXX');
   });
 });
 

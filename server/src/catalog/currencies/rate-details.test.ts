@@ -13,9 +13,9 @@ const details = {
 
 describe('stored rate details', () => {
   it('are numbers, shown with their names in the same order', () => {
-    const stored = storedRateDetails(details);
-    expect(stored).toEqual([1, 2, 0.9195979899497487, 3, 0.005, 5]);
-    expect(JSON.stringify(rateDetailsOf(stored))).toBe(JSON.stringify(details));
+    const storedDetails = storedRateDetails(details);
+    expect(storedDetails).toEqual([1, 2, 0.9195979899497487, 3, 0.005, 5]);
+    expect(JSON.stringify(rateDetailsOf(storedDetails))).toBe(JSON.stringify(details));
   });
 
   it('can be an object of an earlier version or an empty object', () => {

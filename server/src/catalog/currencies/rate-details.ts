@@ -26,11 +26,13 @@ export const storedRateDetails = (details: RateDetails, isFirm = false): StoredR
 ];
 
 /** Whether the rate belongs to a firm quote. If not, execution reads no additional row. */
-export const hasFirmRate = (stored: StoredRateDetails | null): boolean =>
-  Array.isArray(stored) && stored[NAMES.length] === FIRM;
+export const hasFirmRate = (storedDetails: StoredRateDetails | null): boolean =>
+  Array.isArray(storedDetails) && storedDetails[NAMES.length] === FIRM;
 
-/** Rate details as the API shows them. */
-export const rateDetailsOf = (stored: StoredRateDetails): Readonly<Record<string, number>> =>
-  Array.isArray(stored)
-    ? Object.fromEntries(NAMES.map((name, index) => [name, stored[index] as number]))
-    : (stored as Readonly<Record<string, number>>);
+/** Rate details in the form of the API. */
+export const rateDetailsOf = (
+  storedDetails: StoredRateDetails,
+): Readonly<Record<string, number>> =>
+  Array.isArray(storedDetails)
+    ? Object.fromEntries(NAMES.map((name, index) => [name, storedDetails[index] as number]))
+    : (storedDetails as Readonly<Record<string, number>>);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { scale, toDecimal } from '../../kernel/money.ts';
 import { fractionOf, midRate, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
 
-function tableOf(parsed: ReturnType<typeof tableOfJson>): RateTable {
-  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-  return parsed.table;
+function tableOf(result: ReturnType<typeof tableOfJson>): RateTable {
+  if ('problems' in result) throw new Error(result.problems.join('; '));
+  return result.table;
 }
 
-const problems = (parsed: ReturnType<typeof tableOfJson>) =>
-  'problems' in parsed ? parsed.problems : [];
+const problems = (result: ReturnType<typeof tableOfJson>) =>
+  'problems' in result ? result.problems : [];
 
 describe('fractionOf', () => {
   it.each([
@@ -65,9 +65,9 @@ describe('tableOfJson', () => {
   );
 
   it('ignores currencies that the catalog does not contain', () => {
-    const parsed = tableOfJson('{"base":"USD","rates":{"EUR":"0.9","XAU":"0.0005"}}', false);
-    expect(parsed).toMatchObject({ skipped: ['rates.XAU: XAU is not a supported currency'] });
-    expect(midRate(tableOf(parsed), 'USD', 'EUR')).toBeDefined();
+    const result = tableOfJson('{"base":"USD","rates":{"EUR":"0.9","XAU":"0.0005"}}', false);
+    expect(result).toMatchObject({ skipped: ['rates.XAU: XAU is not a supported currency'] });
+    expect(midRate(tableOf(result), 'USD', 'EUR')).toBeDefined();
   });
 });
 

@@ -9,7 +9,7 @@ import { findCurrency } from './currencies.ts';
 export interface RateTable {
   /** Time of the rates. Undefined if the table contains none. */
   at: Time | undefined;
-  /** Exact units for one unit of the base, by currency. The base itself is 1. */
+  /** Exact units for one unit of the base, by currency, including 1 for the base. */
   perBase: ReadonlyMap<string, Rate>;
 }
 
@@ -93,7 +93,7 @@ const quoteNumbers = (text: string) =>
 
 /**
  * `{ "base": "USD", "at": "2026-01-05T09:00:00Z", "rates": { "EUR": "0.9154", "MXN": 17.05 } }`.
- * Rates are numbers or strings; `timestamp`, in seconds, can replace `at`.
+ * Rates are numbers or strings. `timestamp`, in seconds, can replace `at`.
  */
 export function tableOfJson(text: string, strict: boolean): Parsed {
   let json: unknown;

@@ -1,6 +1,6 @@
 // Check digits of tax identifiers of natural persons. Each function takes the compact form of a
 // number (upper case, no separators) in the format of its country. Only algorithms published by the
-// issuing authority are included; other countries are validated by format.
+// issuing authority are included. Other countries are validated by format.
 import { isCpf } from '../accounts/checks.ts';
 
 type Check = (compact: string) => boolean;
@@ -99,8 +99,8 @@ function checkItalian(text: string): boolean {
   const valueOfChar = (char: string) =>
     /\d/.test(char) ? Number(char) : char.charCodeAt(0) - 'A'.charCodeAt(0);
   const sum = [...text.slice(0, 15)].reduce(
-    (all, char, index) =>
-      all + (index % 2 ? valueOfChar(char) : (ITALIAN_ODD[valueOfChar(char)] as number)),
+    (total, char, index) =>
+      total + (index % 2 ? valueOfChar(char) : (ITALIAN_ODD[valueOfChar(char)] as number)),
     0,
   );
   return String.fromCharCode(65 + (sum % 26)) === text[15];

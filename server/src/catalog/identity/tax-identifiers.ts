@@ -1,5 +1,5 @@
 // Tax identifiers of natural persons per country: name, example, format and source. A format is
-// strict only if the source defines it; other countries accept any letters and digits. Nationality
+// strict only if the source defines it. Other countries accept any letters and digits. Nationality
 // and residence determine which identifier is required. The hosted verification page shares this
 // file.
 import { COUNTRY_CODES, countryName } from './countries.ts';

@@ -6,7 +6,7 @@ import type { PaymentRail } from './rails.ts';
 interface CalendarYear {
   /** Publication of the dates. */
   readonly source: string;
-  /** `MM-DD`; dates on weekends are omitted. */
+  /** Dates as `MM-DD`, without weekends. */
   readonly holidays: readonly string[];
 }
 
@@ -22,7 +22,7 @@ const FED = 'https://www.federalreserve.gov/aboutthefed/k8.htm';
 const UK = 'https://www.gov.uk/bank-holidays';
 
 export const CALENDARS = {
-  /** Euro: T2, which replaced TARGET2; also the settlement days of SEPA. */
+  /** Euro: T2, which replaced TARGET2. SEPA settles on the same days. */
   T2: {
     name: 'T2 (euro)',
     timeZone: 'Europe/Paris',

@@ -37,7 +37,7 @@ export const PaymentRail = named(
 
 interface RailProperties {
   readonly name: string;
-  /** Typical time from submission to settlement, in seconds. It is an estimate. */
+  /** Estimated time from submission to settlement, in seconds. */
   readonly settlementSeconds: number;
   /** Whether payments settle within a minute at any time. */
   readonly instant: boolean;
@@ -106,7 +106,7 @@ export function chooseRail(
   rails: readonly PaymentRail[],
   isAllowed: (rail: PaymentRail) => boolean = () => true,
 ): PaymentRail | undefined {
-  const allowed = rails.filter(isAllowed);
+  const allowedRails = rails.filter(isAllowed);
   const order = (rail: PaymentRail) => (RAILS[rail].instant ? 0 : 100) + RAILS[rail].costRank;
-  return allowed.sort((a, b) => order(a) - order(b))[0];
+  return allowedRails.sort((a, b) => order(a) - order(b))[0];
 }

@@ -30,8 +30,10 @@ export function parseUmaAddresses<F extends string>(
 ): Partial<Record<F, UmaAddress>> {
   const entries = Object.entries(addresses) as [F, string | undefined][];
   const presentEntries = entries.filter((entry): entry is [F, string] => entry[1] !== undefined);
-  const parsed = presentEntries.map(([field, text]) => [field, parseUmaAddress(text)] as const);
-  const invalidFields = parsed.filter(([, parts]) => parts === undefined);
+  const parsedEntries = presentEntries.map(
+    ([field, text]) => [field, parseUmaAddress(text)] as const,
+  );
+  const invalidFields = parsedEntries.filter(([, parts]) => parts === undefined);
   if (invalidFields.length) {
     const errors = invalidFields.map(([field]) => ({
       field,
@@ -39,5 +41,5 @@ export function parseUmaAddresses<F extends string>(
     }));
     throw invalid(errors, 'INVALID_UMA_ADDRESS');
   }
-  return Object.fromEntries(parsed) as Partial<Record<F, UmaAddress>>;
+  return Object.fromEntries(parsedEntries) as Partial<Record<F, UmaAddress>>;
 }

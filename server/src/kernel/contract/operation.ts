@@ -64,7 +64,7 @@ type Authentication =
       readonly rateClass?: RateClass;
     })
   | (NoOperator & {
-      /** The bearer token of an agent; its policy restricts it further. */
+      /** The bearer token of an agent, which is also restricted by its policy. */
       readonly auth: 'agent';
       readonly permission: Permission;
       readonly sandboxOnly?: never;
@@ -123,9 +123,9 @@ type RateClass = 'quotes';
 interface StoredReply {
   readonly method: 'POST';
   readonly auth?: 'token' | 'agent' | 'none' | 'operator';
-  /** Defaults to `optional`; see `idempotencyOf`. */
+  /** Defaults to `optional` (`idempotencyOf`). */
   readonly idempotency?: 'optional' | 'required';
-  /** Top-level fields of the reply that are shown once; a replay of the stored reply omits them. */
+  /** Top-level fields of the reply that are shown once. A replay of the stored reply omits them. */
   readonly omitOnReplay?: readonly string[];
   /** Stored sealed, because the reply contains personal data or a secret that a replay repeats. */
   readonly sealed?: boolean;
@@ -152,7 +152,7 @@ type Replay =
 
 interface BodyRules {
   readonly body: TSchema;
-  /** Validates a body beyond its schema; errors of both are reported in one reply. */
+  /** Additional validation after the schema. Errors of both are reported in one reply. */
   readonly bodyRules?: (body: unknown) => FieldError[];
 }
 
@@ -276,7 +276,7 @@ export function withoutSecrets({ omitOnReplay }: Contract, body: unknown): unkno
 
 /**
  * A rejection with side effects: the staged changes are committed, and the client gets the fault. A
- * thrown fault discards the staged changes; nearly all rejections are thrown.
+ * thrown fault discards the staged changes. Nearly all rejections are thrown.
  */
 export interface Rejected {
   rejected: Fault;

@@ -75,13 +75,13 @@ describe('verifyRequest', () => {
     headers: { 'content-type': 'application/json' },
     body: '{"amount":100}',
   };
-  const signed = async (now = CREATED) => ({
+  const signedMessage = async (now = CREATED) => ({
     ...request,
     headers: await signRequest({ keyId, privateKey }, request, now),
   });
 
   it('accepts the signature of signRequest', async () => {
-    const { headers, ...rest } = await signed();
+    const { headers, ...rest } = await signedMessage();
     expect(headers['signature-input']).toBe(
       'railhead=("@method" "@authority" "@path" "content-digest")' +
         ';created=1618884473;keyid="test-key-ed25519";alg="ed25519"',
@@ -93,7 +93,7 @@ describe('verifyRequest', () => {
   });
 
   it('rejects another body, with a new digest or with the digest of the signed body', async () => {
-    const message = await signed();
+    const message = await signedMessage();
     const body = '{"amount":900}';
     await expect(verifyRequest({ ...message, body }, keys, CREATED)).rejects.toThrow(
       'Content-Digest is not the SHA-256 digest of the body.',
@@ -105,7 +105,7 @@ describe('verifyRequest', () => {
   });
 
   it('rejects a missing digest, signature, component, parameter or key', async () => {
-    const message = await signed();
+    const message = await signedMessage();
     const withoutHeader = ({ headers, ...rest }: typeof message, name: string) => ({
       ...rest,
       headers: Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name)),
@@ -127,7 +127,7 @@ describe('verifyRequest', () => {
   });
 
   it('rejects a signature outside of the window, and two signatures', async () => {
-    const message = await signed();
+    const message = await signedMessage();
     const lastMoment = CREATED + SIGNATURE_WINDOW_MS;
     expect(await verifyRequest(message, keys, lastMoment)).toMatchObject({ keyId });
     await expect(verifyRequest(message, keys, lastMoment + 1_000)).rejects.toThrow('too old');
@@ -147,7 +147,7 @@ describe('verifyRequest', () => {
   });
 
   it('rejects another algorithm', async () => {
-    const message = await signed();
+    const message = await signedMessage();
     const input = message.headers['signature-input']?.replace('ed25519"', 'hmac-sha256"') ?? '';
     const headers = { ...message.headers, 'signature-input': input.replace('"test-key-hmac', '"') };
     await expect(verifyRequest({ ...message, headers }, keys, CREATED)).rejects.toThrow();

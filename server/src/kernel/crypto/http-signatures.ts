@@ -44,7 +44,7 @@ export async function signRequest(
   components: readonly string[] = COMPONENTS,
 ): Promise<Record<string, string>> {
   const headers = { ...request.headers, 'content-digest': contentDigest(request.body) };
-  const signed = await httpbis.signMessage(
+  const signedMessage = await httpbis.signMessage(
     {
       key: { id: keyId, alg: ALGORITHM, sign: async (data) => sign(null, data, privateKey) },
       name: LABEL,
@@ -54,7 +54,7 @@ export async function signRequest(
     },
     { ...request, headers },
   );
-  const { Signature: signature, 'Signature-Input': input } = signed.headers as Record<
+  const { Signature: signature, 'Signature-Input': input } = signedMessage.headers as Record<
     string,
     string
   >;

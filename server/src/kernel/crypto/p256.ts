@@ -31,9 +31,9 @@ export const isUncompressed = (hex: string): boolean => hex.startsWith('04');
 export function p256PublicKey(hex: string): KeyObject {
   const point = uncompressedPoint(hex);
   if (!point) throw new RangeError('not a point of P-256');
-  const part = (from: number) =>
+  const encode = (from: number) =>
     Buffer.from(point.slice(from, from + 64), 'hex').toString('base64url');
-  const key = { kty: 'EC', crv: 'P-256', x: part(2), y: part(66) };
+  const key = { kty: 'EC', crv: 'P-256', x: encode(2), y: encode(66) };
   return createPublicKey({ format: 'jwk', key });
 }
 
@@ -68,9 +68,9 @@ export function generateP256(randomScalar: () => Uint8Array): P256Pair {
 }
 
 export function p256Jwk({ scalar, point }: P256Pair) {
-  const part = (bytes: Buffer) => bytes.toString('base64url');
-  const [x, y] = [part(point.subarray(1, 33)), part(point.subarray(33))];
-  return { kty: 'EC', crv: 'P-256', d: part(scalar), x, y };
+  const encode = (bytes: Buffer) => bytes.toString('base64url');
+  const [x, y] = [encode(point.subarray(1, 33)), encode(point.subarray(33))];
+  return { kty: 'EC', crv: 'P-256', d: encode(scalar), x, y };
 }
 
 export const p256PrivateKey = (pair: P256Pair): KeyObject =>

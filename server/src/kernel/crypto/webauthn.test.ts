@@ -179,8 +179,8 @@ describe('registration', () => {
   });
 
   it('is rejected with an ID of invalid length', () => {
-    const long = authenticator({ credentialId: Buffer.alloc(1023, 1) });
-    expect(errorsOf(checkAttestation(long.create(CHALLENGE), CHALLENGE))).toEqual([]);
+    const longIdDevice = authenticator({ credentialId: Buffer.alloc(1023, 1) });
+    expect(errorsOf(checkAttestation(longIdDevice.create(CHALLENGE), CHALLENGE))).toEqual([]);
     for (const length of [0, 1024]) {
       const device = authenticator({ credentialId: Buffer.alloc(length, 1) });
       const errors = errorsOf(checkAttestation(device.create(CHALLENGE), CHALLENGE));
@@ -239,8 +239,8 @@ describe('registration', () => {
   });
 
   it('is rejected if its CBOR is nested too deeply', () => {
-    const nested = base64url(Buffer.alloc(48_000, 0x81));
-    const credential = { ...authenticator().create(CHALLENGE), attestationObject: nested };
+    const nestedCbor = base64url(Buffer.alloc(48_000, 0x81));
+    const credential = { ...authenticator().create(CHALLENGE), attestationObject: nestedCbor };
     expect(errorsOf(checkAttestation(credential, CHALLENGE))).toHaveLength(1);
   });
 });
@@ -268,17 +268,19 @@ describe('assertion', () => {
     ['counter', { counter: 6 }, 'The signature counter of the assertion did not increase.'],
     ['same counter', { counter: 7 }, 'The signature counter of the assertion did not increase.'],
     ['reset counter', { counter: 0 }, 'The signature counter of the assertion did not increase.'],
-  ])('is rejected for its %s', (_description, ceremony, failed) => {
+  ])('is rejected for its %s', (_description, ceremony, error) => {
     const registration = register({}, { counter: 7 });
-    expect(verify(registration, { counter: 8, ...ceremony })).toEqual({ failed });
+    expect(verify(registration, { counter: 8, ...ceremony })).toEqual({ failed: error });
   });
 
   it('is rejected with the signature of another key, and with an invalid signature', () => {
-    const failed = 'The signature of the assertion is invalid.';
+    const error = 'The signature of the assertion is invalid.';
     const registration = register();
     const otherAssertion = authenticator().get(CODE);
-    expect(verify(registration, {}, { signature: otherAssertion.signature })).toEqual({ failed });
-    expect(verify(registration, {}, { signature: base64url('no DER') })).toEqual({ failed });
+    expect(verify(registration, {}, { signature: otherAssertion.signature })).toEqual({
+      failed: error,
+    });
+    expect(verify(registration, {}, { signature: base64url('no DER') })).toEqual({ failed: error });
     expect(verify(registration, {}, { credentialId: otherAssertion.credentialId })).toEqual({
       failed: 'The assertion was made with another passkey.',
     });

@@ -1,8 +1,8 @@
 // Verification of the registration and the assertions of a passkey, as pure functions. The relying
 // party is identified by the hash that the device signs and by the origin of the first ceremony, as
-// strings, because the origin of an app contains no site. Each check is separate, so that a rejection
-// can name the failed check. The attestation statement about the device's model
-// is not checked.
+// strings, because the origin of an app contains no site. Each check is separate, so that a
+// rejection can name the failed check. The attestation statement about the device's model is not
+// checked.
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import {
   decodeAttestationObject,
@@ -80,9 +80,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The members of client data without validation. Undefined if parsing fails. */
 export function readClientFields(text: string): Record<string, unknown> | undefined {
-  const parsed = attempt(bytesOf(text), (bytes) => JSON.parse(utf8.decode(bytes)) as unknown);
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  return parsed as Record<string, unknown>;
+  const value = attempt(bytesOf(text), (bytes) => JSON.parse(utf8.decode(bytes)) as unknown);
+  if (typeof value !== 'object' || value === null) return undefined;
+  return value as Record<string, unknown>;
 }
 
 function readClientData(text: string): ClientData | undefined {
@@ -115,19 +115,19 @@ function readKey(cose: Bytes): Key | undefined {
   // The type of the library has a `get` for each key type, and the key type is not known yet.
   const map = decodeCredentialPublicKey(cose) as unknown as Map<number, unknown>;
   const [kty, alg, crv] = [KTY, ALG, CURVE].map((label) => map.get(label as number));
-  const part = (label: number | undefined) => {
+  const component = (label: number | undefined) => {
     const value = map.get(label as number);
     if (!(value instanceof Uint8Array)) throw new TypeError('a part of the key is missing');
     return base64url(value);
   };
   if (alg === ES256 && kty === 2 && crv === 1) {
-    return importKey({ kty: 'EC', crv: 'P-256', x: part(X), y: part(Y) }, 'sha256');
+    return importKey({ kty: 'EC', crv: 'P-256', x: component(X), y: component(Y) }, 'sha256');
   }
   if (alg === EDDSA && kty === 1 && crv === 6) {
-    return importKey({ kty: 'OKP', crv: 'Ed25519', x: part(X) }, null);
+    return importKey({ kty: 'OKP', crv: 'Ed25519', x: component(X) }, null);
   }
   if (alg === RS256 && kty === 3)
-    return importKey({ kty: 'RSA', n: part(N), e: part(E) }, 'sha256');
+    return importKey({ kty: 'RSA', n: component(N), e: component(E) }, 'sha256');
   return undefined;
 }
 
@@ -288,11 +288,11 @@ function ceremonyProblem(
   return undefined;
 }
 
-function isSigned(passkey: Passkey, signed: Uint8Array, signature: Uint8Array): boolean {
+function isSigned(passkey: Passkey, signedData: Uint8Array, signature: Uint8Array): boolean {
   const storedKey = attempt(bytesOf(passkey.publicKey), readKey);
   if (!storedKey) throw new Error('a registered key cannot be read');
   const { key, hash } = storedKey;
-  return verify(hash, signed, { key, dsaEncoding: 'der' }, signature);
+  return verify(hash, signedData, { key, dsaEncoding: 'der' }, signature);
 }
 
 /**

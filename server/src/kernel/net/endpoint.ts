@@ -1,6 +1,6 @@
-// Addresses that the server may call for a platform. The rule prevents requests to the network of the
-// operator (SSRF) and accepts only known public addresses. The rule is applied to the URL when it is
-// set and when it is called, and to the resolved addresses when connecting
+// Addresses that the server may call for a platform. The rule prevents requests to the network of
+// the operator (SSRF) and accepts only known public addresses. The rule is applied to the URL when
+// it is set and when it is called, and to the resolved addresses when connecting
 // (runtime/config/system-effects.ts).
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { readUrl } from './url.ts';
 
 it('reads a name in any script, however often it is called', () => {
-  const read = Array.from({ length: 50_000 }, () => readUrl('https://bücher.example/a'));
-  expect(read.filter((url) => url?.hostname !== 'xn--bcher-kva.example')).toEqual([]);
+  const urls = Array.from({ length: 50_000 }, () => readUrl('https://bücher.example/a'));
+  expect(urls.filter((url) => url?.hostname !== 'xn--bcher-kva.example')).toEqual([]);
 });
 
 it('returns undefined for other strings', () => {

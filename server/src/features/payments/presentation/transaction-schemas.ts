@@ -10,7 +10,7 @@ import {
   named,
   nullable,
   oneOf,
-  partOf,
+  subsetOf,
   Timestamp,
   variant,
   withDescription,
@@ -156,9 +156,9 @@ export const OutgoingTransaction = named(
   'OutgoingTransaction',
   Type.Object(
     {
-      type: partOf(TransactionType, ['OUTGOING']),
+      type: subsetOf(TransactionType, ['OUTGOING']),
       ...common,
-      status: partOf(TransactionStatus, [
+      status: subsetOf(TransactionStatus, [
         'PENDING',
         'PENDING_AUTHORIZATION',
         'EXPIRED',
@@ -231,7 +231,7 @@ export const IncomingTransaction = named(
   'IncomingTransaction',
   Type.Object(
     {
-      type: partOf(TransactionType, ['INCOMING']),
+      type: subsetOf(TransactionType, ['INCOMING']),
       ...common,
       status: TransactionStatus,
       source: Type.Optional(withDescription(TransactionSource, 'Party that sends the funds.')),

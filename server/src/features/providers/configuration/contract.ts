@@ -8,8 +8,8 @@ import {
   nullable,
   oneOf,
   PositiveAmount,
-  ruled,
   text,
+  withErrorText,
 } from '../../../kernel/schema.ts';
 import { PROVIDER_CHOICES } from '../choices.ts';
 
@@ -18,7 +18,7 @@ const amount = (description: string) => ({ ...PositiveAmount, description });
 
 export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
 
-export const ProviderId = ruled(
+export const ProviderId = withErrorText(
   text('Name of the provider. The address for its messages ends with it.', {
     pattern: PROVIDER_CHOICES.name,
   }),

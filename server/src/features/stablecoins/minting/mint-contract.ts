@@ -7,11 +7,11 @@ import {
   oneOf,
   PageQuery,
   page,
-  ruled,
   text,
   time,
   variant,
   withDescription,
+  withErrorText,
 } from '../../../kernel/schema.ts';
 import { BURN_RAILS, BURN_SOURCES, MINT_SOURCES } from '../coins/rails.ts';
 import { coinParams, StablecoinProvider, StablecoinProviderEnvironment, TAG } from '../contract.ts';
@@ -22,7 +22,7 @@ const optional = Type.Optional;
 /** Enough for every amount that the database can store, with leading zeros. */
 const MAX_DIGITS = 40;
 
-const UnitsText = ruled(
+const UnitsText = withErrorText(
   Type.String({
     pattern: '^[0-9]+$',
     maxLength: MAX_DIGITS,

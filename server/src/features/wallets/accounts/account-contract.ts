@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { named, ruled } from '../../../kernel/schema.ts';
+import { named, withErrorText } from '../../../kernel/schema.ts';
 import { InternalAccount } from '../../balances/internal-accounts/index.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { withProcessing } from './contract.ts';
@@ -61,7 +61,7 @@ export const exportInternalAccount = operation({
   body: named(
     'InternalAccountExportRequest',
     Type.Object({
-      clientPublicKey: ruled(
+      clientPublicKey: withErrorText(
         Type.String({
           description: 'New P-256 public key, uncompressed, in hex; the same in both requests.',
           pattern: '^04[0-9a-fA-F]{128}$',

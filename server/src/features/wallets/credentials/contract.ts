@@ -5,12 +5,12 @@ import { operation } from '../../../kernel/contract/operation.ts';
 import {
   named,
   oneOf,
-  ruled,
   Timestamp,
   text,
   time,
   variant,
   withDescription,
+  withErrorText,
 } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { WalletOperationProcessing, withProcessing } from '../accounts/contract.ts';
@@ -82,7 +82,7 @@ const AuthSignedRequestChallenge = object(
 );
 
 const POINT = '^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$';
-const ClientPublicKey = ruled(
+const ClientPublicKey = withErrorText(
   text(
     'P-256 public key in hex. For an uncompressed key, a session key is generated and encrypted to it; a ' +
       'compressed key becomes the session key.',
