@@ -225,7 +225,7 @@ describe('providers import', () => {
     const dry = await run('--dry-run');
     expect(dry.out).toMatch(/^- route .*acme-bank/m);
     expect(dry.out).toMatch(/^\+ route .*providerId=other-bank .*costBasisPoints=3$/m);
-    expect(dry.out).toMatch(/Nothing was applied\.\n$/);
+    expect(dry.out).toMatch(/No change was applied\.\n$/);
     expect((await run()).out).toMatch(/Applied\.\n$/);
     write({ providers: [{ providerId: 'x' }], other: 1 });
     const { code, err } = await run();

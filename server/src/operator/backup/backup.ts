@@ -1,6 +1,6 @@
-// `railhead-server backup archive|create|restore|verify`: backups of the embedded PostgreSQL, and the proof
-// that a backup can be restored, also of another PostgreSQL. A verification restores into a folder of its
-// own, recovers, opens the result with the master key and recounts the books.
+// `railhead-server backup archive|create|restore|verify`: backups of the embedded PostgreSQL, and the
+// verification that a backup can be restored, also of another PostgreSQL. A verification restores
+// into a separate folder, recovers, opens the result with the master key and recounts the books.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -30,14 +30,14 @@ export const BACKUP_HELP = `${USAGE}
   archive --to FOLDER   archive the write-ahead log of the embedded database from its next start
   create --to FOLDER    copy the embedded database into the folder while it runs
   restore --from FOLDER --into DATA [--until TIME]
-                        restore it into a new data folder, without master key and files
+                        restore a backup into a new data folder, without master key and files
   verify --from FOLDER  restore into a temporary folder, open it with the master key, and recount
                         the books; exit code 1 if they do not balance
   verify --restore-command COMMAND --postgres FOLDER --user NAME --database NAME
-                        the same for another PostgreSQL: the command restores into $RESTORED, and
-                        the folder contains the programs of its version
+                        verify a backup of another PostgreSQL: the command restores into
+                        $RESTORED, and the folder contains the programs of its version
 
-  --until TIME          recover to this time, such as 2026-11-28T12:00:00Z, not to the newest state
+  --until TIME          recover to this time, such as 2026-11-28T12:00:00Z; the newest state if absent
   --erasures FILE       verify: also write the list of erasures to this new file
   --work FOLDER         verify: parent of the temporary folder
 `;
@@ -69,11 +69,11 @@ const isTime = (value: string) => /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.t
 
 /** Throws a usage error for an unknown verb or flag. */
 export function readBackupFlags(argv: readonly string[]): BackupFlags {
-  const [verb = '', ...rest] = argv;
+  const [verb = '', ...args] = argv;
   if (!(verb in VERBS)) throw usageError(USAGE);
   let values: Partial<Record<keyof typeof FLAGS, string | boolean>>;
   try {
-    ({ values } = parseArgs({ args: rest, options: FLAGS }));
+    ({ values } = parseArgs({ args: args, options: FLAGS }));
   } catch (error) {
     throw usageError(`${(error as Error).message}\n${USAGE}`);
   }
@@ -87,27 +87,27 @@ export function readBackupFlags(argv: readonly string[]): BackupFlags {
     isJson: values.json === true,
     value,
     required(name) {
-      const given = value(name);
-      if (given === undefined) throw usageError(`--${name} is required\n${USAGE}`);
-      return given;
+      const text = value(name);
+      if (text === undefined) throw usageError(`--${name} is required\n${USAGE}`);
+      return text;
     },
     until: until === undefined ? undefined : new Date(until),
   };
 }
 
-function embeddedOnly({ databaseUrl }: Config): void {
+function assertEmbedded({ databaseUrl }: Config): void {
   if (databaseUrl === undefined) return;
   throw usageError('DATABASE_URL is set: use the tools of this PostgreSQL, such as pgBackRest.');
 }
 
-const onEmbedded = <T>({ dataDir }: Config, work: (url: string) => Promise<T>) =>
+const withEmbeddedDatabase = <T>({ dataDir }: Config, work: (url: string) => Promise<T>) =>
   withEmbedded({ dir: dataDir, random: systemEffects().random }, work);
 
 async function archive(config: Config, flags: BackupFlags): Promise<Output> {
-  embeddedOnly(config);
+  assertEmbedded(config);
   const folder = path.resolve(flags.required('to'));
   const wal = walFolder(folder);
-  await onEmbedded(config, async (url) => {
+  await withEmbeddedDatabase(config, async (url) => {
     fs.mkdirSync(wal, { recursive: true, mode: 0o700 });
     // The user that runs PostgreSQL writes the archive.
     const { uid, gid } = fs.statSync(clusterOf(config.dataDir));
@@ -119,11 +119,13 @@ async function archive(config: Config, flags: BackupFlags): Promise<Output> {
 }
 
 async function create(config: Config, flags: BackupFlags): Promise<Output> {
-  embeddedOnly(config);
+  assertEmbedded(config);
   const folder = path.resolve(flags.required('to'));
   const time = new Date(systemEffects().now());
   const cluster = clusterOf(config.dataDir);
-  const backup = await onEmbedded(config, (url) => createBaseBackup(url, cluster, folder, time));
+  const backup = await withEmbeddedDatabase(config, (url) =>
+    createBaseBackup(url, cluster, folder, time),
+  );
   return { json: backup, text: `${backup.name}: ${megabytes(backup.bytes)} MB\n` };
 }
 

@@ -19,8 +19,8 @@ async function json(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-const listIds = async (...more: string[]): Promise<string[]> =>
-  (await json('cards', 'exceptions', ...more)).map(
+const listIds = async (...flags: string[]): Promise<string[]> =>
+  (await json('cards', 'exceptions', ...flags)).map(
     (each: { transactionId: string }) => each.transactionId,
   );
 
@@ -109,8 +109,8 @@ describe('cards resolve', () => {
   ])('writes off no refunded amount: %i', async (refunded, status, writtenOffAmount) => {
     const paid = await createException();
     await paid.notify(refundOf(refunded));
-    const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
-    expect(done).toMatchObject({ status, writtenOffAmount });
+    const resolved = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
+    expect(resolved).toMatchObject({ status, writtenOffAmount });
   });
 
   it('collects or writes off the missing amount, once', async () => {
@@ -144,8 +144,8 @@ describe('cards resolve', () => {
     expect((await run('cards', 'resolve', paid.id, '--outcome', 'forget')).code).toBe(2);
     expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT)).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
-    const other = await run('cards', 'resolve', deposit.id, ...COLLECT);
-    expect([other.code, other.err]).toEqual([1, 'Card payment not found.\n']);
+    const rejected = await run('cards', 'resolve', deposit.id, ...COLLECT);
+    expect([rejected.code, rejected.err]).toEqual([1, 'Card payment not found.\n']);
     expect((await paid.readState()).status).toBe('EXCEPTION');
   });
 });

@@ -1,7 +1,7 @@
-// `cards exceptions|resolve`: card payments whose network has its funds while the cardholder's
-// account could not be debited, and the operator's decision about them, in the sandbox too.
-// Refunds for a closed account are listed with them, because they need a decision as well;
-// `suspense return` records that they were sent.
+// `cards exceptions|resolve`: card payments that were settled with the network although the
+// cardholder's account could not be debited, and the operator's decision about them, also in the
+// sandbox. Refunds for a closed account are listed too, because they need a decision; `suspense
+// return` records that they were sent.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { listCardExceptions, resolveCardException } from '../../features/cards/index.ts';

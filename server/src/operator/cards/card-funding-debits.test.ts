@@ -35,8 +35,8 @@ const SLOW_MERCHANT = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
 const REASON_FLAGS = ['--reason', 'Confirmed by the issuer'];
 
-const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...more: string[]) =>
-  run('cards', 'resolve-debit', id, '--as', as, ...REASON_FLAGS, ...more);
+const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...flags: string[]) =>
+  run('cards', 'resolve-debit', id, '--as', as, ...REASON_FLAGS, ...flags);
 
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
@@ -86,8 +86,8 @@ describe('cards funding-debits', () => {
       currency: 'USDB',
       funds: 1_000_000,
     });
-    const attempts = async (...more: string[]) =>
-      (await json('cards', 'funding-debits', ...more)).map(
+    const attempts = async (...flags: string[]) =>
+      (await json('cards', 'funding-debits', ...flags)).map(
         (each: { transactionId: string; attempts: number }) => [each.transactionId, each.attempts],
       );
     expect(await json('cards', 'funding-debits')).toEqual([

@@ -1,4 +1,4 @@
-// Cards as shown to the operator, closing one, and the card settings of a platform.
+// Cards as shown to the operator, their closure, and the card settings of a platform.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
@@ -89,16 +89,16 @@ describe('cards show', () => {
 
 describe('cards close', () => {
   it('closes a card, emits an event, and keeps the reason', async () => {
-    const closed = await json(
+    const result = await json(
       'cards',
       'close',
       idOf(secondCard),
       '--reason',
       'Found in the street',
     );
-    expect(closed).toMatchObject({ state: 'CLOSED', stateReason: 'CLOSED_BY_SERVICE' });
-    expect(closed.note).toBe('Found in the street');
-    const { note: _, platformId: __, bindings, ...view } = closed;
+    expect(result).toMatchObject({ state: 'CLOSED', stateReason: 'CLOSED_BY_SERVICE' });
+    expect(result.note).toBe('Found in the street');
+    const { note: _, platformId: __, bindings, ...view } = result;
     expect(bindings[0].endedAt).not.toBeNull();
     expect(await fixture.readCard(idOf(secondCard))).toEqual(view);
     const [, notified] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(secondCard));

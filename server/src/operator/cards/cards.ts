@@ -1,4 +1,4 @@
-// `cards list|show|close`: lists cards and closes one permanently. Only the last four digits of a
+// `cards list|show|close`: lists cards and closes a card permanently. Only the last four digits of a
 // card number are shown, as in the API.
 import { formatMoney } from '../../catalog/currencies/money-format.ts';
 import {

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { describeFlags, type Flags, isUsageError, parse, usageOf } from './flags.ts';
 
 const FLAGS: Flags = {
-  platform: { value: 'PLATFORM', required: true, help: 'Which one' },
-  name: { value: 'NAME', help: 'Its name' },
-  permissions: { value: 'A,B', list: true, choices: ['A', 'B'], help: 'What it may do' },
+  platform: { value: 'PLATFORM', required: true, help: 'ID of the platform' },
+  name: { value: 'NAME', help: 'Display name' },
+  permissions: { value: 'A,B', list: true, choices: ['A', 'B'], help: 'Permissions of the token' },
   sca: { off: 'no-sca', help: 'Strong authentication' },
-  regulated: { off: 'unregulated', help: 'Own compliance' },
+  regulated: { off: 'unregulated', help: 'Compliance by the platform' },
 };
 
 const read = (...argv: string[]) => parse(FLAGS, 'platform', argv).args;
@@ -72,7 +72,7 @@ describe('parse', () => {
     expect(errorOf(...argv)).toBe(message);
   });
 
-  it('validates nothing else with --help', () => {
+  it('skips all validation with --help', () => {
     expect(parse(FLAGS, 'platform', ['--help']).help).toBe(true);
     expect(parse(FLAGS, 'platform', ['a', 'b', '-h']).help).toBe(true);
   });
@@ -82,8 +82,14 @@ describe('help', () => {
   it('shows the required flags and a description of each', () => {
     expect(usageOf(FLAGS, 'platform')).toBe('PLATFORM [flags]');
     expect(usageOf(FLAGS, undefined)).toBe('--platform PLATFORM [flags]');
-    expect(describeFlags(FLAGS)).toContainEqual(['--permissions A,B', 'What it may do (A, B)']);
-    expect(describeFlags(FLAGS)).toContainEqual(['--regulated, --unregulated', 'Own compliance']);
+    expect(describeFlags(FLAGS)).toContainEqual([
+      '--permissions A,B',
+      'Permissions of the token (A, B)',
+    ]);
+    expect(describeFlags(FLAGS)).toContainEqual([
+      '--regulated, --unregulated',
+      'Compliance by the platform',
+    ]);
     expect(describeFlags(FLAGS)).toContainEqual(['--[no-]sca', 'Strong authentication']);
   });
 });

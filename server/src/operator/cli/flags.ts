@@ -1,6 +1,6 @@
 // Flags of a verb, as data: one table per verb defines parsing, usage errors and the help text. A
-// switch has a name for each state, because a setting must be turned off as explicitly as on;
-// `--sca off` and `--sca=off` mean the same as its other name.
+// switch has a flag for each state, because both states can be set explicitly; `--sca off` and
+// `--sca=off` are equal to its off flag.
 import { parseArgs } from 'node:util';
 import { nearest } from '../../kernel/nearest.ts';
 
@@ -105,7 +105,7 @@ function read(flags: Flags, argv: readonly string[]): { values: Values; position
     return { values: { ...parsed.values }, positionals: parsed.positionals };
   } catch (error) {
     if (isUsageError(error)) throw error;
-    // Node's own message, without its advice about positional arguments.
+    // The message of Node.js, without its advice about positional arguments.
     const [problem = ''] = (error as Error).message.split(/\.\s/);
     throw usageError(problem + proposalFor(error as NodeJS.ErrnoException, problem, flags));
   }
@@ -155,8 +155,8 @@ export function parse(
   argv: readonly string[],
 ): Parsed {
   const { values, positionals } = read(flags, argv);
-  const [first, ...more] = positionals;
-  const unexpected = positional === undefined ? first : more[0];
+  const [first, ...remaining] = positionals;
+  const unexpected = positional === undefined ? first : remaining[0];
   if (positional !== undefined && first !== undefined) {
     if (values[positional] !== undefined) throw usageError(`--${positional} is repeated`);
     values[positional] = first;
@@ -191,8 +191,8 @@ export function parse(
 export function describeFlags(flags: Flags): [string, string][] {
   const rows = Object.entries(flags).map(([name, flag]): [string, string] => {
     if (isSwitch(flag)) {
-      const both = flag.off === `no-${name}` ? `--[no-]${name}` : `--${name}, --${flag.off}`;
-      return [both, flag.help];
+      const syntax = flag.off === `no-${name}` ? `--[no-]${name}` : `--${name}, --${flag.off}`;
+      return [syntax, flag.help];
     }
     const choices = flag.choices ? ` (${flag.choices.join(', ')})` : '';
     return [`--${name} ${flag.value}`, flag.help + choices];

@@ -1,5 +1,5 @@
-// `railhead-server migrate`: applies migrations without starting a server, and contractions, which no
-// start applies.
+// `railhead-server migrate`: applies migrations without starting a server, and contractions, which
+// require this command.
 import { parseArgs } from 'node:util';
 import type { Config } from '../../config.ts';
 import { systemEffects } from '../../runtime/config/system-effects.ts';
@@ -12,10 +12,10 @@ const USAGE = 'Usage: railhead-server migrate [--contract] [--dry-run] [--json]'
 
 export const MIGRATE_HELP = `${USAGE}
 
-Applies missing migrations with which the previous version still works, as each start does.
+Applies missing migrations that the previous version supports, as each start does.
 
-  --contract  then apply those with which it does not work, if no server of that version runs
-  --dry-run   list them only
+--contract  then apply those that it does not support, if no server of that version runs
+--dry-run   list them without applying them
 `;
 
 interface Flags {
@@ -36,7 +36,7 @@ export function readMigrateFlags(argv: readonly string[]): Flags {
   }
 }
 
-const listed = (names: readonly string[], none: string) =>
+const linesOf = (names: readonly string[], none: string) =>
   names.length === 0 ? `${none}\n` : names.map((name) => `${name}\n`).join('');
 
 /** Applies migrations to the configured database, or lists the missing ones. */
@@ -49,11 +49,14 @@ export async function runMigrations(config: Config, flags: Flags): Promise<Outpu
         ...expansions,
         ...contractions.map((name) => `${name}  (with --contract only)`),
       ];
-      return { json: { expansions, contractions }, text: listed(lines, 'Nothing is missing.') };
+      return {
+        json: { expansions, contractions },
+        text: linesOf(lines, 'No migration is missing.'),
+      };
     }
     const applied = await migrate(url, now);
     if (flags.contract) applied.push(...(await contract(url, now)));
-    return { json: { applied }, text: listed(applied, 'Nothing was missing.') };
+    return { json: { applied }, text: linesOf(applied, 'No migration was missing.') };
   }
   if (config.databaseUrl) return work(config.databaseUrl);
   return withEmbedded({ dir: config.dataDir, random }, work);

@@ -7,7 +7,7 @@ import type { CommandArgs, Flags } from './flags.ts';
 
 /** The installation that a command uses. */
 export interface System extends Installation {
-  /** Who uses the command. */
+  /** The operator who uses the command. */
   operator?: Operator;
   /** Rejects a master key that does not open the signing keys of the installation. */
   checkMasterKey?(): Promise<void>;
@@ -19,7 +19,7 @@ export interface System extends Installation {
 export interface Output {
   json: unknown;
   text: string;
-  /** Printed instead of both, in chunks, as fast as it is consumed. */
+  /** Printed instead of `json` and `text`, in chunks, as fast as the output is consumed. */
   chunks?: AsyncIterable<string>;
   /** The chunks are one JSON value; otherwise CSV. */
   isJson?: boolean;

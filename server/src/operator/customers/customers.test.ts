@@ -106,8 +106,10 @@ async function customerWithData(overrides: object = {}) {
     await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 50_00 }),
     200,
   );
-  const outside = await createExternalAccount(app, person.id, 'USD');
-  const body = quoteBody(account.id, outside.id, 50_00, { description: 'Dinner with Grace' });
+  const externalAccount = await createExternalAccount(app, person.id, 'USD');
+  const body = quoteBody(account.id, externalAccount.id, 50_00, {
+    description: 'Dinner with Grace',
+  });
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   await app.advance(60_000);
@@ -118,9 +120,9 @@ async function customerWithData(overrides: object = {}) {
     documentNumber: 'C01X00T47',
     issuingAuthority: 'Cologne',
   };
-  const sent = documentForm(document, { bytes: pngFile(), name: 'Vandermolen.png' });
-  ok(await app.call('POST', '/documents', sent), 201);
-  return { person, account, outside, quote };
+  const form = documentForm(document, { bytes: pngFile(), name: 'Vandermolen.png' });
+  ok(await app.call('POST', '/documents', form), 201);
+  return { person, account, outside: externalAccount, quote };
 }
 
 async function business() {
@@ -202,7 +204,7 @@ describe('customers find', () => {
 });
 
 describe('customers export', () => {
-  it('exports all data about one customer, opened, and nothing of another', async () => {
+  it('exports all data about one customer, decrypted, and no data of another', async () => {
     const { person, quote } = await customerWithData();
     const { person: otherPerson } = await createFundedCustomer(app, 1);
     const text = await textOf('export', person.id);
@@ -277,12 +279,17 @@ describe('customers erase', () => {
 
   it('leaves no personal data and an unchanged ledger', async () => {
     const domain = (await createCustomer(app)).umaAddress.split('@')[1];
-    const { person, account, outside, quote } = await customerWithData({
+    const {
+      person,
+      account,
+      outside: externalAccount,
+      quote,
+    } = await customerWithData({
       platformCustomerId: 'Vandermolen-1',
       umaAddress: `$quintessa.v@${domain}`,
       endUserTermsConsent: CONSENT,
     });
-    const ids = [person.id, account.id, outside.id, quote.id, quote.transactionId];
+    const ids = [person.id, account.id, externalAccount.id, quote.id, quote.transactionId];
     const [document] = await app.runtime.db.find(documents, { customer_id: person.id });
     await remove(person.id);
     expect((await tracesOf(PERSONAL_TEXTS, ids)).length).toBeGreaterThan(5);
@@ -315,8 +322,8 @@ describe('customers erase', () => {
     for (const field of ['fullName', 'email', 'phoneNumber', 'birthDate', 'address']) {
       expect(fetchedCustomer).not.toHaveProperty(field);
     }
-    const listed = await app.call('GET', '/customers?isIncludingDeleted=true&limit=100');
-    expect(JSON.stringify(ok(listed, 200))).toContain(person.id);
+    const list = await app.call('GET', '/customers?isIncludingDeleted=true&limit=100');
+    expect(JSON.stringify(ok(list, 200))).toContain(person.id);
     const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
     expect(payment).toMatchObject({
       status: 'COMPLETED',
@@ -374,8 +381,8 @@ describe('customers erase', () => {
       [person.id, '{}'],
     );
     await app.runtime.db.query("update events set data = '{}' where sealed_for = $1", [person.id]);
-    const listed = (await run('erasures')).json as object[];
-    expect(listed).toContainEqual(
+    const list = (await run('erasures')).json as object[];
+    expect(list).toContainEqual(
       expect.objectContaining({ customerId: person.id, finishedAt: null }),
     );
     const { json } = await run('erase', person.id, '--yes');

@@ -1,6 +1,6 @@
 // `customers find|export|erase|erasures`: the rights of data subjects. Customers can be found by
-// personal data, get all data held about them, and be erased after their platform has deleted them.
-// A search returns ids only; further data requires an export.
+// personal data, receive all data held about them, and be erased after their platform has deleted
+// them. A search returns ids only; further data requires an export.
 
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -31,8 +31,8 @@ function searchOf(args: CommandArgs): [SearchField, string] {
     const value = args.text(label);
     return value === undefined ? [] : [[label, value]];
   });
-  const [field, ...others] = requested;
-  if (!field || others.length)
+  const [field, ...otherFields] = requested;
+  if (!field || otherFields.length)
     throw usageError('One of --email, --phone, --identifier and --name is required');
   return field;
 }
@@ -104,13 +104,13 @@ async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output>
 async function repeatList({ runtime }: System, args: CommandArgs): Promise<Output> {
   if (!args.on('yes')) throw usageError('An erasure cannot be undone. Confirm with --yes');
   const file = args.required('file');
-  const listed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  if (!Array.isArray(listed)) throw new Error(`${file} is not a list of erasures.`);
+  const input: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  if (!Array.isArray(input)) throw new Error(`${file} is not a list of erasures.`);
   const json = await repeatErasures(
     runtime,
     PERSONAL_DATA,
     (ctx, id) => deleteCustomer(ctx, { isCustomerPaying }, id),
-    listed,
+    input,
   );
   const lines = json.map(({ customerId, result, problem }) =>
     [customerId, result, problem ?? ''].join(' ').trim(),
@@ -178,7 +178,7 @@ export const customerVerbs: readonly Verb[] = [
     summary: 'Erase the personal data of a deleted customer; the ledger is unchanged',
     flags: {
       ...CUSTOMER,
-      yes: { off: 'no', help: 'Confirm: it cannot be undone' },
+      yes: { off: 'no', help: 'Confirm; an erasure cannot be undone' },
       by: { value: 'NAME', help: 'Actor (operator)' },
       reason: { value: 'TEXT', help: 'Reason, stored with the erasure' },
     },
@@ -191,7 +191,7 @@ export const customerVerbs: readonly Verb[] = [
     summary: 'Repeat the erasures of a list after a restore; exit code 1 if one is rejected',
     flags: {
       file: { value: 'FILE', required: true, help: 'Output of customers erasures --json' },
-      yes: { off: 'no', help: 'Confirm: it cannot be undone' },
+      yes: { off: 'no', help: 'Confirm; an erasure cannot be undone' },
     },
     positional: 'file',
     run: repeatList,

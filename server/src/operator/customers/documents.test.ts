@@ -1,5 +1,5 @@
-// The operator's verbs on documents: what a reviewer sees, that a saved file equals the one sent,
-// and that no file is overwritten or left incomplete.
+// The operator's verbs on documents: the list for a reviewer, saved files that equal the submitted
+// ones, and files that are neither overwritten nor left incomplete.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -53,8 +53,8 @@ describe('documents list', () => {
 
   it('requires exactly one filter', async () => {
     await expect(run('list')).rejects.toThrow('One of --customer and --holder');
-    const both = ['--customer', 'a', '--holder', 'b'];
-    await expect(run('list', ...both)).rejects.toThrow('One of --customer and --holder');
+    const bothFlags = ['--customer', 'a', '--holder', 'b'];
+    await expect(run('list', ...bothFlags)).rejects.toThrow('One of --customer and --holder');
   });
 });
 

@@ -1,5 +1,5 @@
-// `documents list|save`: documents submitted about a customer, for the reviewer. The API never
-// returns a file; here one is opened and written to a file that only the reviewer may read.
+// `documents list|save`: documents submitted about a customer, for the reviewer. The platform API
+// never returns a file; `save` decrypts it into a new file that only the reviewer may read.
 
 import { listDocumentsForReview, openDocument } from '../../features/customers/documents/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';

@@ -75,7 +75,7 @@ it('SCA data is exported with decrypted addresses and without secrets', async ()
 
 it('SCA data is removed by an erasure, except for types and times of events', async () => {
   const { id } = await lifecycle();
-  const other = await lifecycle();
+  const otherCustomer = await lifecycle();
   expect((await codesOf(id)).length).toBeGreaterThan(0);
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
@@ -88,10 +88,10 @@ it('SCA data is removed by an erasure, except for types and times of events', as
   expect(await db.read(scaLockouts, id)).toBeUndefined();
   for (const table of [scaFactors, scaEnrollments, scaChallenges, scaResets]) {
     expect(await db.find(table, { customer_id: id })).toEqual([]);
-    expect((await db.find(table, { customer_id: other.id })).length).toBeGreaterThan(0);
+    expect((await db.find(table, { customer_id: otherCustomer.id })).length).toBeGreaterThan(0);
   }
-  expect((await codesOf(other.id)).length).toBeGreaterThan(0);
-  // The job that would have ended the reset finds no reset.
+  expect((await codesOf(otherCustomer.id)).length).toBeGreaterThan(0);
+  // The job that would have completed the reset finds no reset.
   await app.advance(60 * 60_000);
   expect(await db.find(scaEvents, { customer_id: id })).toEqual(stored);
   const { all } = await exportOf(app, id);

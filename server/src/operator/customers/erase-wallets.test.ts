@@ -83,7 +83,7 @@ it('a wallet is exported decrypted, without signing keys', async () => {
 
 it('a wallet is removed with its seed when its owner is erased', async () => {
   const { person, id } = await walletOwner();
-  const other = await walletOwner();
+  const otherOwner = await walletOwner();
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   const requested = { actor: 'test', reason: null };
   const system = { runtime: app.runtime } as unknown as System;
@@ -111,14 +111,17 @@ it('a wallet is removed with its seed when its owner is erased', async () => {
   for (const table of [walletSessions, walletRequests, otpTargets]) {
     expect(await db.find(table, condition)).toEqual([]);
   }
-  // Nothing of a sent code remains, not even the keyed hash that contains the address.
-  const [theirs, others] = await Promise.all([codesOf(person.id), codesOf(other.person.id)]);
-  expect([theirs, others]).toEqual([[], [expect.anything()]]);
+  // No part of a sent code remains, including the keyed hash with the address.
+  const [erasedCodes, otherCodes] = await Promise.all([
+    codesOf(person.id),
+    codesOf(otherOwner.person.id),
+  ]);
+  expect([erasedCodes, otherCodes]).toEqual([[], [expect.anything()]]);
   // Signatures remain, but their payloads cannot be read.
   expect(await db.find(walletAuthorizations, condition)).toHaveLength(1);
   const { all } = await exportOf(app, person.id);
   expect(all.wallet_authorizations).toMatchObject([{ payload: null }]);
   expect(all.credentials).toMatchObject([{ nickname: null }, { nickname: null }]);
-  expect((await db.read(wallets, other.id))?.seed).toEqual(expect.any(String));
-  expect(await db.find(walletSessions, { customer_id: other.person.id })).toHaveLength(1);
+  expect((await db.read(wallets, otherOwner.id))?.seed).toEqual(expect.any(String));
+  expect(await db.find(walletSessions, { customer_id: otherOwner.person.id })).toHaveLength(1);
 });

@@ -99,14 +99,16 @@ async function createPersonWithTraces() {
   const redirectUri = 'https://app.example/back?who=quorbat';
   await app.call('POST', `/customers/${person.id}/kyc-link`, { redirectUri }, keyed('l'));
   const document = { documentHolder: person.id, documentType: 'PASSPORT', country: 'DE' };
-  const more = { documentNumber: 'PASS-Z-4711', issuingAuthority: 'Quorbat Hall' };
-  const form = documentForm({ ...document, ...more }, { bytes: pngFile(), name: 'quorbat.png' });
+  const details = { documentNumber: 'PASS-Z-4711', issuingAuthority: 'Quorbat Hall' };
+  const form = documentForm({ ...document, ...details }, { bytes: pngFile(), name: 'quorbat.png' });
   ok(await app.call('POST', '/documents', form, keyed('d')), 201);
   await app.call('POST', '/verifications', { customerId: person.id }, keyed('v'));
   const account = await findInternalAccount(app, person.id, 'USD');
   await fundAccount(app, account.id, 50_00);
-  const outside = await createExternalAccount(app, person.id, 'USD');
-  const quote = quoteBody(account.id, outside.id, 50_00, { description: 'rent of Quorbat Mews' });
+  const externalAccount = await createExternalAccount(app, person.id, 'USD');
+  const quote = quoteBody(account.id, externalAccount.id, 50_00, {
+    description: 'rent of Quorbat Mews',
+  });
   const createdQuote = ok(await app.call('POST', '/quotes', quote, keyed('q')), 201);
   ok(await app.call('POST', `/quotes/${createdQuote.id}/execute`, undefined, keyed('x')), 200);
   await app.advance(60_000);
@@ -206,8 +208,8 @@ it("scans past any number of other customers' events and does not change them", 
   expect(new Set((await db.query(eventsSql, [person.id])).map((each) => each.data))).toEqual(
     new Set(['']),
   );
-  const others = await db.query(`${eventsSql} and data = '{}'`, ['X']);
-  expect(others).toHaveLength(4_500);
+  const otherEvents = await db.query(`${eventsSql} and data = '{}'`, ['X']);
+  expect(otherEvents).toHaveLength(4_500);
 });
 
 it('removes the replies about resources of the customer, and no others', async () => {

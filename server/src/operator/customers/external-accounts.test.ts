@@ -14,8 +14,8 @@ import { openForFile } from '../../../test/kit/app/test-app.ts';
 
 const service = openForFile(startProduction);
 
-const verb = (name: string, id: string, ...more: string[]) =>
-  service.runJson('external-accounts', name, id, ...more);
+const verb = (name: string, id: string, ...flags: string[]) =>
+  service.runJson('external-accounts', name, id, ...flags);
 
 const emittedStatuses = async (id: string) =>
   (await service.app.events())
@@ -80,13 +80,13 @@ describe('external-accounts', () => {
 
   it('list accounts with the last digits of their numbers', async () => {
     const { id: owner } = await createCustomer(service.app, service.as);
-    const list = (...more: string[]) =>
-      service.runJson('external-accounts', 'list', service.platform.id, ...more);
+    const list = (...flags: string[]) =>
+      service.runJson('external-accounts', 'list', service.platform.id, ...flags);
     const { id } = await createExternalAccount(service.app, owner, 'USD', '000', service.as);
     await verb('check', id);
-    const [pending, ...rest] = await list('--status', 'PENDING');
+    const [pending, ...otherAccounts] = await list('--status', 'PENDING');
     expect(pending).toMatchObject({ accountId: id, customerId: owner, currency: 'USD' });
-    expect(rest).toEqual([]);
+    expect(otherAccounts).toEqual([]);
     expect(pending.account.accountNumber).toMatch(/^\*+\w{1,4}$/);
     const all: { accountId: string }[] = await list();
     expect(all.length).toBeGreaterThan(1);
@@ -110,10 +110,10 @@ describe('external-accounts', () => {
     );
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     ok(await service.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
-    const inside = await findInternalAccount(service.app, person.id, 'USD');
-    for (const other of [id, inside.id, 'unknown']) {
-      await service.expectRejected('Account not found.', 'external-accounts', 'clear', other);
-      await service.expectRejected('Account not found.', 'external-accounts', 'history', other);
+    const internalAccount = await findInternalAccount(service.app, person.id, 'USD');
+    for (const unknownId of [id, internalAccount.id, 'unknown']) {
+      await service.expectRejected('Account not found.', 'external-accounts', 'clear', unknownId);
+      await service.expectRejected('Account not found.', 'external-accounts', 'history', unknownId);
     }
   });
 });

@@ -5,8 +5,8 @@ import { importErrors, imports } from '../../features/customers/imports/store.ts
 import { main } from '../../operator.ts';
 
 const app = testApp();
-let partly: string;
-let broken: string;
+let partialImportId: string;
+let failedImportId: string;
 
 async function run(...argv: string[]) {
   const result = { code: 0, out: '', err: '' };
@@ -25,7 +25,7 @@ async function run(...argv: string[]) {
 beforeAll(async () => {
   const message = 'The header row lacks required columns: city';
   const columns = { columns: [], next_byte: 0n, completed_at: app.effects.now() };
-  partly = await app.operate(async (ctx) => {
+  partialImportId = await app.operate(async (ctx) => {
     const { now: created_at, caller } = ctx;
     const fields = {
       id: ctx.id('BulkCustomerImportJob'),
@@ -52,7 +52,7 @@ beforeAll(async () => {
     return row.id;
   });
   app.effects.set(app.effects.now() + 1_000);
-  broken = await app.operate(async (ctx) => {
+  failedImportId = await app.operate(async (ctx) => {
     const { now: created_at, caller } = ctx;
     const fields = {
       id: ctx.id('BulkCustomerImportJob'),
@@ -68,7 +68,10 @@ beforeAll(async () => {
 describe('imports list', () => {
   it('lists the newest first, of all platforms or of one', async () => {
     const all = JSON.parse((await run('imports', 'list', '--json')).out);
-    expect(all.map((each: { importId: string }) => each.importId)).toEqual([broken, partly]);
+    expect(all.map((each: { importId: string }) => each.importId)).toEqual([
+      failedImportId,
+      partialImportId,
+    ]);
     expect(all[1]).toMatchObject({
       status: 'COMPLETED',
       total: 2_001,
@@ -76,21 +79,21 @@ describe('imports list', () => {
       failed: 2_000,
     });
     const otherList = await run('imports', 'list', '--platform', app.other.id);
-    expect(otherList.out).toContain(broken);
-    expect(otherList.out).not.toContain(partly);
+    expect(otherList.out).toContain(failedImportId);
+    expect(otherList.out).not.toContain(partialImportId);
   });
 });
 
 describe('imports show', () => {
   it('shows the result of one, and the error of its file', async () => {
-    const { code, out } = await run('imports', 'show', broken);
+    const { code, out } = await run('imports', 'show', failedImportId);
     expect(code).toBe(0);
     expect(out).toContain('FAILED');
     expect(out).toContain('lacks required columns: city');
   });
 
   it('prints every failed row as CSV, regardless of their number', async () => {
-    const { code, out } = await run('imports', 'show', partly, '--errors');
+    const { code, out } = await run('imports', 'show', partialImportId, '--errors');
     const lines = out.trimEnd().split('\r\n');
     expect(code).toBe(0);
     expect(lines).toHaveLength(2_001);

@@ -1,4 +1,5 @@
-// Messages as shown to the operator: the sandbox's outbox, and the remains of sent ones.
+// Messages as shown to the operator: messages of the sandbox, and sent messages whose content was
+// deleted.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

@@ -1,6 +1,5 @@
-// `messages list|show`: messages to people and their delivery status. The sandbox sends nothing;
-// there `show` prints the code that a test needs. The list contains no personal data, so it needs
-// no master key.
+// `messages list|show`: messages to people and their delivery status. The sandbox sends no messages;
+// `show` prints their codes for tests. The list contains no personal data, so it needs no master key.
 import {
   MESSAGE_STATUSES,
   messageDetails,

@@ -107,7 +107,7 @@ describe('verifications show', () => {
     expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
-  it('lists what is missing if nothing was submitted', async () => {
+  it('lists the missing data before a submission', async () => {
     const { id } = await fixture.createPerson(as, 'Ada Lovelace');
     const view = await json('verifications', 'show', id);
     expect(view).toMatchObject({
@@ -189,8 +189,11 @@ describe('a decision', () => {
     ]);
     expect(await fixture.readStatuses(as, id)).toEqual(['HOLD']);
     expect(await fixture.readEventTypes(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
-    const same = ok(await fixture.submitVerification(as, id), 200);
-    expect([same.verificationStatus, same.errors]).toEqual(['RESOLVE_ERRORS', body.errors]);
+    const repeatedSubmission = ok(await fixture.submitVerification(as, id), 200);
+    expect([repeatedSubmission.verificationStatus, repeatedSubmission.errors]).toEqual([
+      'RESOLVE_ERRORS',
+      body.errors,
+    ]);
     expect(await fixture.readStatuses(as, id)).toEqual(['HOLD']);
     fixture.app.effects.set(fixture.app.effects.now() + 1);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
@@ -274,7 +277,7 @@ describe('a decision', () => {
 
   it('rejects invalid usage', async () => {
     const { id, passport } = await person();
-    const hold = (...more: string[]) => ['verifications', 'hold', id, ...more];
+    const hold = (...args: string[]) => ['verifications', 'hold', id, ...args];
     await expectInvalidUsage('--error is required', ...hold());
     await expectInvalidUsage('not BAD_HAIR', ...hold('--error', 'BAD_HAIR'));
     await expectInvalidUsage('MISSING_FIELD needs a #FIELD', ...hold('--error', 'MISSING_FIELD'));

@@ -97,8 +97,8 @@ const ID: Flags = {
   },
 };
 
-const typesAbout = (wanted: 'document' | 'field'): readonly FindingType[] =>
-  FINDING_TYPES.filter((type) => findingKind(type).subject === wanted);
+const typesAbout = (subject: 'document' | 'field'): readonly FindingType[] =>
+  FINDING_TYPES.filter((type) => findingKind(type).subject === subject);
 
 const FINDINGS: Flags = {
   error: {

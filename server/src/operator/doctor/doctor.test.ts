@@ -1,4 +1,4 @@
-// `railhead-server doctor` on a real database: each defect is found, and nothing is changed.
+// `railhead-server doctor` on a real database: each defect is reported, and no data is changed.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -116,10 +116,10 @@ describe('a defect', () => {
   }
 
   it('of the master key is an error', async () => {
-    const other = { RAILHEAD_MASTER_KEY: '99'.repeat(32) };
-    expect(await find('keys', other)).toMatchObject({ status: 'ERROR' });
-    const missing = { RAILHEAD_MASTER_KEY: undefined };
-    expect(await find('keys', missing)).toMatchObject({
+    const otherKey = { RAILHEAD_MASTER_KEY: '99'.repeat(32) };
+    expect(await find('keys', otherKey)).toMatchObject({ status: 'ERROR' });
+    const noKey = { RAILHEAD_MASTER_KEY: undefined };
+    expect(await find('keys', noKey)).toMatchObject({
       ...{ status: 'ERROR', detail: 'The master key of this database is missing.' },
     });
     expect(fs.readdirSync(folder)).toEqual([]);

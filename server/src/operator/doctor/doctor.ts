@@ -136,7 +136,10 @@ async function databaseFindings(config: Config): Promise<Finding[]> {
   }
 }
 
-/** A line, and a second one with what to do. A problem of a provider is text of a third party. */
+/**
+ * A line with the result, and a line with the remedy. A problem of a provider is text of a third
+ * party.
+ */
 function textOf({ check, status, detail, remedy }: Finding): string {
   const start = `${status.padEnd(7)}  ${check.padEnd(12)}  `;
   const lines = remedy === undefined ? [detail] : [detail, remedy];
@@ -149,11 +152,11 @@ function textOf({ check, status, detail, remedy }: Finding): string {
     .join('');
 }
 
-/** The result of all checks. `problems` are invalid settings, with which nothing else can be checked. */
+/** The result of all checks. `problems` are invalid settings, which prevent all further checks. */
 export async function runDoctor(config: Config | { problems: readonly string[] }): Promise<Output> {
   const findings = [checkNode(process.versions.node)];
   if ('problems' in config) {
-    const remedy = 'See docs/settings.md; nothing else was checked.';
+    const remedy = 'See docs/settings.md. No further check was run.';
     findings.push(...config.problems.map((problem) => failure('settings', problem, remedy)));
   } else {
     findings.push(

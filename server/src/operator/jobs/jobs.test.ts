@@ -1,5 +1,5 @@
-// Jobs as shown to the operator: filters, the shown fields, retrying one and all of a kind, and a
-// cancellation that is kept with its reason.
+// Jobs as shown to the operator: filters, fields, retries of one job and of all jobs of a kind, and a
+// cancellation that is recorded with its reason.
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ const staged = (kind: string, count = 1, as = app.platform) =>
     for (let index = 0; index < count; index++) ctx.later(defineJob(kind, Type.Object({})), input);
   }, as);
 
-async function dead(kind: string, count = 1): Promise<string[]> {
+async function createDeadJobs(kind: string, count = 1): Promise<string[]> {
   await staged(kind, count);
   const worker = workerWith(failing(kind, 1));
   while ((await worker.runDue()) > 0);
@@ -62,7 +62,7 @@ const kindsOf = (rows: { kind: string }[]) => rows.map(({ kind }) => kind).sort(
 
 describe('jobs', () => {
   it('list by state, kind and platform, up to the limit', async () => {
-    await dead('payout.send', 2);
+    await createDeadJobs('payout.send', 2);
     await staged('payout.check');
     await staged('messages.send', 1, app.other);
     expect(kindsOf(await json('jobs', 'list'))).toEqual([
@@ -101,7 +101,7 @@ describe('jobs', () => {
   });
 
   it('show only the IDs of an input', async () => {
-    const [id = ''] = await dead('incoming.collect');
+    const [id = ''] = await createDeadJobs('incoming.collect');
     const job = await json('jobs', 'show', id);
     expect(job).toEqual({
       jobId: id,
@@ -122,12 +122,12 @@ describe('jobs', () => {
   });
 
   it('retry makes a dead job due now with all its attempts', async () => {
-    const [id = ''] = await dead('payout.send');
+    const [id = ''] = await createDeadJobs('payout.send');
     expect(await json('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(await workerWith(failing('payout.send', 2)).runDue()).toBe(1);
     const repeatedReply = await json('jobs', 'show', id);
     expect(repeatedReply).toMatchObject({ state: 'queued', attempts: 1 });
-    // A job that waits after a failure need not wait.
+    // A job that waits after a failure can be retried immediately.
     expect(await json('jobs', 'retry', id)).toMatchObject({
       dueAt: new Date(app.effects.now()).toISOString(),
     });
@@ -141,8 +141,8 @@ describe('jobs', () => {
   });
 
   it('retry includes all dead jobs of a kind, regardless of their number', async () => {
-    await dead('payout.send', 450);
-    await dead('payout.check', 2);
+    await createDeadJobs('payout.send', 450);
+    await createDeadJobs('payout.check', 2);
     expect(await json('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({
       kind: 'payout.send',
       retried: 450,
@@ -153,13 +153,13 @@ describe('jobs', () => {
   }, 30_000);
 
   it('cancel removes a job and keeps the reason and the error', async () => {
-    const [id = ''] = await dead('payout.send');
+    const [id = ''] = await createDeadJobs('payout.send');
     expect((await run('jobs', 'cancel', id)).code).toBe(2);
-    const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled by hand');
+    const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled manually');
     expect(out).toContain(PENDING_EFFECTS['payout.send']);
     expect(await json('jobs', 'list')).toEqual([]);
     const stored = {
-      ...{ jobId: id, state: 'cancelled', reason: 'Settled by hand' },
+      ...{ jobId: id, state: 'cancelled', reason: 'Settled manually' },
       ...{ lastError: 'the bank is closed', about: { transactionId: TRANSACTION_ID } },
     };
     expect(await json('jobs', 'show', id)).toMatchObject(stored);

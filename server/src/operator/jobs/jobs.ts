@@ -1,6 +1,6 @@
 // `jobs list|show|retry|cancel`: jobs that are queued, running or dead. A dead job keeps its last
-// error and waits for the operator: a retry resets its attempts; a cancellation removes it and is
-// kept with its reason. Inputs may hold personal data, so only the ids in them are shown.
+// error until an operator decides: a retry resets its attempts; a cancellation removes it and is
+// recorded with its reason. Inputs may hold personal data, so only the ids in them are shown.
 import {
   cancelJob,
   JOB_STATES,
@@ -70,7 +70,7 @@ async function retry({ runtime }: System, args: CommandArgs): Promise<Output> {
     throw usageError('--state dead is required with --kind');
   }
   const retried = await retryDeadJobs(runtime, kind);
-  return { json: { kind, retried }, text: `${retried} jobs of kind ${kind} are due again.\n` };
+  return { json: { kind, retried }, text: `${retried} jobs of kind ${kind} are due now.\n` };
 }
 
 async function cancel({ runtime }: System, args: CommandArgs): Promise<Output> {

@@ -1,4 +1,4 @@
-// Retention by the operator's command: what is kept, a dry run, and the lines of an archive.
+// Retention by the operator's command: periods, a dry run, and the lines of an archive.
 import { expect, it } from 'vitest';
 import { createFundedCustomer } from '../../../test/kit/app/fixtures.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';

@@ -1,4 +1,4 @@
-// `retention show|apply|read`: how long histories are kept, their partitions and their archives.
+// `retention show|apply|read`: retention periods of histories, their partitions and their archives.
 import {
   type Applied,
   applyRetention,
@@ -10,20 +10,20 @@ import { record, table } from '../cli/table.ts';
 import type { Output, Verb } from '../cli/verb.ts';
 
 const day = (time: string | null) => time?.slice(0, 10) ?? '-';
-const right = (head: string) => ({ head, align: 'right' as const });
-const left = (head: string) => ({ head, align: 'left' as const });
+const rightColumn = (head: string) => ({ head, align: 'right' as const });
+const leftColumn = (head: string) => ({ head, align: 'left' as const });
 
 function overviewText({ archiveDays, histories, archives }: RetentionOverview): string {
   const settings = histories.map(({ history, days }) => [history, `${days} days`] as const);
-  const archived = archiveDays === 0 ? 'none' : `${archiveDays} days`;
+  const archivePeriod = archiveDays === 0 ? 'none' : `${archiveDays} days`;
   const partitions = table(
     [
-      left('PARTITION'),
-      left('FROM'),
-      left('UNTIL'),
-      left('REMOVED'),
-      right('ROWS'),
-      right('BYTES'),
+      leftColumn('PARTITION'),
+      leftColumn('FROM'),
+      leftColumn('UNTIL'),
+      leftColumn('REMOVED'),
+      rightColumn('ROWS'),
+      rightColumn('BYTES'),
     ],
     histories.flatMap((history) =>
       history.partitions.map((each) => [
@@ -34,25 +34,25 @@ function overviewText({ archiveDays, histories, archives }: RetentionOverview): 
   );
   const files = table(
     [
-      left('ARCHIVE'),
-      left('PARTITION'),
-      left('UNTIL'),
-      left('STATE'),
-      right('ROWS'),
-      right('BYTES'),
+      leftColumn('ARCHIVE'),
+      leftColumn('PARTITION'),
+      leftColumn('UNTIL'),
+      leftColumn('STATE'),
+      rightColumn('ROWS'),
+      rightColumn('BYTES'),
     ],
     archives.map((each) => [
       ...[each.id, each.partition, day(each.until), each.state],
       ...[`${each.rows ?? '-'}`, `${each.bytes ?? '-'}`],
     ]),
   );
-  const sections = [record([...settings, ['archives', archived]]), partitions];
+  const sections = [record([...settings, ['archives', archivePeriod]]), partitions];
   return [...sections, ...(archives.length > 0 ? [files] : [])].join('\n');
 }
 
 function appliedOutput(json: Applied): Output {
   const rows = json.partitions.map((each) => [each.partition, each.result, `${each.rows}`]);
-  const heads = [left('PARTITION'), left('RESULT'), right('ROWS')];
+  const heads = [leftColumn('PARTITION'), leftColumn('RESULT'), rightColumn('ROWS')];
   const summary = record([
     ['Partitions created', `${json.partitionsCreated}`],
     ['Archives removed', `${json.archivesRemoved}`],
@@ -77,7 +77,7 @@ export const retentionVerbs: readonly Verb[] = [
     verb: 'apply',
     summary: 'Archive and remove rows that are older than their retention period',
     flags: {
-      'dry-run': { off: 'no-dry-run', help: 'Only show what would be done' },
+      'dry-run': { off: 'no-dry-run', help: 'Show the changes without applying them' },
       reason: { value: 'TEXT', help: 'Reason, for the audit record' },
     },
     run: async ({ retention }, args) =>
@@ -86,7 +86,7 @@ export const retentionVerbs: readonly Verb[] = [
   {
     noun: 'retention',
     verb: 'read',
-    summary: 'Print the lines of an archive, JSON objects; sealed content stays sealed',
+    summary: 'Print the lines of an archive, JSON objects; sealed content remains sealed',
     flags: { archive: { value: 'ARCHIVE', required: true, help: 'ID of the archive' } },
     positional: 'archive',
     run: async ({ retention }, args) => ({

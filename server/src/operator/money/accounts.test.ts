@@ -37,22 +37,22 @@ const empty = async () =>
 describe('accounts freeze and unfreeze', () => {
   it('freeze and unfreeze, and keep actor and reason', async () => {
     const { account } = await createFundedCustomer(app, 12_00);
-    const result = await run('freeze', account.id, '--reason', 'Asked by the bank');
+    const result = await run('freeze', account.id, '--reason', 'Requested by the bank');
     expect(result.json).toMatchObject({
       accountId: account.id,
       status: 'FROZEN',
       balance: 12_00,
-      reason: 'Asked by the bank',
+      reason: 'Requested by the bank',
     });
     expect(result.text).toContain('FROZEN');
     await run('unfreeze', account.id);
     expect(await statuses(account.id)).toEqual(['FROZEN', 'ACTIVE']);
     const history = await run('history', account.id);
     expect(history.json).toMatchObject([
-      { actor: 'operator', action: 'freeze', reason: 'Asked by the bank' },
+      { actor: 'operator', action: 'freeze', reason: 'Requested by the bank' },
       { actor: 'operator', action: 'unfreeze', reason: null },
     ]);
-    expect(history.text).toContain('Asked by the bank');
+    expect(history.text).toContain('Requested by the bank');
   });
 
   it('require a reason for a freeze, an existing account, and a valid transition', async () => {
@@ -71,7 +71,7 @@ describe('accounts freeze and unfreeze', () => {
   it('do not reactivate the account of a deleted customer', async () => {
     const person = await createCustomer(app);
     const { id } = await findInternalAccount(app, person.id, 'USD');
-    await run('freeze', id, '--reason', 'A question');
+    await run('freeze', id, '--reason', 'Under investigation');
     expect((await app.call('DELETE', `/customers/${person.id}`)).status).toBe(200);
     await expect(run('unfreeze', id)).rejects.toThrow('is deleted');
   });
@@ -86,12 +86,12 @@ describe('accounts close', () => {
       const row = await ctx.read(internalAccounts, owing);
       const creditTo = systemAccount('sandbox', 'rail_in_transit', 'USD');
       const three = { currency: 'USD', amount: 3n };
-      const part = { ...three, transactionId: 'T:owing', step: 'return', creditTo };
-      if (row) await debitWithShortfall(ctx, row, part);
+      const shortfall = { ...three, transactionId: 'T:owing', step: 'return', creditTo };
+      if (row) await debitWithShortfall(ctx, row, shortfall);
     });
     await expect(run('close', owing)).rejects.toThrow('has an outstanding shortfall');
     const id = await empty();
-    await run('close', id, '--reason', 'Asked by its owner');
+    await run('close', id, '--reason', 'Requested by its owner');
     expect(await statuses(id)).toEqual(['CLOSED']);
     await expect(run('freeze', id, '--reason', 'x')).rejects.toThrow(
       'This action is not possible: the account is CLOSED.',
@@ -127,7 +127,7 @@ describe('accounts list', () => {
     const all = (await run('list', platform)).json as { accountId: string; status: string }[];
     expect(all.length).toBeGreaterThan(5);
     const id = all[0]?.accountId as string;
-    await run('freeze', id, '--reason', 'A question');
+    await run('freeze', id, '--reason', 'Under investigation');
     const frozen = await run('list', platform, '--status', 'FROZEN');
     expect(frozen.json).toMatchObject([{ accountId: id, status: 'FROZEN', owed: 0 }]);
     expect(frozen.text).toContain(id);
@@ -139,8 +139,8 @@ describe('accounts list', () => {
 
   it('lists page by page', async () => {
     const { id: platform } = await app.newPlatform('Paged');
-    const ids = async (...more: string[]) => {
-      const { json } = await run('list', platform, ...more);
+    const ids = async (...flags: string[]) => {
+      const { json } = await run('list', platform, ...flags);
       return (json as { accountId: string }[]).map((each) => each.accountId);
     };
     const all = await ids();

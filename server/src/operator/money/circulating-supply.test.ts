@@ -77,7 +77,7 @@ describe('stablecoins operations', () => {
 });
 
 describe('ledger verify', () => {
-  it('has no totals of units that are not money', async () => {
+  it('has no totals of stablecoin units', async () => {
     const { currencies } = await json('ledger', 'verify');
     const units = currencies.map((each: { currency: string }) => each.currency);
     expect(units.filter((unit: string) => unit.startsWith('stablecoin.'))).toEqual([]);
@@ -105,7 +105,8 @@ describe('ledger verify', () => {
 describe('customers export', () => {
   it('contains burns for the customer, and an erasure does not interrupt them', async () => {
     const { id } = await createCustomer(app);
-    // Its number scripts the outcome, and the provider received it when it was linked.
+    // The suffix of its number determines the outcome. The provider received the account when it was
+    // linked.
     const ownExternalAccount = await createExternalAccount(app, id, 'USD', '003');
     const createdBurn = ok(
       await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)),
@@ -149,7 +150,7 @@ describe('stablecoins end', () => {
     ['EXPIRED', 'completed', 'COMPLETED', 10n],
     ['CREATED', 'failed', 'FAILED', 20n],
   ] as const)(
-    'ends an operation with the status %s as %s',
+    'resolves an operation with the status %s as %s',
     async (status, as, becomes, dollars) => {
       const { id, coinId } = await burnIn(status);
       expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
@@ -199,7 +200,7 @@ describe('stablecoins end', () => {
     expect((await fixture.readSupply(coinId)).circulating).toBe(20n * DOLLAR);
   });
 
-  it('rejects a second end, and an end without a reason', async () => {
+  it('rejects a second result, and a result without a reason', async () => {
     const { id } = await burnIn('PROCESSING');
     expect(await run('stablecoins', 'end', id, '--as', 'failed')).toMatchObject({ code: 2 });
     expect(await end(id, 'odd')).toMatchObject({ code: 2 });

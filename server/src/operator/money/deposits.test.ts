@@ -29,11 +29,22 @@ describe('a deposit', () => {
   it('is recorded once for one entry of the statement', async () => {
     const { account } = await service.createPayer();
     const entry = ['deposits', 'record', '--account', account, '--currency', 'USD'];
-    const same = [...entry, '--amount', '12.50', '--reference', 'WIRE-1', '--rail', 'WIRE'];
+    const repeatedEntry = [
+      ...entry,
+      '--amount',
+      '12.50',
+      '--reference',
+      'WIRE-1',
+      '--rail',
+      'WIRE',
+    ];
     const from = ['--sender-name', 'Ada Lovelace', '--sender-account', '****1234'];
-    const first = await service.runJson(...same, ...from);
+    const first = await service.runJson(...repeatedEntry, ...from);
     expect(first).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
-    expect(await service.runJson(...same, ...from)).toEqual({ ...first, recorded: 'before' });
+    expect(await service.runJson(...repeatedEntry, ...from)).toEqual({
+      ...first,
+      recorded: 'before',
+    });
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 12_50,
       total: 12_50,
@@ -52,10 +63,10 @@ describe('a deposit', () => {
       ...{ accountHolderName: 'Ada Lovelace', accountIdentifier: '****1234', paymentRail: 'WIRE' },
       traceNumber: 'WIRE-1',
     });
-    const both = await Promise.all(
+    const replies = await Promise.all(
       [1, 2, 3].map(() => service.run(...entry, '--amount', '1', '--reference', 'W2')),
     );
-    expect(both.map((each) => each.code)).toEqual([0, 0, 0]);
+    expect(replies.map((each) => each.code)).toEqual([0, 0, 0]);
     expect((await readBalances(service.app, account, service.as)).total).toBe(13_50);
   });
 
@@ -71,12 +82,12 @@ describe('a deposit', () => {
     ],
     [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
     [['--hash', '0x1'], 2, '--hash and --network must be used together'],
-  ])('is rejected: %j', async (more, code, args) => {
+  ])('is rejected: %j', async (flags, code, args) => {
     const { account } = await service.createPayer();
     const usual = { '--amount': '1.00', '--currency': 'USD', '--account': account };
-    const input = { ...usual, [more[0] as string]: more[1] as string };
+    const input = { ...usual, [flags[0] as string]: flags[1] as string };
     const result = await service.run(
-      ...['deposits', 'record', '--reference', `BAD-${more.join()}`],
+      ...['deposits', 'record', '--reference', `BAD-${flags.join()}`],
       ...Object.entries(input).flat(),
     );
     expect(result.err).toContain(args);
@@ -222,8 +233,8 @@ describe('a deposit', () => {
     const { account } = await service.createPayer();
     const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
     for (const reason of PENDING_REASONS) {
-      const more = ['--reference', `HOLD-${reason}`, '--hold', reason];
-      const recorded = await service.runJson('deposits', 'record', ...entry, ...more);
+      const flags = ['--reference', `HOLD-${reason}`, '--hold', reason];
+      const recorded = await service.runJson('deposits', 'record', ...entry, ...flags);
       expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: reason });
     }
     expect(await readBalances(service.app, account, service.as)).toEqual({

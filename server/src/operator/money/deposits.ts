@@ -26,7 +26,7 @@ const RECORD: Flags = {
   reference: {
     value: 'REFERENCE',
     required: true,
-    help: "The bank's own reference; must be unique",
+    help: 'Unique reference that the bank assigned',
   },
   amount: { value: '100.00', required: true, help: 'Amount received' },
   currency: { value: 'USD', required: true, help: 'Currency received' },

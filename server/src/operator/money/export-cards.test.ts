@@ -48,7 +48,7 @@ const SHORT = { funds: 100 };
 it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>([
   ['nothing was cleared yet', {}, [], { sent: '1.00' }],
   [
-    'less was cleared',
+    'less was cleared than was authorized',
     {},
     [
       ['CLEARING', 60n],
@@ -56,7 +56,7 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     ],
     { sent: '0.60' },
   ],
-  ['more was cleared', {}, [['CLEARING', 130n]], { sent: '1.30' }],
+  ['more was cleared than was authorized', {}, [['CLEARING', 130n]], { sent: '1.30' }],
   ['it expired', {}, [['AUTHORIZATION_EXPIRY']], { sent: '0.00' }],
   ['a part was refunded', {}, [CLEARED, ['RETURN', 40n]], { sent: '0.60' }],
   ['all was refunded', {}, [CLEARED, ['RETURN', 100n]], { sent: '0.00' }],

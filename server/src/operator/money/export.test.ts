@@ -54,14 +54,14 @@ function parse(csv: string): Record<string, string>[] {
     rows.at(-1)?.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
     if (match[2] === '\r\n') rows.push([]);
   }
-  expect(position).toBe(csv.length); // The whole text matches the grammar.
+  expect(position).toBe(csv.length); // The complete text matches the grammar.
   const [head = [], ...lines] = rows.slice(0, -1);
   for (const each of lines) expect(each).toHaveLength(head.length);
   return lines.map((each) => Object.fromEntries(head.map((name, i) => [name, each[i] as string])));
 }
 
-async function exportRows(kind: string, from: string, to: string, ...more: string[]) {
-  const { code, out, err } = await run('export', kind, '--from', from, '--to', to, ...more);
+async function exportRows(kind: string, from: string, to: string, ...flags: string[]) {
+  const { code, out, err } = await run('export', kind, '--from', from, '--to', to, ...flags);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return parse(out);
 }
@@ -82,7 +82,7 @@ beforeAll(async () => {
     const to = await createExternalAccount(app, person.id, 'EUR', suffix);
     await pay(account.id, to.id, 123_45, { description: FORMULA });
   }
-  await app.advance(2 * 3_600_000); // into the sixth
+  await app.advance(2 * 3_600_000); // until the sixth day of the month
   const yen = await createExternalAccount(app, person.id, 'MXN', '000');
   await pay(account.id, yen.id, 50_00);
   const otherCustomer = await createCustomer(app, {}, { platformCustomerId: '@SUM(A1)' });
@@ -160,12 +160,12 @@ describe('the export', () => {
     expect(after.map(balanceOf)).toEqual(last.map(balanceOf));
   });
 
-  it.each([[[]], [['--idle']]])('returns the same figures for the same days %j', async (more) => {
-    const whole = await exportRows('balances', '2026-01-05', '2026-01-10', ...more);
-    const part = await exportRows('balances', '2026-01-06', '2026-01-06', ...more);
-    expect(part.length).toBeGreaterThan(0);
-    expect(part).toEqual(whole.filter((each) => each.day === '2026-01-06'));
-    expect(await exportRows('balances', '2025-12-01', '2025-12-31', ...more)).toEqual([]);
+  it.each([[[]], [['--idle']]])('returns the same figures for the same days %j', async (flags) => {
+    const period = await exportRows('balances', '2026-01-05', '2026-01-10', ...flags);
+    const day = await exportRows('balances', '2026-01-06', '2026-01-06', ...flags);
+    expect(day.length).toBeGreaterThan(0);
+    expect(day).toEqual(period.filter((each) => each.day === '2026-01-06'));
+    expect(await exportRows('balances', '2025-12-01', '2025-12-31', ...flags)).toEqual([]);
     expect(await exportRows('postings', '2026-01-07', '2026-01-07')).toEqual([]);
   });
 
@@ -207,9 +207,9 @@ describe('the export', () => {
     for (const row of lines) {
       const currency = row.received_currency as string;
       const decimals = findCurrency(currency)?.decimals as number;
-      const [whole = '', part = ''] = (row.received_amount as string).split('.');
-      expect(part).toHaveLength(decimals);
-      expect(BigInt(whole + part)).toBe(BigInt(row.received_minor as string));
+      const [units = '', fraction = ''] = (row.received_amount as string).split('.');
+      expect(fraction).toHaveLength(decimals);
+      expect(BigInt(units + fraction)).toBe(BigInt(row.received_minor as string));
     }
     expect(lines.filter((each) => each.description === `'${FORMULA}`)).toHaveLength(7);
     const emitted = (

@@ -1,5 +1,5 @@
-// `ledger verify` and `ledger postings`: the proof that balances equal the sums of their transfers,
-// and the transfers of one transaction.
+// `ledger verify` and `ledger postings`: the verification that balances equal the sums of their
+// transfers, and the transfers of one transaction.
 
 import { listPostings, readableAmount, verifyLedger } from '../../features/accounting/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';

@@ -162,8 +162,8 @@ describe('a payout', () => {
     }
     const { id } = await service.createPayment();
     for (const limit of ['1', '2', '3']) {
-      const listed = await service.runJson('payouts', 'list', '--limit', limit);
-      expect(listed).toMatchObject([{ transactionId: id }]);
+      const list = await service.runJson('payouts', 'list', '--limit', limit);
+      expect(list).toMatchObject([{ transactionId: id }]);
     }
     await service.runJson('payouts', 'settle', id);
   });
@@ -241,7 +241,7 @@ describe('a recall of a debit', () => {
     const { id } = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
     const send = () =>
       service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as);
-    // Before the rail has it, and after.
+    // Before and after the transfer reaches the rail.
     ok(await send(), 200);
     await service.app.advance(60_000);
     await service.runJson('payouts', 'reject-cancel', id);
@@ -287,7 +287,7 @@ describe('a payment over UMA', () => {
     service.app.operate(async (ctx) => {
       await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
     });
-  const waitsFor = async (id: string) => {
+  const isAwaited = async (id: string) => {
     const all: { transactionId: string }[] = await service.runJson('payouts', 'list');
     return all.find((each) => each.transactionId === id);
   };
@@ -306,7 +306,7 @@ describe('a payment over UMA', () => {
     const id = createdQuote.transactionId as string;
     await service.app.settle();
     await onRow(id, (ctx, row) => awaitRailResult(ctx, row, 'payout'));
-    expect(await waitsFor(id)).toMatchObject({
+    expect(await isAwaited(id)).toMatchObject({
       ...{ kind: 'payout', accountType: 'UMA_ADDRESS', account: { umaAddress }, rail: null },
     });
   });
@@ -325,13 +325,13 @@ describe('a payment over UMA', () => {
     await onRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'accepted' }),
     );
-    expect(await waitsFor(id)).toMatchObject({
+    expect(await isAwaited(id)).toMatchObject({
       ...{ kind: 'debit', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
     });
     await onRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'settled', reference: 'x' }),
     );
-    expect(await waitsFor(id)).toBeUndefined();
+    expect(await isAwaited(id)).toBeUndefined();
     expect((await readBalances(service.app, account.id)).total).toBe(5_00);
   });
 });

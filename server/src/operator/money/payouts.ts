@@ -1,5 +1,5 @@
-// `payouts …`: manual rail transfers. The list shows what to pay out, debit or refund, with account
-// details; the other verbs record the result.
+// `payouts …`: manual rail transfers. The list shows the transfers to pay out, debit or refund, with
+// account details; the other verbs record the results.
 import type { FailureReason } from '../../connectors/ports/index.ts';
 import { RECALL_CAUSES, type RecallCause } from '../../connectors/ports/rail.ts';
 import {
@@ -127,7 +127,7 @@ export const payoutVerbs: readonly Verb[] = [
     'settle',
     'Record that the bank has settled a transfer',
     {
-      reference: { value: 'REFERENCE', help: "The bank's own reference" },
+      reference: { value: 'REFERENCE', help: 'Reference that the bank assigned' },
       hash: { value: 'HASH', help: 'Transaction hash' },
     },
     settle,

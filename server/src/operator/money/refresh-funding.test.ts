@@ -43,8 +43,8 @@ const emittedEvents = async (id: string) => {
 describe('accounts refresh-funding', () => {
   it('reports that nothing has changed, and emits no event', async () => {
     const { account } = await service.createPayer();
-    const same = await service.runJson('accounts', 'refresh-funding', account);
-    expect(same).toEqual({ accounts: 1, changed: [] });
+    const unchanged = await service.runJson('accounts', 'refresh-funding', account);
+    expect(unchanged).toEqual({ accounts: 1, changed: [] });
     const person = await createCustomer(service.app);
     const sandbox = await findInternalAccount(service.app, person.id, 'USD');
     expect((await service.runJson('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
@@ -64,8 +64,8 @@ describe('accounts refresh-funding', () => {
       bankName: 'Second Bank',
       reference: before.fundingPaymentInstructions[0].accountOrWalletInfo.reference,
     });
-    const [event, ...more] = await emittedEvents(account);
-    expect(more).toEqual([]);
+    const [event, ...otherEvents] = await emittedEvents(account);
+    expect(otherEvents).toEqual([]);
     expect(event?.data).toMatchObject({
       id: account,
       fundingPaymentInstructions: after.fundingPaymentInstructions,

@@ -1,5 +1,4 @@
-// The operator's verbs on stablecoins: every decision in every state, its effect, and what is
-// recorded.
+// The operator's verbs on stablecoins: every decision in every state, its effect, and its record.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
@@ -15,7 +14,7 @@ beforeAll(async () => {
   fixture = stablecoinFixture(service.app);
 });
 
-const verb = (name: string, ...more: string[]) => service.runJson('stablecoins', name, ...more);
+const verb = (name: string, ...flags: string[]) => service.runJson('stablecoins', name, ...flags);
 
 /** A token put directly into a state. */
 async function coinIn(status: string): Promise<string> {
@@ -104,8 +103,8 @@ describe('stablecoins', () => {
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push((await otherFixture.createCoin()).id);
     ok(await otherFixture.requestEnablement(ids[1] as string), 200);
-    const list = async (...more: string[]) =>
-      (await verb('list', service.app.other.id, ...more)).map((each: { id: string }) => each.id);
+    const list = async (...flags: string[]) =>
+      (await verb('list', service.app.other.id, ...flags)).map((each: { id: string }) => each.id);
     expect(await list()).toEqual(ids);
     expect(await list('--status', 'PENDING_APPROVAL')).toEqual([ids[1]]);
     expect(await list('--limit', '1', '--after', ids[0] as string)).toEqual([ids[1]]);

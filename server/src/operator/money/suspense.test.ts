@@ -18,8 +18,8 @@ import { openForFile } from '../../../test/kit/app/test-app.ts';
 const service = openForFile(startProduction);
 
 /** The list's entries for a transaction. */
-async function listItems(id: string, ...more: string[]) {
-  const all: { transactionId: string }[] = await service.runJson('suspense', 'list', ...more);
+async function listItems(id: string, ...flags: string[]) {
+  const all: { transactionId: string }[] = await service.runJson('suspense', 'list', ...flags);
   // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
   return all.filter((each) => each.transactionId === id) as any[];
 }
@@ -56,8 +56,8 @@ describe('a sandbox payment whose refund fails', () => {
     const { person, account } = await createFundedCustomer(app);
     const to = await createExternalAccount(app, person.id, 'EUR', '007');
     const fee = { platformFixedFee: { amount: 80, currency: 'USD' }, platformVariableFeeBps: 0 };
-    const more = { immediatelyExecute: true, platformFeeOverride: fee };
-    const body = quoteBody(account.id, to.id, 100_00, more);
+    const overrides = { immediatelyExecute: true, platformFeeOverride: fee };
+    const body = quoteBody(account.id, to.id, 100_00, overrides);
     const { transactionId } = ok(await app.call('POST', '/quotes', body), 201);
     await app.advance(60_000);
     return { id: transactionId as string, account: account.id as string };
@@ -74,8 +74,8 @@ describe('a sandbox payment whose refund fails', () => {
     await app.advance(60_000);
     expect(await listItems(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
     await service.expectRejected('--reference', 'suspense', 'return', id);
-    const done = await service.runJson('suspense', 'return', id, '--reference', 'WIRE-7');
-    expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
+    const returned = await service.runJson('suspense', 'return', id, '--reference', 'WIRE-7');
+    expect(returned).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await readBalances(app, account.id)).total).toBe(0);
     expect(await listItems(id)).toEqual([]);
   });
@@ -130,16 +130,16 @@ describe('a sandbox payment whose refund fails', () => {
 
   it('is returned once by concurrent decisions', async () => {
     const { id, account } = await paymentInSuspense();
-    const both = await Promise.all([1, 2].map(() => service.run('suspense', 'return', id)));
-    expect(both.map((each) => each.code).sort()).toEqual([0, 1]);
+    const replies = await Promise.all([1, 2].map(() => service.run('suspense', 'return', id)));
+    expect(replies.map((each) => each.code).sort()).toEqual([0, 1]);
     expect((await readBalances(service.app, account)).total).toBe(1_000_00);
   });
 
   it('is listed oldest first, of one platform, and of one environment', async () => {
     const firstPayment = await paymentInSuspense();
     const secondPayment = await paymentInSuspense();
-    const ids = async (...more: string[]) =>
-      (await service.runJson('suspense', 'list', ...more)).map(
+    const ids = async (...flags: string[]) =>
+      (await service.runJson('suspense', 'list', ...flags)).map(
         (each: { transactionId: string }) => each.transactionId,
       );
     expect(await ids()).toEqual([firstPayment.id, secondPayment.id]);
@@ -220,8 +220,8 @@ describe('external funds that could not be returned', () => {
       'return',
       id,
     );
-    const sent = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
-    expect(await service.runJson(...sent)).toMatchObject({
+    const args = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
+    expect(await service.runJson(...args)).toMatchObject({
       refund: 'COMPLETED',
       funds: 'RETURNED',
     });
@@ -229,14 +229,14 @@ describe('external funds that could not be returned', () => {
     expect(await noticeOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
     const postings = (await service.run('ledger', 'postings', id)).out;
     expect(postings).toMatch(/ resolve +\S+:suspense:USD +\S+:rail_in_transit:USD +30\.00 /);
-    await service.expectRejected('The transaction has no funds in suspense', ...sent);
+    await service.expectRejected('The transaction has no funds in suspense', ...args);
     expect(await suspense('USD')).toBe(0n);
   });
 });
 
 describe('a digital asset that was paid in and cannot be returned', () => {
   /** A sandbox payment with 100 USDC paid in for it, to an account at which it fails. */
-  async function paymentInSuspense(closed: boolean) {
+  async function paymentInSuspense(isAccountClosed: boolean) {
     const { app } = service;
     const person = await createCustomer(app);
     const to = await createExternalAccount(app, person.id, 'EUR', '007');
@@ -248,20 +248,22 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const pay = { quoteId: quote.id, currencyCode: 'USDC' };
     ok(await app.call('POST', '/sandbox/send', pay), 200);
     await app.advance(60_000);
-    if (closed) await service.runJson('accounts', 'close', ownInternalAccount.id);
-    return { id: quote.transactionId as string, own: ownInternalAccount.id as string };
+    if (isAccountClosed) await service.runJson('accounts', 'close', ownInternalAccount.id);
+    return { id: quote.transactionId as string, accountId: ownInternalAccount.id as string };
   }
 
   it("is credited to its owner's balance, not sent to the wallet", async () => {
-    const { id, own } = await paymentInSuspense(false);
-    expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
+    const { id, accountId } = await paymentInSuspense(false);
+    expect(await listItems(id)).toMatchObject([
+      { amount: 100_000_000, to: accountId, outside: null },
+    ]);
     await service.runJson('suspense', 'return', id);
-    expect((await readBalances(service.app, own)).balance).toBe(100_000_000);
+    expect((await readBalances(service.app, accountId)).balance).toBe(100_000_000);
     expect((await eventTypes(service.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
   });
 
   it('is sent manually if its owner no longer has such a balance', async () => {
-    const { id, own } = await paymentInSuspense(true);
+    const { id, accountId } = await paymentInSuspense(true);
     expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
     await service.expectRejected(
       'The funds return to an external account',
@@ -270,7 +272,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
       id,
     );
     await service.runJson('suspense', 'return', id, '--reference', '0xabc');
-    expect((await readBalances(service.app, own)).total).toBe(0);
+    expect((await readBalances(service.app, accountId)).total).toBe(0);
     expect(await suspense('USDC', 'sandbox')).toBe(0n);
   });
 });

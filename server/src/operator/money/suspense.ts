@@ -76,7 +76,10 @@ export const suspenseVerbs: readonly Verb[] = [
     summary: 'Return a suspense item to its balance, or record that it was sent externally',
     flags: {
       ...ID,
-      reference: { value: 'REFERENCE', help: "The bank's own reference of the external transfer" },
+      reference: {
+        value: 'REFERENCE',
+        help: 'Reference that the bank assigned to the external transfer',
+      },
       ...REASON,
     },
     positional: 'transaction',
@@ -91,7 +94,7 @@ export const suspenseVerbs: readonly Verb[] = [
       reference: {
         value: 'REFERENCE',
         required: true,
-        help: "The bank's own reference of the received funds",
+        help: 'Reference that the bank assigned to the received funds',
       },
       ...REASON,
     },

@@ -1,6 +1,6 @@
-// `platform cards|set-cards`: the maximum number of a platform's cards, and the pages that may
-// frame the page with a card's number. That page lists them in a header, so only plain origins are
-// accepted.
+// `platform cards|set-cards`: the maximum number of a platform's cards, and the pages that may frame
+// the page with a card's number. The framed page lists these origins in a header, so only plain
+// origins are accepted.
 
 import {
   CARD_PROGRAM_MAXIMUM,

@@ -14,7 +14,7 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 function partsOf({ runtime, keys }: System) {
-  if (!keys) throw new Error('The keys of the installation are not open.');
+  if (!keys) throw new Error('The keys of the installation are not available.');
   return { runtime, ...keys };
 }
 
@@ -56,7 +56,7 @@ async function rotate(system: System, args: CommandArgs): Promise<Output> {
   const file = args.text('new-master-key-file');
   const command = args.text('new-master-key-command');
   if (file !== undefined && command !== undefined) {
-    throw usageError('Give the new master key as a file or as a command.');
+    throw usageError('Set the new master key as a file or as a command.');
   }
   const newKey = configuredMasterKey({ masterKeyFile: file, masterKeyCommand: command });
   return output(rotateDataKeys(partsOf(system), newKey));
@@ -92,7 +92,7 @@ export const dataKeyVerbs: readonly Verb[] = [
   {
     noun: 'keys',
     verb: 'retire',
-    summary: 'Delete earlier keys and all access of other master keys',
+    summary: 'Delete earlier keys and the access of all other master keys',
     flags: {
       now: {
         off: 'wait',

@@ -44,13 +44,13 @@ export function amountIn(args: CommandArgs, flag: string, currency: string): num
   const text = args.text(flag);
   if (text === undefined) return undefined;
   const decimals = findCurrency(currency)?.decimals ?? 0;
-  const [, whole, fraction = ''] = /^(\d{1,16})(?:\.(\d+))?$/.exec(text) ?? [];
-  if (whole === undefined || fraction.length > decimals) {
+  const [, units, fraction = ''] = /^(\d{1,16})(?:\.(\d+))?$/.exec(text) ?? [];
+  if (units === undefined || fraction.length > decimals) {
     throw usageError(
       `--${flag} must be an amount of ${currency} with ${decimals} decimals at most`,
     );
   }
-  const amount = BigInt(whole + fraction.padEnd(decimals, '0'));
+  const amount = BigInt(units + fraction.padEnd(decimals, '0'));
   if (amount < 1n || amount > MAX_AMOUNT) {
     const [smallest, largest] = [1n, MAX_AMOUNT].map((each) =>
       formatAmount({ currency, amount: each }),

@@ -98,7 +98,7 @@ describe('passkey site', () => {
     },
   );
 
-  it('is validated as a whole when a part of it changes', async () => {
+  it('is validated completely when a part of it changes', async () => {
     const { id } = await app.newPlatform('Partly');
     const platform = { ...app.platform, id };
     expect((await set(platform, ...site('example.com', 'https://pay.example.com'))).code).toBe(0);

@@ -26,7 +26,7 @@ describe('--standard-webhooks', () => {
 });
 
 describe('--wallet-processing', () => {
-  it('is zero at first, and the last value set', async () => {
+  it('is zero by default, and then the last value that was set', async () => {
     const output = await run('platform', 'show', app.platform.id);
     expect(output.out).not.toContain('PROCESSING');
     for (const polls of [3, 100]) {
@@ -35,8 +35,8 @@ describe('--wallet-processing', () => {
     }
     const repeatedReply = await run('platform', 'show', app.platform.id);
     expect(repeatedReply.out).toMatch(/Wallets return PROCESSING +100 times/);
-    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
-    expect(JSON.parse(other.out)).toMatchObject({ walletProcessing: 100 });
+    const nextChange = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(nextChange.out)).toMatchObject({ walletProcessing: 100 });
     expect(JSON.parse((await set('0')).out)).toMatchObject({ walletProcessing: 0 });
   });
 
@@ -65,8 +65,8 @@ describe('--hourly-payments', () => {
     const showPlatform = () => run('platform', 'show', app.platform.id);
     expect((await showPlatform()).out).not.toContain('an hour');
     expect(JSON.parse((await hourly('12')).out)).toMatchObject({ hourlyPayments: 12 });
-    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
-    expect(JSON.parse(other.out)).toMatchObject({ hourlyPayments: 12 });
+    const nextChange = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(nextChange.out)).toMatchObject({ hourlyPayments: 12 });
     expect((await showPlatform()).out).toMatch(/Payments of one customer +12 an hour/);
     expect(JSON.parse((await hourly('0')).out)).toMatchObject({ hourlyPayments: null });
   });
@@ -106,10 +106,10 @@ describe('--terms', () => {
     const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
     expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
     expect(await settings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
-    const other = await createPlatform('--unregulated', '--terms');
-    const becomes = await run('platform', 'set', other, '--regulated');
+    const otherPlatform = await createPlatform('--unregulated', '--terms');
+    const becomes = await run('platform', 'set', otherPlatform, '--regulated');
     expect([becomes.code, becomes.err.includes(`${REASON} Add --no-terms.`)]).toEqual([2, true]);
-    expect(await settings(other)).toEqual({ terms: true, regulated: false, name: 'Terms' });
+    expect(await settings(otherPlatform)).toEqual({ terms: true, regulated: false, name: 'Terms' });
   });
 
   it('is accepted together with --unregulated, and removed by --no-terms', async () => {
@@ -140,8 +140,8 @@ describe('--brand-color', () => {
     expect(await showPlatform()).toMatch(
       /Color of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
     );
-    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
-    expect(JSON.parse(other.out)).toMatchObject({ brandColor: '#ffe500' });
+    const nextChange = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(nextChange.out)).toMatchObject({ brandColor: '#ffe500' });
     expect(JSON.parse((await color('default')).out)).toMatchObject({ brandColor: null });
   });
 

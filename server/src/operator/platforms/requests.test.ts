@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
 
-// The command uses the real clock, which the end of a permission is compared with.
+// The command uses the real clock, with which the end of the retention is compared.
 const app = testApp({ start: Date.now() });
 
 async function run(...argv: string[]) {
@@ -35,8 +35,8 @@ it('shows a failed request of any platform by its ID', async () => {
   expect(view).toMatchObject({ id, platformId: app.other.id, errorCode: 'QUOTE_NOT_FOUND' });
   const { out } = await run('requests', 'show', id);
   expect(out).toMatch(/Error code +QUOTE_NOT_FOUND\nReason +Quote not found/);
-  const listed = await json('requests', 'list', app.other.id, '--status', '4xx');
-  expect(listed.map((each: { id: string }) => each.id)).toEqual([id]);
+  const list = await json('requests', 'list', app.other.id, '--status', '4xx');
+  expect(list.map((each: { id: string }) => each.id)).toEqual([id]);
   expect(await json('requests', 'list', app.other.id, '--operation', 'createQuote')).toEqual([]);
   expect((await run('requests', 'list', app.other.id)).out).toMatch(/^REQUEST +TIME +OPERATION/);
   const unknown = await run('requests', 'show', '00000000-0000-7000-8000-000000000000');

@@ -64,13 +64,13 @@ describe('webhooks', () => {
     expect(platformId).toBe(app.platform.id);
     expect((await run('webhooks', 'dropped')).out).toContain(eventId);
 
-    const [sent, ...none] = await json('webhooks', 'attempts', eventId);
+    const [attempt, ...none] = await json('webhooks', 'attempts', eventId);
     expect(none).toEqual([]);
-    expect(sent).toMatchObject({ eventId, status: 'FAILED', attemptCount: attempts });
-    expect(sent.attempts).toHaveLength(attempts);
-    expect(sent.attempts[0]).toMatchObject({ number: 1, responseStatus: 500, result: 'RETRY' });
-    expect(sent.attempts.at(-1)).toMatchObject({ responseStatus: 500, result: 'FAILED' });
-    expect(ok(await app.call('GET', `/webhook-deliveries/${sent.id}`), 200)).toEqual(sent);
+    expect(attempt).toMatchObject({ eventId, status: 'FAILED', attemptCount: attempts });
+    expect(attempt.attempts).toHaveLength(attempts);
+    expect(attempt.attempts[0]).toMatchObject({ number: 1, responseStatus: 500, result: 'RETRY' });
+    expect(attempt.attempts.at(-1)).toMatchObject({ responseStatus: 500, result: 'FAILED' });
+    expect(ok(await app.call('GET', `/webhook-deliveries/${attempt.id}`), 200)).toEqual(attempt);
     expect((await run('webhooks', 'attempts', eventId)).out).toMatch(
       /^ENDPOINT +ATTEMPT +TIME +RESULT/,
     );
@@ -80,7 +80,7 @@ describe('webhooks', () => {
     expect(await json('webhooks', 'resend', eventId)).toEqual({
       eventId,
       due: true,
-      deliveryIds: [sent.id],
+      deliveryIds: [attempt.id],
     });
     app.effects.set(Date.now());
     await app.settle();
@@ -104,16 +104,13 @@ describe('webhooks', () => {
     await app.settle();
     // Setting an endpoint queues a test event, which is not sent yet.
     ok(await app.call('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/new' }), 200);
-    const listed = ok(
-      await app.call('GET', '/webhook-deliveries?status=PENDING&sortOrder=asc'),
-      200,
-    );
-    const types = listed.data.map((each: { eventType: string }) => each.eventType);
+    const list = ok(await app.call('GET', '/webhook-deliveries?status=PENDING&sortOrder=asc'), 200);
+    const types = list.data.map((each: { eventType: string }) => each.eventType);
     expect(types).toContain('TEST');
     expect(types).toContain('CUSTOMER.KYC_APPROVED');
     const pending = await json('webhooks', 'pending', '--platform', app.platform.id);
     const platformId = app.platform.id;
-    expect(pending).toEqual(listed.data.map((each: object) => ({ platformId, ...each })));
+    expect(pending).toEqual(list.data.map((each: object) => ({ platformId, ...each })));
     expect(await json('webhooks', 'pending')).toEqual(pending);
     expect(await json('webhooks', 'pending', '--platform', app.other.id)).toEqual([]);
     expect(await json('webhooks', 'pending', '--limit', '1')).toEqual(pending.slice(0, 1));
@@ -136,8 +133,8 @@ describe('webhooks', () => {
     const resent = await json('webhooks', 'resend', ids[0], '--endpoint', endpointId);
     expect(resent.deliveryIds).toHaveLength(1);
     expect(await json('webhooks', 'pending')).toHaveLength(pending.length);
-    const other = await run('webhooks', 'resend', ids[0], '--endpoint', 'WebhookEndpoint:x');
-    expect(other).toMatchObject({ code: 1, err: expect.stringContaining('endpoint not found') });
+    const rejected = await run('webhooks', 'resend', ids[0], '--endpoint', 'WebhookEndpoint:x');
+    expect(rejected).toMatchObject({ code: 1, err: expect.stringContaining('endpoint not found') });
   });
 
   it.each([

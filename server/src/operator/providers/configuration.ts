@@ -42,7 +42,7 @@ async function importFile(system: System, args: CommandArgs): Promise<Output> {
   const isDryRun = args.on('dry-run') ?? false;
   const json = await providerManagement.import(await managerOf(system), file, isDryRun);
   const lines = json.changes.map(changeLine).join('');
-  const end = json.applied ? 'Applied.' : isDryRun ? 'Nothing was applied.' : 'No change.';
+  const end = json.applied ? 'Applied.' : isDryRun ? 'No change was applied.' : 'No change.';
   return { json, text: `${lines}${end}\n` };
 }
 

@@ -34,12 +34,14 @@ describe('providers', () => {
       ...['add', 'Acme', '--environment', 'production', '--public-key', keyFile, ...url],
     );
     expect(named.err).toContain('PROVIDER must be 2 to 40 lower-case letters');
-    const missing = path.join(folder, 'none.pem');
-    expect((await add(...url, '--public-key', missing)).err).toContain('none.pem cannot be read');
+    const missingFile = path.join(folder, 'none.pem');
+    expect((await add(...url, '--public-key', missingFile)).err).toContain(
+      'none.pem cannot be read',
+    );
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-    const other = path.join(folder, 'other.pem');
-    writeFileSync(other, publicKey.export({ type: 'spki', format: 'pem' }));
-    const { code, err } = await add('--url', 'x', '--public-key', other);
+    const otherFile = path.join(folder, 'other.pem');
+    writeFileSync(otherFile, publicKey.export({ type: 'spki', format: 'pem' }));
+    const { code, err } = await add('--url', 'x', '--public-key', otherFile);
     expect(code).toBe(2);
     expect(err).toContain('url: must be an http or https URL without a query\n');
     expect(err).toContain('publicKeyPem: must be an Ed25519 key\n');

@@ -18,7 +18,7 @@ const { kinds } = PROVIDER_CHOICES;
 type Kind = (typeof kinds)[number];
 type RouteKind = (typeof PROVIDER_CHOICES.routeKinds)[number];
 
-const shown = (value: string | number | null | undefined) => `${value ?? 'any'}`;
+const textOf = (value: string | number | null | undefined) => `${value ?? 'any'}`;
 
 function amountsOf({ minAmount, maxAmount }: RouteView): string {
   if (minAmount === undefined && maxAmount === undefined) return 'any';
@@ -33,7 +33,7 @@ const cellsOf = (route: RouteView): string[] => [
   `${route.priority}`,
   route.providerId ?? 'built-in',
   route.environment,
-  ...[route.platformId, route.kind, route.rail, route.currency, route.country].map(shown),
+  ...[route.platformId, route.kind, route.rail, route.currency, route.country].map(textOf),
   amountsOf(route),
 ];
 
@@ -101,7 +101,7 @@ const explainedTable = (routes: readonly ExplainedRoute[]) =>
 
 const executedBy = (providerId: string | null) => providerId ?? 'the built-in rail';
 
-/** Why the transfers of a payment went to their providers. */
+/** Reasons for the selection of the providers of a payment's transfers. */
 async function explainPayment(system: System, transactionId: string): Promise<Output> {
   const json = await routeManagement.explainTransaction(await managerOf(system), transactionId);
   if (json.data.length === 0) {

@@ -1,5 +1,5 @@
-// The operator's verbs on a wallet: account recovery, from the request to the credential, and what
-// they show of a wallet and of its signatures.
+// The operator's verbs on a wallet: account recovery, from the request to the credential, and the
+// data that is shown about a wallet and its signatures.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -326,10 +326,10 @@ describe('wallet authorizations', () => {
     expect(cells(out)).toHaveLength(5);
     for (const text of [out, JSON.stringify(all)]) expect(text).not.toContain(byEmail.privateKey);
     const otherPerson = await person();
-    const whole = await json('authorization', ids[0]);
-    expect(JSON.parse(whole.payload).organizationId).toEqual(expect.any(String));
-    const stamp = parseStamp(whole.stamp);
-    expect(stamp && verifyStamp(stamp, whole.payload)).toBe(true);
+    const authorization = await json('authorization', ids[0]);
+    expect(JSON.parse(authorization.payload).organizationId).toEqual(expect.any(String));
+    const stamp = parseStamp(authorization.stamp);
+    expect(stamp && verifyStamp(stamp, authorization.payload)).toBe(true);
     expect((await run('authorization', 'x')).err).toBe('Authorization not found.\n');
     expect((await run('authorizations', otherPerson.accountId)).out).toBe('None.\n');
     for (const after of [ids[0], `WalletAuthorization:${UNKNOWN_ID}`, 'x']) {
