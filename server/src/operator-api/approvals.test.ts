@@ -266,8 +266,8 @@ describe('a change whose requester has lost rights', () => {
     expect(await statusOfToken(token.secret)).toBe('active');
     const { body: details } = await client.call('GET', `/approvals/${id}`);
     const { body: page } = await client.call('GET', '/approvals?status=PENDING&limit=100');
-    const listed = page.data.find((each: { id: string }) => each.id === id);
-    expect([details.status, listed.status]).toEqual(['INVALID', 'INVALID']);
+    const listedApproval = page.data.find((each: { id: string }) => each.id === id);
+    expect([details.status, listedApproval.status]).toEqual(['INVALID', 'INVALID']);
   }
 
   it('is not executed after its requester was disabled, and can be rejected', async () => {
@@ -275,7 +275,7 @@ describe('a change whose requester has lost rights', () => {
     const requested = await requestBy(secret);
     await change(user.id, { isDisabled: true });
     await expectInvalid(requested);
-    // It does not prevent the request of another operator.
+    // The invalid approval does not prevent the request of another operator.
     const path = `/operator-tokens/${requested.token.id}`;
     const another = await client.call('DELETE', path, { secret: await asPerson('Requester') });
     expect(another.status).toBe(202);
@@ -374,7 +374,7 @@ describe('a policy', () => {
     expect(await needsApproval(changeOf(app.other))).toBe(false);
     expect(await needsApproval(changeOf(app.platform))).toBe(true);
     expect(await needsApproval(changeOf(app.other, app.platform))).toBe(true);
-    // After the first commit it is too late to wait.
+    // An approval is only possible before the first commit.
     expect(await needsApproval(changeOf(app.platform), 1)).toBe('CONFLICT');
     expect(await needsApproval(changeOf(app.other), 1)).toBe(false);
     await removePolicy(app.runtime, policyOfPlatform);

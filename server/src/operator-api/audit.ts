@@ -109,7 +109,7 @@ const verify = operation({
   summary: 'Verify the audit records',
   description:
     'Reads every record and verifies numbers, hashes and the chain. Store the number and ' +
-    'hash of the last record outside the system, and pass them to a later verification: it ' +
+    'hash of the last record outside the system, and pass them to a later verification, which ' +
     'then also detects a chain that was truncated or rebuilt.',
   auth: 'operator',
   operatorPermission: 'audit.read',
@@ -146,7 +146,7 @@ const exportRecords = operation({
   summary: 'Export audit records',
   description:
     `Returns up to ${MAX_LINES} records after a number, oldest first, as JSON lines in one text. ` +
-    'Call it again with the number of the last record until `hasMore` is false.',
+    'Repeat the request with the number of the last record until `hasMore` is false.',
   auth: 'operator',
   operatorPermission: 'audit.read',
   commands: ['audit export'],

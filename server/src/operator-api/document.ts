@@ -13,7 +13,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Users: 'People who operate the installation, and their sessions.',
   Operators: 'Tokens of operators and their roles.',
   Approvals: 'Changes that a second operator must approve.',
-  Audit: 'Records of what operators changed and viewed.',
+  Audit: 'Records of changes and accesses by operators.',
   Search: 'Search over all kinds of resources.',
   Metrics: 'An overview of the installation, and payment metrics for charts.',
   Changes: 'A stream of events and changes.',

@@ -133,8 +133,8 @@ function scopedQuery(
 ): Record<string, unknown> {
   const hasFilter = 'platformId' in (contract.query?.properties ?? {});
   if (platformIds === null || !hasFilter) return query;
-  const [only, ...others] = platformIds;
-  const platformId = query.platformId ?? (others.length === 0 ? only : undefined);
+  const [firstPlatform, ...otherPlatforms] = platformIds;
+  const platformId = query.platformId ?? (otherPlatforms.length === 0 ? firstPlatform : undefined);
   // A search contains only resources that the operator may see.
   const isLimited = contract.method === 'POST' || contract.sumsPlatforms === true;
   if (platformId === undefined && isLimited) return query;
@@ -261,7 +261,11 @@ async function withPresentRights(
   admitted: Operator,
 ): Promise<Operator> {
   const current = await sessions.currentOperator(runtime, admitted);
-  if (!current) throw new Fault('UNAUTHORIZED', 'The session or the operator token has ended.');
+  if (!current)
+    throw new Fault(
+      'UNAUTHORIZED',
+      'The session or the operator token has expired or was revoked.',
+    );
   const { address, requestId } = admitted;
   const operator = {
     ...current,
@@ -272,7 +276,7 @@ async function withPresentRights(
   return operator;
 }
 
-/** Whether an error is the answer to an attempt of the operator, and not a failure of the server. */
+/** Whether an error rejects the request of the operator, as opposed to a failure of the server. */
 const isRejection = (error: unknown): error is Fault =>
   error instanceof Fault && error.status < 500 && error.code !== 'RATE_LIMITED';
 

@@ -32,18 +32,18 @@ it('serves a reference page that loads only from this server', async () => {
 });
 
 it('the operator API is served on a separate port until the server stops', async () => {
-  const { port: free } = await (async () => {
+  const { port: freePort } = await (async () => {
     const probe = await startApp();
     const listening = await probe.app.listen({ host: '127.0.0.1', port: 0 });
     await probe.close();
     return listening;
   })();
-  const app = await startApp({ operatorApi: free });
+  const app = await startApp({ operatorApi: freePort });
   const { origin } = await app.app.listen({ host: '127.0.0.1', port: 0 });
   const secret = await operatorClient(app).secretOf();
   const read = (base: string) =>
     fetch(`${base}/operator/v1/roles`, { headers: { authorization: `Bearer ${secret}` } });
-  const ownBaseUrl = `http://127.0.0.1:${free}`;
+  const ownBaseUrl = `http://127.0.0.1:${freePort}`;
   expect((await read(ownBaseUrl)).status).toBe(200);
   expect((await read(origin)).status).toBe(404);
   expect((await fetch(`${ownBaseUrl}/2025-10-13/config`)).status).toBe(404);

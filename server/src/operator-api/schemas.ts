@@ -50,7 +50,7 @@ export const APPROVAL = {
     description:
       'PENDING: can be decided until `expiresAt`. EXPIRED: was not decided in time. APPROVED: was ' +
       'executed. REJECTED: is not executed. INVALID: can only be rejected, because the requester is ' +
-      'disabled, uses a token that has ended, or has lost the permission or the platform.',
+      'disabled, uses a token that has expired or was revoked, or has lost the permission or the platform.',
   }),
   platformId: Type.Optional(
     text('ID of the platform whose data changes. Absent if there is none.'),

@@ -1,5 +1,6 @@
-// The database as an operator of single platforms sees it: rows of other platforms do not exist, so that
-// a function of a feature rejects their IDs like unknown ones, before it reads their state.
+// A view of the database for an operator who is restricted to some platforms. Rows of other platforms
+// are omitted, so that a function of a feature rejects their IDs like unknown IDs, before it reads
+// their state.
 
 import type { Operator } from '../kernel/caller.ts';
 import type { Database } from '../runtime/db/database.ts';

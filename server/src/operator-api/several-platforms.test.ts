@@ -50,7 +50,7 @@ describe('mergedPage', () => {
             }),
           );
           const read = readerOf(lists, emptyEvery);
-          const found: Item[] = [];
+          const returnedItems: Item[] = [];
           let cursor: string | undefined;
           for (let turn = 0; turn < 500; turn++) {
             const limit = limits[turn % limits.length];
@@ -58,15 +58,17 @@ describe('mergedPage', () => {
             const { body } = await mergedPage([...lists.keys()], query, isOldestFirst, read);
             const page = body as { data: Item[]; hasMore: boolean; nextCursor?: string };
             expect(page.data.length).toBeLessThanOrEqual(Number(limit));
-            found.push(...page.data);
+            returnedItems.push(...page.data);
             cursor = page.nextCursor;
             expect(page.hasMore).toBe(cursor !== undefined);
             if (cursor === undefined) break;
           }
           expect(cursor).toBeUndefined();
           const expected = [...lists.values()].flat();
-          expect(found.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
-          const order = found.map(({ createdAt }) => createdAt);
+          expect(returnedItems.map(({ id }) => id).sort()).toEqual(
+            expected.map(({ id }) => id).sort(),
+          );
+          const order = returnedItems.map(({ createdAt }) => createdAt);
           const sorted = [...order].sort();
           expect(order).toEqual(isOldestFirst ? sorted : sorted.reverse());
         },
@@ -105,16 +107,16 @@ describe('an operator of two platforms', () => {
       const { id } = await createCustomer(app, { as });
       if (as !== third) ids.unshift(id);
     }
-    const found: string[] = [];
+    const returnedIds: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
       const page = await get(`/customers?limit=1${cursor && `&cursor=${cursor}`}`);
-      found.push(...page.data.map((each: { id: string }) => each.id));
+      returnedIds.push(...page.data.map((each: { id: string }) => each.id));
       cursor = page.nextCursor;
     }
-    expect(found.slice(0, 4)).toEqual(ids);
-    expect(new Set(found).size).toBe(found.length);
-    const own = await get(`/customers?platformId=${app.other.id}`);
-    expect(own.data[0].id).toBe(ids[0]);
+    expect(returnedIds.slice(0, 4)).toEqual(ids);
+    expect(new Set(returnedIds).size).toBe(returnedIds.length);
+    const ownList = await get(`/customers?platformId=${app.other.id}`);
+    expect(ownList.data[0].id).toBe(ids[0]);
     const hidden = await client.call('GET', `/customers?platformId=${third.id}`, {
       secret: await secretOf(),
     });

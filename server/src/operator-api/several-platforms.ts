@@ -1,6 +1,6 @@
 // Lists and sums for an operator of several platforms. A list has the pages of each platform, merged in the
-// order of the list, and its cursor contains a position for each platform. A sum is calculated over all
-// platforms at once.
+// order of the list, and its cursor contains a position for each platform. A sum is calculated by one
+// query over all platforms.
 import type { Operator } from '../kernel/caller.ts';
 import type { Contract, Reply } from '../kernel/contract/operation.ts';
 import { invalidField } from '../kernel/fault.ts';
@@ -19,7 +19,7 @@ interface Position {
   platformId: string;
   cursor?: string;
   skipped: number;
-  isEnded: boolean;
+  isComplete: boolean;
 }
 
 /** A position with the items that follow it. */
@@ -31,7 +31,7 @@ interface Source extends Position {
 type ReadPage = (query: Record<string, unknown>) => Promise<Reply>;
 
 const DEFAULT_LIMIT = 20;
-/** Pages of one platform that a request reads at most; a page of a list with filters can be empty. */
+/** Maximum pages of one platform that a request reads; a page of a list with filters can be empty. */
 const MAX_READS = 4;
 /** Times by which lists are ordered. */
 const TIMES = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
@@ -74,10 +74,10 @@ export function summedPlatforms(
 const encode = (positions: readonly Position[]): string =>
   Buffer.from(
     JSON.stringify(
-      positions.map(({ platformId, cursor, skipped, isEnded }) => [
+      positions.map(({ platformId, cursor, skipped, isComplete }) => [
         platformId,
         cursor ?? null,
-        isEnded ? -1 : skipped,
+        isComplete ? -1 : skipped,
       ]),
     ),
   ).toString('base64url');
@@ -91,7 +91,7 @@ function decode(text: string, platformIds: readonly string[]): Position[] {
       const [platformId, cursor, skipped] = value as [string, string | null, number];
       if (!Number.isInteger(skipped)) throw new Error('no position');
       read.set(platformId, {
-        ...{ platformId, skipped: Math.max(skipped, 0), isEnded: skipped < 0 },
+        ...{ platformId, skipped: Math.max(skipped, 0), isComplete: skipped < 0 },
         ...(typeof cursor === 'string' ? { cursor } : {}),
       });
     }
@@ -99,53 +99,53 @@ function decode(text: string, platformIds: readonly string[]): Position[] {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
   return platformIds.map(
-    (platformId) => read.get(platformId) ?? { platformId, skipped: 0, isEnded: false },
+    (platformId) => read.get(platformId) ?? { platformId, skipped: 0, isComplete: false },
   );
 }
 
-/** Reads until an item is known, the list has ended, or `MAX_READS` pages were read. */
+/** Reads until an item is available, the list has no more items, or `MAX_READS` pages were read. */
 async function fill(
   position: Position,
   query: Record<string, unknown>,
   readPage: ReadPage,
 ): Promise<Source> {
   let source: Source = { ...position, items: [], next: undefined };
-  for (let reads = 0; reads < MAX_READS && !source.isEnded; reads++) {
+  for (let reads = 0; reads < MAX_READS && !source.isComplete; reads++) {
     const { platformId, cursor } = source;
     const { body } = await readPage({ ...query, platformId, cursor });
     const { data, hasMore, nextCursor } = body as Page;
     const items = data.slice(source.skipped);
     const next = hasMore ? nextCursor : undefined;
     if (items.length > 0 || next === undefined) {
-      return { ...source, items, next, isEnded: items.length === 0 };
+      return { ...source, items, next, isComplete: items.length === 0 };
     }
     const skipped = Math.max(source.skipped - data.length, 0);
-    source = { platformId, cursor: next, skipped, isEnded: false, items: [], next: undefined };
+    source = { platformId, cursor: next, skipped, isComplete: false, items: [], next: undefined };
   }
   return source;
 }
 
 /** The position after the first item. */
 function advance({ items, next, ...position }: Source): Source {
-  const rest = { ...position, skipped: position.skipped + 1, items: items.slice(1), next };
-  if (rest.items.length > 0) return rest;
+  const nextPosition = { ...position, skipped: position.skipped + 1, items: items.slice(1), next };
+  if (nextPosition.items.length > 0) return nextPosition;
   const { platformId } = position;
-  if (next === undefined) return { ...rest, isEnded: true };
-  return { platformId, cursor: next, skipped: 0, isEnded: false, items: [], next: undefined };
+  if (next === undefined) return { ...nextPosition, isComplete: true };
+  return { platformId, cursor: next, skipped: 0, isComplete: false, items: [], next: undefined };
 }
 
 /** Index of the source with the next item of the list. */
 function nextOf(sources: readonly Source[], isOldestFirst: boolean): number {
-  let best = -1;
+  let nextIndex = -1;
   for (const [index, { items }] of sources.entries()) {
     const [item] = items;
     if (!item) continue;
-    const [other] = sources[best]?.items ?? [];
-    const isEarlier = other && orderOf(item) < orderOf(other);
-    const isLater = other && orderOf(item) > orderOf(other);
-    if (!other || (isOldestFirst ? isEarlier : isLater)) best = index;
+    const [earliest] = sources[nextIndex]?.items ?? [];
+    const isEarlier = earliest && orderOf(item) < orderOf(earliest);
+    const isLater = earliest && orderOf(item) > orderOf(earliest);
+    if (!earliest || (isOldestFirst ? isEarlier : isLater)) nextIndex = index;
   }
-  return best;
+  return nextIndex;
 }
 
 /**
@@ -163,18 +163,19 @@ export async function mergedPage(
   const positions = decode(typeof cursor === 'string' ? cursor : encode([]), platformIds);
   let sources = await Promise.all(positions.map((each) => fill(each, filters, readPage)));
   const data: Item[] = [];
-  while (data.length < limit && sources.every((each) => each.isEnded || each.items.length > 0)) {
+  while (data.length < limit && sources.every((each) => each.isComplete || each.items.length > 0)) {
     const index = nextOf(sources, isOldestFirst);
     const source = sources[index];
     const [item] = source?.items ?? [];
     if (!source || !item) break;
     data.push(item);
-    const rest = advance(source);
-    const isEmpty = rest.items.length === 0 && !rest.isEnded;
-    const filled = isEmpty && data.length < limit ? await fill(rest, filters, readPage) : rest;
+    const nextSource = advance(source);
+    const isEmpty = nextSource.items.length === 0 && !nextSource.isComplete;
+    const filled =
+      isEmpty && data.length < limit ? await fill(nextSource, filters, readPage) : nextSource;
     sources = sources.with(index, filled);
   }
-  const hasMore = sources.some((each) => !each.isEnded);
+  const hasMore = sources.some((each) => !each.isComplete);
   return {
     status: 200,
     body: { data, hasMore, ...(hasMore ? { nextCursor: encode(sources) } : {}) },

@@ -61,8 +61,8 @@ it('pauses and resumes an agent, with entries in its audit log and audit records
     data: [{ what: 'CHANGED', details: { paused: true }, platformId: app.platform.id }],
     hasMore: true,
   });
-  const more = `/agent-audit-entries?agentId=${firstAgent.id}&cursor=${log.nextCursor}`;
-  expect((await get(more)).data.length).toBeGreaterThan(0);
+  const secondPagePath = `/agent-audit-entries?agentId=${firstAgent.id}&cursor=${log.nextCursor}`;
+  expect((await get(secondPagePath)).data.length).toBeGreaterThan(0);
   const later = new Date(app.effects.now() + 1_000).toISOString();
   const emptyPath = `/agent-audit-entries?agentId=${firstAgent.id}&createdAfter=${later}`;
   expect((await get(emptyPath)).data).toEqual([]);

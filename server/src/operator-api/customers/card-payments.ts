@@ -162,7 +162,8 @@ const endDebit = operation({
   params,
   body: Type.Object({
     outcome: oneOf(['completed', 'failed'], {
-      description: 'completed: the issuer has debited the funds. failed: it has not.',
+      description:
+        'completed: the issuer has debited the funds. failed: the issuer has not debited them.',
     }),
     number: Type.Optional({
       ...number,
@@ -204,12 +205,12 @@ export const cardPaymentOperations = [
     const {
       readable: _,
       debitStatus,
-      ...ended
+      ...decided
     } = await endFundingDebit(installation.runtime, {
       ...{ ...params, number: debitNumber, reason },
       completed: outcome === 'completed',
     });
     const status = debitStatus === undefined ? {} : { debitStatus };
-    return { status: 200, body: { ...ended, ...status } };
+    return { status: 200, body: { ...decided, ...status } };
   }),
 ];

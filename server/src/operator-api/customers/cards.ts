@@ -1,4 +1,4 @@
-// Cards: the list, closing one, authorization decisions, and requests to show card numbers.
+// Cards: list, closure, authorization decisions, and requests to show card numbers.
 import { Type } from '@sinclair/typebox';
 import { DECLINE_REASONS } from '../../connectors/ports/cards.ts';
 import {

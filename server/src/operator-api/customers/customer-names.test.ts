@@ -32,8 +32,8 @@ it('names are hidden without the permission and for other platforms', async () =
   const id = await person('Cleo Conrad');
   const viewer = await client.secretOf({ roles: ['viewer'] });
   expect((await namesOf([id], viewer)).status).toBe(403);
-  const other = await client.secretOf({ platformIds: [app.other.id] });
-  expect(ok(await namesOf([id], other), 200).data).toEqual([]);
+  const emptyReply = await client.secretOf({ platformIds: [app.other.id] });
+  expect(ok(await namesOf([id], emptyReply), 200).data).toEqual([]);
 });
 
 it('names are null after an erasure', async () => {

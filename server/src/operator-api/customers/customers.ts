@@ -39,7 +39,7 @@ const Found = named(
       isWholeName: Type.Optional(
         Type.Boolean({
           description:
-            'Whether the whole name matches, and not only its words. Only in a search by name.',
+            'Whether the complete name matches; false if only its words match. Only in a search by name.',
         }),
       ),
     },
@@ -113,8 +113,10 @@ const Erasure = named(
       counts: Type.Record(Type.String(), Type.Integer(), {
         description: 'Number of rows that were emptied or removed, by table.',
       }),
-      startedAt: time('Start of the erasure.'),
-      finishedAt: nullable(time('End of the erasure; null if it was interrupted.')),
+      startedAt: time('Time at which the erasure started.'),
+      finishedAt: nullable(
+        time('Time at which the erasure was completed; null if it was interrupted.'),
+      ),
     },
     { description: 'The erasure of the personal data of a customer.' },
   ),

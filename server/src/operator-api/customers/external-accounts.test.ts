@@ -31,8 +31,8 @@ it('lists accounts in pages', async () => {
   expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { accountId: ids[1], status: 'ACTIVE' },
   ]);
-  const single = await get(`/external-accounts?accountId=${ids[1]}`);
-  expect(single).toMatchObject({ totalCount: 1, data: [{ accountId: ids[1] }] });
+  const filteredList = await get(`/external-accounts?accountId=${ids[1]}`);
+  expect(filteredList).toMatchObject({ totalCount: 1, data: [{ accountId: ids[1] }] });
 });
 
 it('performs each transition and lists it with its reason', async () => {

@@ -120,8 +120,9 @@ it('passes a reset only after an approval if a policy requires it', async () => 
     requester,
   );
   expect([status, approval.status]).toEqual([202, 'PENDING']);
-  const open = async () => (await get(`/customers/${customerId}/authentication`)).openResets;
-  expect(await open()).toMatchObject([{ status: 'PENDING_REVIEW' }]);
+  const countOpenResets = async () =>
+    (await get(`/customers/${customerId}/authentication`)).openResets;
+  expect(await countOpenResets()).toMatchObject([{ status: 'PENDING_REVIEW' }]);
   const path = `/approvals/${approval.id}/approve`;
   expect((await post(path, 'seen', requester)).status).toBe(403);
   const approver = await client.secretOf({ name: 'Approver', roles: ['administrator'] });

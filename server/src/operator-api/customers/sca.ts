@@ -40,7 +40,7 @@ const Reset = named(
 const LOCKOUT = {
   suspended: Type.Boolean({ description: 'Whether the lock lasts until an operator removes it.' }),
   lockedUntil: nullable(
-    time('End of the lock; null if the customer is not locked or is suspended.'),
+    time('Time at which the lock expires; null if the customer is not locked or is suspended.'),
   ),
   failedAttempts: Type.Integer({ description: 'Failed attempts since the last reset.' }),
 };
@@ -131,9 +131,11 @@ const show = operation({
       ...CUSTOMER,
       isUnderSca: Type.Boolean({ description: 'Whether strong authentication applies.' }),
       ...LOCKOUT,
-      sessionExpiresAt: nullable(time('End of the session; null if there is no session.')),
+      sessionExpiresAt: nullable(
+        time('Time at which the session expires; null if there is no session.'),
+      ),
       factors: Type.Array(Factor, { description: 'Enrolled factors.' }),
-      openResets: Type.Array(Reset, { description: 'Resets that have not ended.' }),
+      openResets: Type.Array(Reset, { description: 'Open resets.' }),
       trustedAccounts: Type.Array(
         Type.Object({
           accountId: text('ID of the external account.'),

@@ -112,8 +112,8 @@ it('decides about one owner of a business', async () => {
 
 it('hides customers of other platforms', async () => {
   const { id } = await person();
-  const other = await fixture.createPlatform('default', 'production');
-  const secret = await client.secretOf({ platformIds: [other.id] });
+  const otherPlatform = await fixture.createPlatform('default', 'production');
+  const secret = await client.secretOf({ platformIds: [otherPlatform.id] });
   expect((await client.call('GET', `/verifications/${id}`, { secret })).status).toBe(404);
   expect((await post(id, 'approve', {}, secret)).status).toBe(404);
   expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);

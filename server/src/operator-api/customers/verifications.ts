@@ -151,7 +151,7 @@ const Finding = named(
       resourceId: Type.Optional(
         text('Customer, beneficial owner or document. Defaults to the customer.'),
       ),
-      field: Type.Optional(text('Field, for findings about one.')),
+      field: Type.Optional(text('Field, for a finding about a field.')),
       reason: Type.Optional(
         text('Explanation for the platform. Defaults to the explanation of the type.', {
           minLength: 1,
@@ -172,7 +172,7 @@ const PROBLEMS = {
 /** Other findings are rejected by the schema, whose errors are returned together with these. */
 const isOfKnownType = (finding: unknown): finding is Static<typeof Finding> => {
   const type = (finding as { type?: unknown } | null)?.type;
-  return FINDING_TYPES.some((known) => known === type);
+  return FINDING_TYPES.some((findingType) => findingType === type);
 };
 
 function findingErrors(body: unknown): FieldError[] {

@@ -82,13 +82,17 @@ it('starts, lists and cancels recoveries', async () => {
 });
 
 it('rejects a recovery unless the installation sets a waiting period', async () => {
-  const other = await startApp();
-  const { accountId } = await walletFixture(other).createWalletCustomer();
-  const reply = await operatorClient(other).call('POST', `/wallets/${accountId}/recoveries`, {
-    body: { type: 'SMS_OTP', reason: 'Lost the mailbox' },
-  });
+  const appWithoutRecovery = await startApp();
+  const { accountId } = await walletFixture(appWithoutRecovery).createWalletCustomer();
+  const reply = await operatorClient(appWithoutRecovery).call(
+    'POST',
+    `/wallets/${accountId}/recoveries`,
+    {
+      body: { type: 'SMS_OTP', reason: 'Lost the mailbox' },
+    },
+  );
   expect(reply.body).toMatchObject({ code: 'CONFLICT' });
-  await other.close();
+  await appWithoutRecovery.close();
 });
 
 it('lists authorizations, shows one, and records the access', async () => {

@@ -81,7 +81,7 @@ const Wallet = Type.Object({
       credentialId: text('Credential that opened it.'),
       publicKey: text('Public key of the session.'),
       authenticatedAt: time('Time of the authentication.'),
-      expiresAt: time('End of the session.'),
+      expiresAt: time('Time at which the session expires.'),
     }),
     { description: 'Active sessions, oldest first.' },
   ),
@@ -230,7 +230,7 @@ const Recovery = named(
       cancelledBy: nullable(text('Operator who canceled it; null if no operator canceled it.')),
       createdAt: time('Time of the request.'),
       dueAt: time('Time at which it is executed.'),
-      endedAt: nullable(time('Time at which it ended; null until then.')),
+      endedAt: nullable(time('Time at which it was executed or canceled; null until then.')),
     },
     { description: 'The delayed recovery of a wallet for a user without credentials.' },
   ),
@@ -291,7 +291,7 @@ const cancel = operation({
   body: Type.Object(OptionalReason),
   bodyOptional: true,
   replies: { 200: Recovery },
-  // The recovery has ended.
+  // The recovery is not pending.
   errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
 });

@@ -148,9 +148,9 @@ async function platformOf(
   resourceId: string | undefined,
 ): Promise<string | undefined> {
   if (platformId !== undefined || resourceId === undefined) return platformId;
-  const [found] = await hitsById(runtime, resourceId);
-  if (found) assertPlatform(operator, found.platformId);
-  return found?.platformId;
+  const [hit] = await hitsById(runtime, resourceId);
+  if (hit) assertPlatform(operator, hit.platformId);
+  return hit?.platformId;
 }
 
 export const eventListOperations = [

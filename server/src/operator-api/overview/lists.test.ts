@@ -1,4 +1,5 @@
-// Lists over all platforms: order, filters, pages, and what an operator of one platform sees.
+// Lists over all platforms: order, filters, pages, and the items visible to an operator of one
+// platform.
 import { afterEach, expect, it, vi } from 'vitest';
 import {
   createCustomer,
@@ -41,7 +42,7 @@ async function all(path: string): Promise<Item[]> {
   return items;
 }
 
-/** Executes a quote. Its events are listed once all transactions that began before have ended. */
+/** Executes a quote. Its events are listed once all earlier transactions are complete. */
 async function execute(quote: { id: string; transactionId: string }) {
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   await vi.waitFor(
@@ -113,9 +114,9 @@ it('lists payments and quotes of all platforms', async () => {
     const { data } = await get(`/payments?${filter}&${PAGE}`);
     expect(idsOf(data), filter).not.toContain(payment.id);
   }
-  const whole = idsOf((await get(`/payments?${PAGE}`)).data);
-  expect(idsOf(await all('/payments'))).toEqual(whole);
-  expect(idsOf(await all('/payments?currency=USD'))).toEqual(whole);
+  const firstPageIds = idsOf((await get(`/payments?${PAGE}`)).data);
+  expect(idsOf(await all('/payments'))).toEqual(firstPageIds);
+  expect(idsOf(await all('/payments?currency=USD'))).toEqual(firstPageIds);
   expect((await client.call('GET', '/payments?cursor=x')).body.code).toBe('INVALID_INPUT');
 });
 
@@ -205,10 +206,10 @@ it('lists the deliveries of all platforms', async () => {
   expect(idsOf(list)).toEqual(idsOf((await get(`/webhook-deliveries?${PAGE}`)).data));
   expect(new Set(idsOf(list)).size).toBe(list.length);
   for (const { id } of [app.platform, app.other]) {
-    const own = idsOf(await all(`/platforms/${id}/webhook-deliveries`));
-    expect(own.length).toBeGreaterThan(1);
-    expect(idsOf(await all(`/webhook-deliveries?platformId=${id}`))).toEqual(own);
-    expect(idsOf(list.filter((each) => each.platformId === id))).toEqual(own);
+    const platformDeliveryIds = idsOf(await all(`/platforms/${id}/webhook-deliveries`));
+    expect(platformDeliveryIds.length).toBeGreaterThan(1);
+    expect(idsOf(await all(`/webhook-deliveries?platformId=${id}`))).toEqual(platformDeliveryIds);
+    expect(idsOf(list.filter((each) => each.platformId === id))).toEqual(platformDeliveryIds);
   }
 });
 

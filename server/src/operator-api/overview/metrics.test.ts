@@ -1,4 +1,4 @@
-// Sums of payments: outcomes by bucket, groups, limits, and counting again.
+// Sums of payments: outcomes by bucket, groups, limits, and recounts.
 import { afterEach, expect, it, vi } from 'vitest';
 import {
   createExternalAccount,
@@ -30,7 +30,10 @@ async function pay(amount: number, suffix = '000') {
   return quote.transactionId as string;
 }
 
-/** The sums after all that happened. Other databases of the cluster delay the horizon. */
+/**
+ * The sums after all payments until now were counted. Transactions in other databases of the cluster
+ * delay them.
+ */
 async function readMetrics(query = '', secret?: string) {
   await app.advance(120_000);
   const since = app.effects.now();
@@ -95,7 +98,7 @@ it('finds payments by amount and day', async () => {
   expect(await search({ ...usd, date: dayOf(Date.parse(day) - 24 * 3_600_000) })).toEqual([]);
   expect(await search({ ...usd, currency: 'EUR', date: day })).toEqual([]);
   expect(await search({ ...usd, amount: 77_78, date: day })).toEqual([]);
-  // With a string, resources of either are found.
+  // With a query, resources that match the query or the amount are found.
   expect(await search({ ...usd, date: day, query: second })).toEqual([second, first]);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect(await search({ ...usd, date: day }, secret)).toEqual([]);

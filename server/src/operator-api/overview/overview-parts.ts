@@ -1,6 +1,6 @@
-// The numbers of the overview. Each is read from an index with a limit, or from the first page of a list,
-// so the cost is bounded; for an operator of single platforms it grows with their number. All numbers
-// are cached for a second, so that many open consoles cost as much as one.
+// The numbers of the overview. Each is read from an index with a limit, or from the first page of a
+// list, so the cost is bounded; for an operator who is restricted to some platforms it grows with
+// their number. All numbers are cached for a second, so that many open consoles cost as much as one.
 import { trialBalance } from '../../features/accounting/index.ts';
 import { listCardExceptions } from '../../features/cards/index.ts';
 import { listVerifications } from '../../features/customers/verifications/index.ts';
@@ -28,7 +28,7 @@ import { summedPlatforms } from '../several-platforms.ts';
 
 /** Items of a list that are counted. */
 export const MAX_WORK = 100;
-/** Internal accounts of single platforms whose balances are summed. */
+/** Internal accounts of selected platforms whose balances are summed. */
 const MAX_ACCOUNTS = 5_000;
 const MAX_PLATFORMS = 200;
 const CACHE_MS = 1_000;
@@ -94,18 +94,18 @@ const WORK = {
 
 export const WORK_NAMES = Object.keys(WORK) as (keyof typeof WORK)[];
 
-interface Counted {
+interface WorkCount {
   name: string;
   count: number;
   hasMore: boolean;
   oldestAt?: string;
 }
 
-function countOf(name: string, { data, hasMore }: Items, isWanted: (item: Item) => boolean) {
-  const wanted = data.filter(isWanted);
-  const [oldestAt] = wanted.flatMap(({ since, createdAt }) => since ?? createdAt ?? []).sort();
-  const counted: Counted = { name, count: wanted.length, hasMore };
-  return oldestAt === undefined ? counted : { ...counted, oldestAt };
+function countOf(name: string, { data, hasMore }: Items, isOpen: (item: Item) => boolean) {
+  const openItems = data.filter(isOpen);
+  const [oldestAt] = openItems.flatMap(({ since, createdAt }) => since ?? createdAt ?? []).sort();
+  const result: WorkCount = { name, count: openItems.length, hasMore };
+  return oldestAt === undefined ? result : { ...result, oldestAt };
 }
 
 const mayRead = ({ permissions }: Operator, permission: OperatorPermission) =>
@@ -117,11 +117,14 @@ interface Scope {
   query: Query;
   /** IDs of the selected platforms. */
   platformIds: readonly string[];
-  /** The same if each of them is read for itself: neither all platforms nor all of an environment. */
-  singlePlatforms: readonly string[] | undefined;
+  /**
+   * The selected platforms if each is read separately; undefined for all platforms or all of an
+   * environment.
+   */
+  selectedPlatforms: readonly string[] | undefined;
 }
 
-/** The first items of each platform, until there are more than are counted. */
+/** The first items of each platform, until their number exceeds the maximum count. */
 async function itemsOfEach(
   platformIds: readonly string[],
   read: (query: WorkQuery) => Promise<Items>,
@@ -137,27 +140,27 @@ async function itemsOfEach(
   return { data: data.slice(0, MAX_WORK), hasMore: hasMore || data.length > MAX_WORK };
 }
 
-async function work({ runtime, call, platformIds, singlePlatforms, query }: Scope) {
+async function work({ runtime, call, platformIds, selectedPlatforms, query }: Scope) {
   const selected = new Set(platformIds);
-  const isWanted = ({ platformId }: Item) =>
+  const isOpen = ({ platformId }: Item) =>
     query.mode === undefined || selected.has(platformId ?? '');
   const names = WORK_NAMES.filter((name) => mayRead(call.operator, WORK[name][0]));
   return Promise.all(
     names.map(async (name) => {
       const [, readItems]: readonly [OperatorPermission, ReadItems] = WORK[name];
       const read = (workQuery: WorkQuery) => readItems(runtime, workQuery, call);
-      const items = await (singlePlatforms
-        ? itemsOfEach(singlePlatforms, read)
+      const items = await (selectedPlatforms
+        ? itemsOfEach(selectedPlatforms, read)
         : read({ limit: MAX_WORK }));
-      return countOf(name, items, isWanted);
+      return countOf(name, items, isOpen);
     }),
   );
 }
 
 /** Jobs by the first part of their kind. */
-async function jobs({ runtime, singlePlatforms }: Scope) {
+async function jobs({ runtime, selectedPlatforms }: Scope) {
   const groups = new Map<string, { queued: number; dead: number; oldestMs: number }>();
-  for (const { kind, queued, dead, oldestMs } of await readQueues(runtime, singlePlatforms)) {
+  for (const { kind, queued, dead, oldestMs } of await readQueues(runtime, selectedPlatforms)) {
     const [name = kind] = kind.split('.');
     const group = groups.get(name) ?? { queued: 0, dead: 0, oldestMs: 0 };
     groups.set(name, {
@@ -172,7 +175,7 @@ async function jobs({ runtime, singlePlatforms }: Scope) {
   }));
 }
 
-async function balances({ runtime, query: { mode }, singlePlatforms: platformIds }: Scope) {
+async function balances({ runtime, query: { mode }, selectedPlatforms: platformIds }: Scope) {
   // Over all platforms the internal accounts follow from the system accounts.
   const maxCounted = platformIds ? MAX_ACCOUNTS : 0;
   const { data, isCounted } = await trialBalance(runtime, { platformIds, mode, maxCounted });
@@ -194,7 +197,7 @@ async function platformsOf({ runtime, call, query }: Pick<Scope, 'runtime' | 'ca
   const platformIds = all
     .filter(({ environment }) => (mode ?? environment) === environment)
     .map(({ id }) => id);
-  return { platformIds, singlePlatforms: selected && platformIds.slice(0, MAX_PLATFORMS) };
+  return { platformIds, selectedPlatforms: selected && platformIds.slice(0, MAX_PLATFORMS) };
 }
 
 const ifAllowed = async <V>(
@@ -227,14 +230,14 @@ async function read(call: OperatorCall, query: Query) {
       deliveryHealth(runtime, platformIds.slice(0, MAX_PLATFORMS)),
     ),
     ifAllowed(scope, 'ledger.read', 'balances', () => balances(scope)),
-    work(scope).then((counted) => ({ work: counted })),
+    work(scope).then((workCounts) => ({ work: workCounts })),
   ]);
-  const isWhole = operator.platformIds === null;
+  const hasAllPlatforms = operator.platformIds === null;
   return {
     at: iso(runtime.effects.now()),
     platforms: platformIds.length,
     ...Object.assign({}, ...parts),
-    ...(isWhole ? { connectors: connectorsOf(call) } : {}),
+    ...(hasAllPlatforms ? { connectors: connectorsOf(call) } : {}),
   };
 }
 

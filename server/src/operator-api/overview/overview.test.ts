@@ -17,7 +17,7 @@ afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
 
-/** Numbers are kept for a second. */
+/** Numbers are cached for a second. */
 const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_050));
 const get = async (query = '', secret?: string) =>
   ok(await client.call('GET', `/overview${query}`, secret === undefined ? {} : { secret }), 200);
@@ -79,10 +79,10 @@ it('caches its numbers for a second, separately for different rights', async () 
   const first = await get();
   expect(await get()).toEqual(first);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  const other = await get('', secret);
-  expect(other.platforms).toBe(1);
-  expect(other).not.toHaveProperty('connectors');
-  expect(JSON.stringify(other)).not.toContain(app.platform.id);
+  const otherOverview = await get('', secret);
+  expect(otherOverview.platforms).toBe(1);
+  expect(otherOverview).not.toHaveProperty('connectors');
+  expect(JSON.stringify(otherOverview)).not.toContain(app.platform.id);
   const foreign = `/overview?platformId=${app.platform.id}`;
   expect((await client.call('GET', foreign, { secret })).status).toBe(404);
 });

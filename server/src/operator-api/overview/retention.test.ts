@@ -35,11 +35,11 @@ describe('getRetention', () => {
 });
 
 describe('applyRetention', () => {
-  it('returns what it would do, and does it', async () => {
+  it('returns the planned changes of a dry run, and applies them otherwise', async () => {
     // Of an earlier time, because the token of an operator expires.
-    const old = eventIdSql(app.effects.now() - 6 * WEEK_MS, 'n');
+    const oldEventId = eventIdSql(app.effects.now() - 6 * WEEK_MS, 'n');
     await app.runtime.db.query(`insert into events (id, platform_id, type, subject, data, created_at)
-      select ${old}, '${app.platform.id}', 'TEST', 's', '{}', now() from generate_series(1, 20) n`);
+      select ${oldEventId}, '${app.platform.id}', 'TEST', 's', '{}', now() from generate_series(1, 20) n`);
     expect((await apply({ dryRun: true })).partitions).toEqual([]);
     const connection = new pg.Client({ connectionString: app.databaseUrl });
     await connection.connect();
@@ -55,11 +55,11 @@ describe('applyRetention', () => {
   });
 
   it('is rejected while another process applies the retention', async () => {
-    const other = new pg.Client({ connectionString: app.databaseUrl });
-    await other.connect();
-    await other.query(`select pg_advisory_lock(${RETENTION_LOCK})`);
+    const otherProcess = new pg.Client({ connectionString: app.databaseUrl });
+    await otherProcess.connect();
+    await otherProcess.query(`select pg_advisory_lock(${RETENTION_LOCK})`);
     const rejected = await client.call('POST', '/retention/apply');
-    await other.end();
+    await otherProcess.end();
     expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
   });
 });
@@ -71,16 +71,16 @@ describe('getArchiveContent', () => {
       each.partition.startsWith('events'),
     ) as Archive;
     const path = `/retention/archives/${archive.id}/content`;
-    const whole = ok(await client.call('GET', path), 200);
-    expect(whole.next).toBeNull();
-    const bytes = Buffer.from(whole.content, 'base64');
-    expect(bytes).toHaveLength(whole.bytes);
+    const completeReply = ok(await client.call('GET', path), 200);
+    expect(completeReply.next).toBeNull();
+    const bytes = Buffer.from(completeReply.content, 'base64');
+    expect(bytes).toHaveLength(completeReply.bytes);
     const lines = gunzipSync(bytes).toString().trimEnd().split('\n');
     expect(lines).toHaveLength(archive.rows);
-    const rest = ok(await client.call('GET', `${path}?from=10`), 200);
-    expect(Buffer.from(rest.content, 'base64')).toEqual(bytes.subarray(10));
-    const beyond = await client.call('GET', `${path}?from=${whole.bytes + 1}`);
-    expect(beyond.status).toBe(400);
+    const partialReply = ok(await client.call('GET', `${path}?from=10`), 200);
+    expect(Buffer.from(partialReply.content, 'base64')).toEqual(bytes.subarray(10));
+    const rejected = await client.call('GET', `${path}?from=${completeReply.bytes + 1}`);
+    expect(rejected.status).toBe(400);
   });
 
   it('conflicts while the archive has no file', async () => {

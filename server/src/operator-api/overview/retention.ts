@@ -106,7 +106,7 @@ const apply = operation({
   commands: ['retention apply'],
   body: Type.Object({
     dryRun: Type.Optional(
-      Type.Boolean({ description: 'Only return what would be done. Defaults to false.' }),
+      Type.Boolean({ description: 'Return the changes without applying them. Defaults to false.' }),
     ),
     ...OptionalReason,
   }),
@@ -126,7 +126,7 @@ const apply = operation({
           }),
           rows: count('Number of lines in the archive; otherwise an estimate.'),
         }),
-        { description: 'Partitions whose retention period has ended.' },
+        { description: 'Partitions whose retention period has expired.' },
       ),
       archivesRemoved: count('Number of archives whose files were removed.'),
     }),
@@ -156,7 +156,7 @@ const content = operation({
   replies: {
     200: Type.Object({
       content: text('The part, base64.', { contentEncoding: 'base64' }),
-      bytes: bytes('Size of the whole content.'),
+      bytes: bytes('Size of the complete content.'),
       next: nullable(
         Type.Integer({
           format: 'int64',

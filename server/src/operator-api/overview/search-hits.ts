@@ -55,14 +55,14 @@ export function visibleHits(
   platformId: string | undefined,
   hits: readonly Hit[],
 ): Hit[] {
-  const seen = new Set<string>();
+  const includedIds = new Set<string>();
   const isVisible = (hit: Hit) =>
     permissions.includes(HIT_PERMISSIONS[hit.kind]) &&
     (platformIds === null || platformIds.includes(hit.platformId)) &&
     (platformId === undefined || hit.platformId === platformId);
   return hits.filter((hit) => {
-    if (seen.has(hit.id) || !isVisible(hit)) return false;
-    seen.add(hit.id);
+    if (includedIds.has(hit.id) || !isVisible(hit)) return false;
+    includedIds.add(hit.id);
     return true;
   });
 }

@@ -1,4 +1,5 @@
-// Search: by identifiers, references, personal data and suffixes, within what an operator may see.
+// Search: by identifiers, references, personal data and suffixes, limited to the rights of the
+// operator.
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -22,8 +23,8 @@ afterEach(async () => {
 });
 
 async function search(query: string, options: { path?: string; secret?: string } = {}) {
-  const { path = '/search', ...rest } = options;
-  const reply = ok(await client.call('POST', path, { body: { query }, ...rest }), 200);
+  const { path = '/search', ...clientOptions } = options;
+  const reply = ok(await client.call('POST', path, { body: { query }, ...clientOptions }), 200);
   return reply.data as Hit[];
 }
 
@@ -93,13 +94,15 @@ describe('by identifiers', () => {
 
   it('finds customers of all platforms by platformCustomerId', async () => {
     const platformCustomerId = 'order-form 17/b';
-    const own = await createCustomer(app, {}, { platformCustomerId });
-    const other = await createCustomer(app, { as: app.other }, { platformCustomerId });
+    const ownCustomer = await createCustomer(app, {}, { platformCustomerId });
+    const otherCustomer = await createCustomer(app, { as: app.other }, { platformCustomerId });
     expect(new Set(await searchFor(platformCustomerId))).toEqual(
-      new Set([own, other].map(({ id }) => `PLATFORM_CUSTOMER_ID ${id}`)),
+      new Set([ownCustomer, otherCustomer].map(({ id }) => `PLATFORM_CUSTOMER_ID ${id}`)),
     );
-    const only = await search(platformCustomerId, { path: `/search?platformId=${app.other.id}` });
-    expect(only.map(({ id }) => id)).toEqual([other.id]);
+    const filteredHits = await search(platformCustomerId, {
+      path: `/search?platformId=${app.other.id}`,
+    });
+    expect(filteredHits.map(({ id }) => id)).toEqual([otherCustomer.id]);
     expect(await searchFor('order-form 17')).toEqual([]);
   });
 
@@ -139,15 +142,18 @@ describe('by personal data', () => {
       ...{ phoneNumber: '+447700900777' },
     };
     const { id } = await createCustomer(app, {}, overrides);
-    const { id: other } = await createCustomer(
+    const { id: otherCustomerId } = await createCustomer(
       app,
       {},
       { fullName: 'Zoe Maria Oneill Lukasiewicz' },
     );
-    const full = `FULL_NAME ${id}`;
-    expect(await searchFor(' zoe  LUKASIEWICZ ONEILL')).toEqual([full, `WORDS_OF_NAME ${other}`]);
+    const fullNameHit = `FULL_NAME ${id}`;
+    expect(await searchFor(' zoe  LUKASIEWICZ ONEILL')).toEqual([
+      fullNameHit,
+      `WORDS_OF_NAME ${otherCustomerId}`,
+    ]);
     expect(await searchFor('Łukasiewicz')).toEqual(
-      [`WORDS_OF_NAME ${id}`, `WORDS_OF_NAME ${other}`].sort(),
+      [`WORDS_OF_NAME ${id}`, `WORDS_OF_NAME ${otherCustomerId}`].sort(),
     );
     expect(await searchFor('Lukasiew')).toEqual([]);
     expect(await searchFor('ZOE@search.example')).toEqual([`EMAIL ${id}`]);

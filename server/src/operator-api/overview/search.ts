@@ -60,7 +60,7 @@ const search = operation({
     'Finds resources by an ID, a reference of a payment (its end-to-end ID at banks) or an account, ' +
     'a reference of the bank to a deposit or a result, an e-mail address, a telephone number, an ' +
     'identity or tax number, the words of a name, a UMA address, the `platformCustomerId` of a ' +
-    'customer, the whole name of a beneficiary, an account number, or the last four characters of ' +
+    'customer, the full name of a beneficiary, an account number, or the last four characters of ' +
     'an account or a card number, and payments by their amount, currency and day. Payments are ' +
     'found by amount a few seconds later. Returns at most ' +
     `${MAX_HITS} resources that the operator may read, without personal data. The text is in the ` +
@@ -99,13 +99,13 @@ const byPersonalData =
   (field: SearchField, matchedBy: MatchedBy) =>
   async (runtime: Runtime, { query: value, platformId }: Search): Promise<Hit[]> => {
     const { data } = await findCustomers(runtime, { by: field, value, platformId, limit: LIMIT });
-    return data.map(({ customerId, ownerId, ...found }) => ({
+    return data.map(({ customerId, ownerId, ...match }) => ({
       kind: ownerId === null ? 'CUSTOMER' : 'BENEFICIAL_OWNER',
       id: ownerId ?? customerId,
-      platformId: found.platformId,
+      platformId: match.platformId,
       customerId,
-      title: ownerId === null ? `${found.type} customer, ${found.status}` : 'Beneficial owner',
-      matchedBy: found.isWholeName ? 'FULL_NAME' : matchedBy,
+      title: ownerId === null ? `${match.type} customer, ${match.status}` : 'Beneficial owner',
+      matchedBy: match.isWholeName ? 'FULL_NAME' : matchedBy,
     }));
   };
 
@@ -124,8 +124,8 @@ const byColumn =
   (column: 'uma_address' | 'platform_customer_id', matchedBy: MatchedBy) =>
   async ({ db }: Runtime, { query, platformId }: Search): Promise<Hit[]> => {
     const value = column === 'uma_address' ? query.toLowerCase() : query;
-    const own = platformId === undefined ? {} : { platform_id: platformId };
-    const rows = await customersWith(db, { ...own, [column]: value }, { limit: LIMIT });
+    const platformFilter = platformId === undefined ? {} : { platform_id: platformId };
+    const rows = await customersWith(db, { ...platformFilter, [column]: value }, { limit: LIMIT });
     return rows.map((row) => ({
       kind: 'CUSTOMER',
       id: row.id,
@@ -195,9 +195,11 @@ export const searchOperations = [
     }
     if (query.trim() === '' && amount === undefined) throw invalidField('query', 'is required');
     const input = { query: query.trim(), platformId };
-    const fitting = SOURCES.filter(({ form }) => input.query !== '' && form.test(input.query));
+    const matchingSources = SOURCES.filter(
+      ({ form }) => input.query !== '' && form.test(input.query),
+    );
     const results = await Promise.all([
-      ...fitting.map(({ find }) => find(runtime, input)),
+      ...matchingSources.map(({ find }) => find(runtime, input)),
       amount === undefined || currency === undefined
         ? []
         : hitsByAmount(runtime, { amount, currency, date, platformId, limit: LIMIT }),

@@ -18,13 +18,13 @@ import { operate } from '../../runtime/operation/operate.ts';
 
 const app = testApp();
 const client = operatorClient(app);
-const open: OpenStream[] = [];
+const openStreams: OpenStream[] = [];
 
 beforeAll(async () => {
   await app.server.listen({ port: 0, host: '127.0.0.1' });
 });
 afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
+  for (const each of openStreams.splice(0)) await each.close();
   // A call fails if a reply before it did not match its contract.
   ok(await app.call('GET', '/config'), 200);
 });
@@ -32,7 +32,7 @@ afterEach(async () => {
 async function follow(token: object = {}, query = '', headers: Record<string, string> = {}) {
   const secret = await client.secretOf(token);
   const stream = await openStream(app, { authorization: `Bearer ${secret}`, ...headers }, query);
-  open.push(stream);
+  openStreams.push(stream);
   return stream;
 }
 
@@ -107,12 +107,12 @@ it('omits other platforms for an operator of one platform', async () => {
 
 it('continues after the last event without gaps', async () => {
   const first = await follow();
-  const ready = await first.waitFor(isReady);
+  const readyEvent = await first.waitFor(isReady);
   const { id } = await createCustomer(app);
   await first.waitFor(isAbout(id));
   await first.close();
   const between = await createCustomer(app);
-  const resumed = await follow({}, '', { 'last-event-id': `${ready.id}` });
+  const resumed = await follow({}, '', { 'last-event-id': `${readyEvent.id}` });
   await resumed.waitFor(isAbout(between.id));
   const subjects = resumed.data().map(({ resourceId }) => resourceId);
   expect(subjects).toEqual([id, between.id]);
@@ -135,7 +135,7 @@ const manyEvents = (count: number, start: number) =>
 
 it('replaces too many changes with a reset', async () => {
   const stream = await follow();
-  const ready = await stream.waitFor(isReady);
+  const readyEvent = await stream.waitFor(isReady);
   await manyEvents(300, 0);
   await stream.waitFor(({ event }) => event === 'reset');
   await manyEvents(600, 1_000);
@@ -143,7 +143,7 @@ it('replaces too many changes with a reset', async () => {
   await expect.poll(() => resets().length, { timeout: 5_000 }).toBe(2);
   expect(stream.data().filter(({ type }) => type === 'TEST')).toEqual([]);
 
-  for (const cursor of [`${ready.id}`, 'nothing']) {
+  for (const cursor of [`${readyEvent.id}`, 'nothing']) {
     const lateReply = await follow({}, `?after=${cursor}`);
     await lateReply.waitFor(({ event }) => event === 'reset');
     expect(lateReply.events.map(({ event }) => event)).toEqual(['ready', 'reset']);
@@ -184,7 +184,7 @@ it('the stream ends when its session ends or its rights change', async () => {
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const openAs = async () => {
     const stream = await openStream(app, { cookie });
-    open.push(stream);
+    openStreams.push(stream);
     await stream.waitFor(isReady);
     return stream;
   };

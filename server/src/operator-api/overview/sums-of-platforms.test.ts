@@ -19,8 +19,8 @@ afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
 
-const both = () => [app.platform.id, app.other.id].sort();
-const get = async (path: string, platformIds: readonly string[] = both()) =>
+const bothPlatforms = () => [app.platform.id, app.other.id].sort();
+const get = async (path: string, platformIds: readonly string[] = bothPlatforms()) =>
   ok(await client.call('GET', path, { secret: await client.secretOf({ platformIds }) }), 200);
 
 async function pay(as: As, amount: number) {
@@ -46,7 +46,7 @@ const outgoing = (data: readonly Sums[]) =>
     .map(({ currency, payments, amount }) => ({ currency, payments, amount: Number(amount) }));
 
 /** The sweep counts payments a few seconds later. */
-async function counted(since: number) {
+async function waitUntilCounted(since: number) {
   await vi.waitFor(
     async () => {
       await app.advance(6_000);
@@ -67,7 +67,7 @@ interface Balance {
 const netsOf = (data: readonly Balance[]) =>
   Object.fromEntries(data.map(({ type, currency, net }) => [`${type} ${currency}`, net]));
 
-function added(...all: Record<string, number>[]) {
+function addAll(...all: Record<string, number>[]) {
   const keys = [...new Set(all.flatMap(Object.keys))];
   return Object.fromEntries(
     keys.map((key) => [key, all.reduce((sum, each) => sum + (each[key] ?? 0), 0)]),
@@ -81,15 +81,17 @@ it('the sum contains the payments of both platforms and of no third one', async 
   await pay(third, 40_00);
   const since = app.effects.now();
   await app.advance(120_000);
-  await counted(since);
+  await waitUntilCounted(since);
   const { data } = await get('/metrics/payments');
   expect(outgoing(data)).toEqual([{ currency: 'USD', payments: 2, amount: 30_00 }]);
   const ofEach = await get('/metrics/payments?groupBy=platform&type=OUTGOING');
-  expect(ofEach.data.map((each: { platformId: string }) => each.platformId)).toEqual(both());
+  expect(ofEach.data.map((each: { platformId: string }) => each.platformId)).toEqual(
+    bothPlatforms(),
+  );
   expect(outgoing((await get('/metrics/payments?mode=sandbox')).data)).toEqual(outgoing(data));
   expect((await get('/metrics/payments?mode=production')).data).toEqual([]);
-  const one = await get(`/metrics/payments?platformId=${app.other.id}`);
-  expect(outgoing(one.data)).toEqual([{ currency: 'USD', payments: 1, amount: 20_00 }]);
+  const platformMetrics = await get(`/metrics/payments?platformId=${app.other.id}`);
+  expect(outgoing(platformMetrics.data)).toEqual([{ currency: 'USD', payments: 1, amount: 20_00 }]);
 });
 
 it('the sum contains the balances of both platforms, per currency', async () => {
@@ -97,11 +99,11 @@ it('the sum contains the balances of both platforms, per currency', async () => 
   const lines = async (ids?: readonly string[]) =>
     netsOf((await get('/ledger/trial-balance', ids)).data);
   const [first, second] = [await lines([app.platform.id]), await lines([app.other.id])];
-  expect(await lines()).toEqual(added(first, second));
+  expect(await lines()).toEqual(addAll(first, second));
   expect(Object.keys(first).length).toBeGreaterThan(0);
   const overview = await get('/overview');
   expect(overview.balances.isComplete).toBe(true);
-  expect(netsOf(overview.balances.data)).toEqual(added(first, second));
+  expect(netsOf(overview.balances.data)).toEqual(addAll(first, second));
 });
 
 it('counts the open work, the deliveries and the jobs of both platforms', async () => {
@@ -117,7 +119,7 @@ it('counts the open work, the deliveries and the jobs of both platforms', async 
     const named = work.find(({ name }: { name: string }) => name === 'externalAccounts');
     return { platforms, count: named.count };
   };
-  // The numbers of earlier requests are kept for a second.
+  // The numbers of earlier requests are cached for a second.
   await new Promise((resolve) => setTimeout(resolve, 1_050));
   const [first, second] = [await countOf([app.platform.id]), await countOf([app.other.id])];
   expect(first.count).toBeGreaterThan(0);
@@ -128,7 +130,7 @@ it('counts the open work, the deliveries and the jobs of both platforms', async 
       groups.map(({ group, queued }: { group: string; queued: number }) => [group, queued]),
     );
   };
-  expect(await jobs()).toEqual(added(await jobs([app.platform.id]), await jobs([app.other.id])));
+  expect(await jobs()).toEqual(addAll(await jobs([app.platform.id]), await jobs([app.other.id])));
   const unknown = '/overview?platformId=Platform:018f0000-0000-7000-8000-000000000000';
   expect((await client.call('GET', unknown)).status).toBe(404);
 });

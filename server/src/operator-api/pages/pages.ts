@@ -1,6 +1,6 @@
-// The pages on which operators enroll and sign in. The documents are the same for everyone: they contain
-// no data and no secret. The script reads the secret of a link from the fragment, which browsers do not
-// send, and calls the operator API.
+// The pages on which operators enroll and sign in. The documents contain no data and no secret. The
+// script reads the secret of a link from the fragment, which browsers do not send, and calls the
+// operator API.
 import type { FastifyInstance } from 'fastify';
 import { type AssetFiles, addAssets } from '../../http/pages/asset-files.ts';
 import { documentHtml, escaped } from '../../http/pages/page-html.ts';

@@ -5,13 +5,13 @@ import { operatorService } from '../../../test/kit/operator/production.ts';
 
 const { service, call, secretOf, read, rejects, isHidden, change } = operatorService();
 
-const entryOf = (accountId: string, bankReference: string, more: object = {}) => ({
+const entryOf = (accountId: string, bankReference: string, fields: object = {}) => ({
   ...{ bankReference, accountId, amount: 12_50, currency: 'USD', rail: 'WIRE' },
-  ...more,
+  ...fields,
 });
 
-const recorded = (accountId: string, reference: string, more: object = {}) =>
-  change('/deposits', entryOf(accountId, reference, more), 'recordDeposit');
+const recorded = (accountId: string, reference: string, fields: object = {}) =>
+  change('/deposits', entryOf(accountId, reference, fields), 'recordDeposit');
 
 describe('deposits', () => {
   it('are recorded once per statement entry', async () => {

@@ -152,7 +152,7 @@ const record = operation({
   operatorPermission: 'payments.settle',
   commands: ['deposits record'],
   body: Type.Object({
-    bankReference: text("The bank's own reference; must be unique.", {
+    bankReference: text('Unique reference that the bank assigned.', {
       minLength: 1,
       maxLength: 255,
     }),

@@ -46,7 +46,7 @@ const ExportedTransaction = named(
       platformId: PlatformId,
       environment,
       customerId: CustomerId,
-      platformCustomerId: text("The platform's own identifier of the customer."),
+      platformCustomerId: text('Identifier that the platform assigned to the customer.'),
       type: text('Type of the transaction.'),
       status: text('Status of the transaction.'),
       funds: text('State of the funds.'),

@@ -80,12 +80,12 @@ it('filters by owner, type, currency, environment and balance', async () => {
   expect(ownAccounts.length).toBeGreaterThan(3);
   expect(ownAccounts.every((each) => each.type === 'PLATFORM')).toBe(true);
   expect(await all(`/ledger/accounts?type=FEES&platformId=${app.platform.id}`)).toEqual([]);
-  const used = await all('/ledger/accounts?mode=sandbox&hasBalance=true');
-  expect(used.every(({ balance, held, mode }) => mode === 'sandbox' && (balance || held))).toBe(
-    true,
-  );
-  const small = await all('/ledger/accounts?mode=sandbox&hasBalance=true&limit=1');
-  expect(small).toEqual(used);
+  const accountsWithBalance = await all('/ledger/accounts?mode=sandbox&hasBalance=true');
+  expect(
+    accountsWithBalance.every(({ balance, held, mode }) => mode === 'sandbox' && (balance || held)),
+  ).toBe(true);
+  const firstPage = await all('/ledger/accounts?mode=sandbox&hasBalance=true&limit=1');
+  expect(firstPage).toEqual(accountsWithBalance);
   expect((await client.call('GET', '/ledger/accounts?cursor=x')).body.code).toBe('INVALID_INPUT');
 });
 
@@ -113,23 +113,26 @@ it('balances debits and credits', async () => {
   const derivedLine = derived.data.find(
     ({ type, mode, currency }) => type === 'CUSTOMER' && mode === 'sandbox' && currency === 'USD',
   );
-  const both = (line('CUSTOMER')?.net ?? 0) + (line('PLATFORM')?.net ?? 0);
-  expect(derivedLine).toMatchObject({ net: both, accounts: null });
+  const netOfInternalAccounts = (line('CUSTOMER')?.net ?? 0) + (line('PLATFORM')?.net ?? 0);
+  expect(derivedLine).toMatchObject({ net: netOfInternalAccounts, accounts: null });
   for (const each of derived.totals) expect(each.difference).toBe(0);
 });
 
 it('lists the postings of each account with running balances', async () => {
   const accounts = await ledger();
-  const used = new Set<string>();
+  const accountIds = new Set<string>();
   for (const { debit, credit } of await app.runtime.db.query<{ debit: string; credit: string }>(
     'select distinct debit, credit from ledger_transfers',
     [],
   )) {
-    used.add(debit).add(credit);
+    accountIds.add(debit).add(credit);
   }
-  const unused = accounts.filter(({ id }) => !used.has(id)).slice(0, 2);
-  expect([used.size > 4, unused.length]).toEqual([true, 2]);
-  for (const { id, balance, held } of [...accounts.filter(({ id }) => used.has(id)), ...unused]) {
+  const unused = accounts.filter(({ id }) => !accountIds.has(id)).slice(0, 2);
+  expect([accountIds.size > 4, unused.length]).toEqual([true, 2]);
+  for (const { id, balance, held } of [
+    ...accounts.filter(({ id }) => accountIds.has(id)),
+    ...unused,
+  ]) {
     const expected = await app.runtime.db.query<{ step: string; transaction_id: string }>(
       `select transaction_id, step from ledger_transfers where debit = $1 or credit = $1
        order by created_at desc, transaction_id desc, step desc`,

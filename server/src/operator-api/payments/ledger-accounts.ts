@@ -106,9 +106,9 @@ const trial = operation({
     'Returns the balances of all accounts in one snapshot, by environment, currency and ' +
     'type of account. Debits and credits of an environment and currency are equal. More than ' +
     '50,000 internal accounts are combined into one line, calculated from the system accounts. With ' +
-    '`platformId`, and for an operator of single platforms, only the accounts of these platforms: ' +
-    'debits and credits then differ. Every sum and difference is calculated exactly, and rounded in ' +
-    'the reply if it is above 2^53.',
+    '`platformId`, and for an operator who is restricted to some platforms, only the accounts of ' +
+    'the selected platforms: debits and credits then differ. Every sum and difference is ' +
+    'calculated exactly, and rounded in the reply if it is above 2^53.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   sumsPlatforms: true,
@@ -120,7 +120,7 @@ const trial = operation({
       isCounted: Type.Boolean({
         description:
           'Whether all accounts were counted. If not, internal accounts are one line of the type ' +
-          'CUSTOMER; for single platforms, sums contain the first 50,000 accounts only.',
+          'CUSTOMER; for selected platforms, sums contain the first 50,000 accounts only.',
       }),
       data: Type.Array(
         named(

@@ -36,7 +36,7 @@ const verify = operation({
   tag: TAG,
   summary: 'Verify the ledger',
   description:
-    'Recomputes every balance from the postings, in one snapshot. It reads the whole ledger and ' +
+    'Recomputes every balance from the postings, in one snapshot. The request reads the whole ledger and ' +
     'can take minutes.',
   auth: 'operator',
   operatorPermission: 'ledger.read',

@@ -41,8 +41,10 @@ describe('transfers', () => {
       },
     });
     await rejects(409, 'CONFLICT', 'POST', `/payouts/${id}/settle`);
-    const found = await call('POST', '/search', { body: { query: reference.reference } });
-    expect(found.body.data).toMatchObject([{ kind: 'PAYMENT', id, matchedBy: 'BANK_REFERENCE' }]);
+    const searchReply = await call('POST', '/search', { body: { query: reference.reference } });
+    expect(searchReply.body.data).toMatchObject([
+      { kind: 'PAYMENT', id, matchedBy: 'BANK_REFERENCE' },
+    ]);
     const failure = { failureReason: 'PAYOUT_RETURNED', kind: 'payout' };
     expect(await decide(id, 'return', 'returnTransfer', failure)).toMatchObject({
       ...{ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' },

@@ -120,7 +120,7 @@ const settle = operation({
   body: Type.Object({
     reference: Type.Optional(
       text(
-        "The bank's own reference. Defaults to the hash, otherwise to the payment's reference.",
+        "Reference that the bank assigned. Defaults to the hash, otherwise to the payment's reference.",
         {
           minLength: 1,
           maxLength: 255,

@@ -58,7 +58,9 @@ export const RecallFields = {
     description: 'ACCEPTED: the funds will be returned. REJECTED: they stay with the beneficiary.',
   }),
   rejectionReason: nullable(
-    oneOf(RECALL_REJECTIONS, { description: 'Why it was rejected; null if it was not.' }),
+    oneOf(RECALL_REJECTIONS, {
+      description: 'Reason for the rejection; null if it was not rejected.',
+    }),
   ),
   requestedAt: time('Time of the request.'),
   decidedAt: nullable(time('Time at which the decision was received; null before it.')),
@@ -91,7 +93,7 @@ export const Posting = {
   phase: oneOf(['posted', 'pending', 'post', 'void'], {
     description:
       'posted: changes both balances. pending: holds an amount. post: posts a held amount. void: ' +
-      'ends a hold without a posting.',
+      'releases a hold without a posting.',
   }),
   debit: text('Debited account.'),
   credit: text('Credited account.'),

@@ -149,7 +149,7 @@ const settle = operation({
   commands: ['suspense settle'],
   params: transactionParams,
   body: Type.Object({
-    reference: text("The bank's own reference of the received funds.", {
+    reference: text('Reference that the bank assigned to the received funds.', {
       minLength: 1,
       maxLength: 255,
     }),

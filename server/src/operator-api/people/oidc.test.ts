@@ -219,11 +219,11 @@ describe('a callback', () => {
   });
 
   it('is rejected in another browser', async () => {
-    const [person, other] = [browser(app), browser(app)];
+    const [person, otherPerson] = [browser(app), browser(app)];
     const { state, authorizationUrl } = await begin(person);
-    await begin(other);
+    await begin(otherPerson);
     const callback = await provider.signIn(authorizationUrl, subject());
-    expect((await finish(other, state, callback)).status).toBe(400);
+    expect((await finish(otherPerson, state, callback)).status).toBe(400);
     expect((await finish(person, state, callback)).status).toBe(201);
   });
 
@@ -285,27 +285,27 @@ describe('a callback', () => {
 
 describe('the provider', () => {
   it('can return claims at its userinfo endpoint and accept a public client', async () => {
-    const other = await startIdentityProvider('userinfo');
-    other.accounts.set('una', { name: 'Una', groups: ['ops'] });
-    const otherApp = await startApp(atRealTime(other.issuer, 'public'));
-    const reply = await signIn('una', browser(otherApp), other);
+    const otherProvider = await startIdentityProvider('userinfo');
+    otherProvider.accounts.set('una', { name: 'Una', groups: ['ops'] });
+    const otherApp = await startApp(atRealTime(otherProvider.issuer, 'public'));
+    const reply = await signIn('una', browser(otherApp), otherProvider);
     expect(reply.body).toMatchObject({ user: { name: 'Una', roles: ['support', 'treasury'] } });
-    await Promise.all([otherApp.close(), other.close()]);
+    await Promise.all([otherApp.close(), otherProvider.close()]);
   });
 
   it('is reported with 503 if it is unreachable or rejects the client secret', async () => {
-    const other = await startIdentityProvider();
-    const operatorOidc = { ...settingsOf(other.issuer), clientSecret: 'wrong' };
+    const otherProvider = await startIdentityProvider();
+    const operatorOidc = { ...settingsOf(otherProvider.issuer), clientSecret: 'wrong' };
     const otherApp = await startApp({ start: Date.now(), operatorOidc });
     const person = browser(otherApp);
     const { state, authorizationUrl } = await begin(person);
-    const callback = await other.signIn(authorizationUrl, 'una');
+    const callback = await otherProvider.signIn(authorizationUrl, 'una');
     const second = await begin(person);
-    const otherCallback = await other.signIn(second.authorizationUrl, 'una');
+    const otherCallback = await otherProvider.signIn(second.authorizationUrl, 'una');
     const rejected = await finish(person, state, callback);
     expect(rejected).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
     expect(rejected.body.message).toContain('client ID or secret');
-    await other.close();
+    await otherProvider.close();
     const down = await finish(person, second.state, otherCallback);
     expect(down.body.message).toBe('The identity provider does not respond.');
     otherApp.effects.set(otherApp.effects.now() + 3_600_000);

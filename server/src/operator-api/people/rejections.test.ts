@@ -69,8 +69,8 @@ describe('a rejected password', () => {
     await signInWith({ email, password: 'tried-secret-words', code: code() });
     await signInWith({ email, password: PASSWORD, code: wrongCode });
     await disable(id);
-    const right = { email, password: PASSWORD, code: code() };
-    expect((await signInWith(right)).status).toBe(401);
+    const validCredentials = { email, password: PASSWORD, code: code() };
+    expect((await signInWith(validCredentials)).status).toBe(401);
     expect(await rejectionsOf(id)).toEqual([
       'signInWithPassword Rejected: disabled user.',
       'signInWithPassword Rejected: wrong code.',

@@ -81,13 +81,13 @@ export const OperatorSession = named(
       }),
       status: oneOf(['ACTIVE', 'EXPIRED', 'ENDED'], {
         description:
-          'ACTIVE: valid. EXPIRED: ended 30 minutes after the last request, or 12 hours after the ' +
-          'sign-in. ENDED: ended before its expiry, such as by signing out.',
+          'ACTIVE: valid. EXPIRED: expired 30 minutes after the last request, or 12 hours after the ' +
+          'sign-in. ENDED: closed before its expiry, such as by signing out.',
       }),
       address: Type.Optional(text('IP address of the sign-in.')),
       createdAt: time('Time of the sign-in.'),
       usedAt: time('Time of the last request, accurate to one minute.'),
-      expiresAt: time('Time at which the session ends at the latest.'),
+      expiresAt: time('Latest time at which the session expires.'),
     },
     { description: 'A session of a user.' },
   ),

@@ -1,4 +1,4 @@
-// Sessions of users: their end, the rejection of stolen cookies, and users whom administrators
+// Sessions of users: their expiry, the rejection of stolen cookies, and users whom administrators
 // change, disable and recover.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
@@ -68,8 +68,8 @@ describe('a session', () => {
 
   it('rejects changes without its CSRF token', async () => {
     const { person } = await newUser('csrf@example.com');
-    const { person: other } = await newUser('csrf2@example.com');
-    for (const csrfToken of [null, '', 'x', other.csrfToken() ?? '']) {
+    const { person: otherPerson } = await newUser('csrf2@example.com');
+    for (const csrfToken of [null, '', 'x', otherPerson.csrfToken() ?? '']) {
       const reply = await person.call('POST', '/session/end-others', { csrfToken });
       expect(reply).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     }
@@ -86,7 +86,7 @@ describe('a session', () => {
     ok(await person.call('POST', '/session/end-others', { headers }), 200);
   });
 
-  it('ends after 30 minutes without a request, and after 12 hours', async () => {
+  it('expires after 30 minutes without a request, and after 12 hours', async () => {
     const { person } = await newUser('idle@example.com');
     const pass = (minutes: number) => app.effects.set(app.effects.now() + minutes * 60_000);
     for (let minutes = 0; minutes < 12 * 60 - 29; minutes += 29) {
@@ -107,11 +107,11 @@ describe('a session', () => {
     ok(await person.call('DELETE', '/session'), 200);
     expect(await statusOf(person)).toBe(401);
     const { session } = ok(await signIn(person, ownDevice), 201);
-    const listed = ok(
+    const listedSessions = ok(
       await administrator.call('GET', `/operator-sessions?operatorUserId=${id}`),
       200,
     );
-    expect(listed.data.map(({ status }: { status: string }) => status)).toEqual([
+    expect(listedSessions.data.map(({ status }: { status: string }) => status)).toEqual([
       'ACTIVE',
       'ENDED',
     ]);
@@ -145,7 +145,7 @@ describe('a user', () => {
     expect(await statusOf(person)).toBe(401);
     expect((await signIn(browser(app), ownDevice)).status).toBe(401);
     ok(await set(false), 200);
-    // The old session and the old link stay ended.
+    // The old session and the old link remain invalid.
     expect(await statusOf(person)).toBe(401);
     ok(await signIn(browser(app), ownDevice), 201);
     const invited = await invite('off2@example.com');
@@ -169,8 +169,8 @@ describe('a user', () => {
     expect(await use()).toBe(403);
     await change({ roles: ['administrator'], platformIds: [app.platform.id] });
     expect(await use()).toBe(403);
-    const other = await tokens.call('GET', `/platforms/${app.other.id}`, { secret });
-    expect(other.status).toBe(404);
+    const otherPlatformReply = await tokens.call('GET', `/platforms/${app.other.id}`, { secret });
+    expect(otherPlatformReply.status).toBe(404);
     await change({ isDisabled: true });
     expect(await use()).toBe(401);
   });
@@ -188,17 +188,19 @@ describe('a user', () => {
       body,
     });
     expect(rejected.status).toBe(400);
-    const taken = { name: 'Namesake', email: 'ADA@example.com', roles: ['viewer'] };
-    expect(await administrator.call('POST', '/operator-users', { body: taken })).toMatchObject({
+    const duplicateUser = { name: 'Namesake', email: 'ADA@example.com', roles: ['viewer'] };
+    expect(
+      await administrator.call('POST', '/operator-users', { body: duplicateUser }),
+    ).toMatchObject({
       status: 409,
     });
     const support = await newUser('less@example.com');
-    const created = await support.person.call('POST', '/operator-users', { body: taken });
+    const created = await support.person.call('POST', '/operator-users', { body: duplicateUser });
     expect(created.status).toBe(403);
   });
 
   it('without a sign-in method is recovered by two administrators, which ends the old methods', async () => {
-    const { id, person, device: lost } = await newUser('lost@example.com');
+    const { id, person, device: lostDevice } = await newUser('lost@example.com');
     const second = await newUser('second@example.com', { roles: ['administrator'] });
     const path = `/operator-users/${id}/recover`;
     const requested = await administrator.call('POST', path, { body: { reason: 'lost phone' } });
@@ -211,7 +213,7 @@ describe('a user', () => {
     const enrolled = await enrollWithPasskey(browser(app), reply.link.secret);
     ok(enrolled.reply, 201);
     expect(await statusOf(person)).toBe(401);
-    expect((await signIn(browser(app), lost)).status).toBe(401);
+    expect((await signIn(browser(app), lostDevice)).status).toBe(401);
     ok(await signIn(browser(app), enrolled.device), 201);
   });
 

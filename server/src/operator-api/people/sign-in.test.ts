@@ -65,7 +65,7 @@ describe('a link', () => {
     expect(repeatedReply).toMatchObject({ status: 410, body: { code: 'LINK_ENDED' } });
   });
 
-  it('ends after a day, and when its user is disabled', async () => {
+  it('expires after a day, and is invalid once its user is disabled', async () => {
     const [lateReply, disabled] = [await invite(), await invite()];
     const body = { isDisabled: true };
     ok(await administrator.call('PATCH', `/operator-users/${disabled.id}`, { body }), 200);
@@ -125,12 +125,14 @@ describe('a passkey', () => {
     ok(await first.complete(device), 201);
     expect((await first.complete(device)).status).toBe(409);
     const second = await beginSignIn(person);
-    const other = browser(app);
-    await beginSignIn(other);
+    const otherBrowser = browser(app);
+    await beginSignIn(otherBrowser);
     const stolen = { state: second.state, credential: {} };
     const credential = registrationJson(device, second.publicKey.challenge);
     const body = { ...stolen, credential: { ...credential, response: { ...assertionIn() } } };
-    expect(await other.call('POST', '/sign-in/passkey', { body })).toMatchObject({ status: 400 });
+    expect(await otherBrowser.call('POST', '/sign-in/passkey', { body })).toMatchObject({
+      status: 400,
+    });
     app.effects.set(app.effects.now() + 10 * 60_000);
     expect((await second.complete(device)).status).toBe(400);
   });
@@ -171,12 +173,12 @@ describe('a password', () => {
 
   it('is rejected identically for a wrong password, a wrong code and an unknown user', async () => {
     const { email, code } = await passwordOf();
-    const right = { email, password: PASSWORD, code: code() };
-    const wrongCode = String((Number(right.code) + 1) % 1_000_000).padStart(6, '0');
+    const validCredentials = { email, password: PASSWORD, code: code() };
+    const wrongCode = String((Number(validCredentials.code) + 1) % 1_000_000).padStart(6, '0');
     const attempts = [
-      { ...right, password: 'another-password' },
-      { ...right, code: wrongCode },
-      { ...right, email: 'unknown@example.com' },
+      { ...validCredentials, password: 'another-password' },
+      { ...validCredentials, code: wrongCode },
+      { ...validCredentials, email: 'unknown@example.com' },
     ];
     const messages = new Set<string>();
     for (const attempt of attempts) {

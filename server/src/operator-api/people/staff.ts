@@ -29,7 +29,7 @@ const TOKEN = {
     }),
   ),
   status: oneOf(['ACTIVE', 'EXPIRED', 'REVOKED'], {
-    description: 'ACTIVE: valid. EXPIRED: `expiresAt` has passed. REVOKED: ended by an operator.',
+    description: 'ACTIVE: valid. EXPIRED: `expiresAt` has passed. REVOKED: revoked by an operator.',
   }),
   createdBy: text('ID of the operator who created the token.'),
   expiresAt: time('Time at which the token expires.'),

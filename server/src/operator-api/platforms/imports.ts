@@ -30,9 +30,9 @@ const Import = named(
       total: count('Number of rows.'),
       successful: count('Number of rows that became customers.'),
       failed: count('Number of rows with an error.'),
-      problem: nullable(text('Why the file was rejected; null if it was not.')),
+      problem: nullable(text('Reason for the rejection of the file; null if it was not rejected.')),
       createdAt: time('Time of the upload.'),
-      completedAt: nullable(text('Time at which the import ended; null until then.')),
+      completedAt: nullable(text('Time at which the import completed or failed; null until then.')),
     },
     { description: 'An import of customers from a file.' },
   ),
@@ -76,8 +76,8 @@ const listErrors = operation({
   tag: TAG,
   summary: 'List the failed rows of an import',
   description:
-    `Returns up to ${MAX_ERROR_LINES} failed rows after a row, in the order of the file. Call it ` +
-    'again with the last row until `hasMore` is false.',
+    `Returns up to ${MAX_ERROR_LINES} failed rows after a row, in the order of the file. Repeat ` +
+    'the request with the last row until `hasMore` is false.',
   auth: 'operator',
   operatorPermission: 'customers.read',
   commands: ['imports show'],

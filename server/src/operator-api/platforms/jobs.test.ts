@@ -40,7 +40,7 @@ async function allOf(query: string): Promise<Row[]> {
   return jobs;
 }
 
-async function dead(kind: string, count = 1): Promise<Row[]> {
+async function createDeadJobs(kind: string, count = 1): Promise<Row[]> {
   await staged(kind, count);
   const run = () => Promise.reject(new Error('the bank is closed'));
   const worker = createWorker({
@@ -56,7 +56,7 @@ async function dead(kind: string, count = 1): Promise<Row[]> {
 
 describe('jobs', () => {
   it('are listed in pages, by state, kind and platform', async () => {
-    await dead('payout.send', 3);
+    await createDeadJobs('payout.send', 3);
     await staged('messages.send', 2, app.other);
     const kinds = async (query: string) => (await allOf(query)).map(({ kind }) => kind);
     expect(await kinds('')).toHaveLength(5);
@@ -68,7 +68,7 @@ describe('jobs', () => {
   });
 
   it('are shown with the IDs of their input, and retried', async () => {
-    const [{ jobId } = { jobId: '' }] = await dead('payout.send');
+    const [{ jobId } = { jobId: '' }] = await createDeadJobs('payout.send');
     const reply = ok(await client.call('GET', `/jobs/${jobId}`), 200);
     expect(reply).toMatchObject({ state: 'dead', lastError: 'the bank is closed' });
     expect(reply.about).toEqual({ transactionId: input.transactionId });
@@ -86,7 +86,7 @@ describe('jobs', () => {
   });
 
   it('of one kind are retried together', async () => {
-    await dead('payout.check', 2);
+    await createDeadJobs('payout.check', 2);
     const body = { kind: 'payout.check' };
     expect(ok(await client.call('POST', '/jobs/retry', { body }), 200)).toEqual({
       ...{ kind: 'payout.check', retried: 2 },
@@ -95,10 +95,10 @@ describe('jobs', () => {
   });
 
   it('are canceled with a reason', async () => {
-    const [{ jobId } = { jobId: '' }] = await dead('payout.send');
+    const [{ jobId } = { jobId: '' }] = await createDeadJobs('payout.send');
     const path = `/jobs/${jobId}/cancel`;
     expect((await client.call('POST', path, { body: {} })).status).toBe(400);
-    const body = { reason: 'Settled by hand' };
+    const body = { reason: 'Settled manually' };
     const cancelled = ok(await client.call('POST', path, { body }), 200);
     expect(cancelled).toMatchObject({ jobId, state: 'cancelled', ...body });
     expect(ok(await client.call('GET', `/jobs/${jobId}`), 200)).toEqual(cancelled);
@@ -113,13 +113,13 @@ describe('jobs', () => {
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     for (const platform of [app.platform.id, '']) {
       await app.runtime.db.query('update jobs set platform_id = $1', [platform]);
-      for (const [method, rest, body] of [
+      for (const [method, suffix, body] of [
         ['GET', '', undefined],
         ['POST', '/retry', undefined],
         ['POST', '/cancel', { reason: 'None' }],
       ] as const) {
-        const { status } = await client.call(method, `/jobs/${jobId}${rest}`, { secret, body });
-        expect([rest, status]).toEqual([rest, 404]);
+        const { status } = await client.call(method, `/jobs/${jobId}${suffix}`, { secret, body });
+        expect([suffix, status]).toEqual([suffix, 404]);
       }
       expect(ok(await client.call('GET', '/jobs', { secret }), 200).data).toEqual([]);
     }

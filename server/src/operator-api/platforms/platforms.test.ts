@@ -6,7 +6,7 @@ import { operatorClient } from '../../../test/kit/operator/client.ts';
 
 const app = testApp();
 const client = operatorClient(app);
-const pathOf = (rest = '') => `/platforms/${app.platform.id}${rest}`;
+const pathOf = (suffix = '') => `/platforms/${app.platform.id}${suffix}`;
 
 // The next request of the harness reports replies that violate their contract.
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
@@ -56,8 +56,8 @@ describe('platforms', () => {
   it('are listed in pages, limited to the platforms of the operator', async () => {
     const first = ok(await client.call('GET', '/platforms?limit=1'), 200);
     expect(first).toMatchObject({ hasMore: true, data: [{ platformId: expect.any(String) }] });
-    const rest = ok(await client.call('GET', `/platforms?cursor=${first.nextCursor}`), 200);
-    const ids = [...first.data, ...rest.data].map((each) => each.platformId);
+    const suffix = ok(await client.call('GET', `/platforms?cursor=${first.nextCursor}`), 200);
+    const ids = [...first.data, ...suffix.data].map((each) => each.platformId);
     expect(ids).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const ownList = ok(await client.call('GET', '/platforms', { secret }), 200);
@@ -98,10 +98,15 @@ describe('platforms', () => {
       ['PATCH', '/card-program', { maxLive: 1 }],
       ['PUT', '/request-bodies', { until }],
     ] as const;
-    for (const [method, rest, body] of calls) {
-      const { status, body: error } = await client.call(method, pathOf(rest), { body, secret });
-      expect([rest, status, error.code]).toEqual([rest, 404, 'PLATFORM_NOT_FOUND']);
-      const unknown = await client.call(method, `/platforms/PlatformConfig:none${rest}`, { body });
+    for (const [method, secondPage, body] of calls) {
+      const { status, body: error } = await client.call(method, pathOf(secondPage), {
+        body,
+        secret,
+      });
+      expect([secondPage, status, error.code]).toEqual([secondPage, 404, 'PLATFORM_NOT_FOUND']);
+      const unknown = await client.call(method, `/platforms/PlatformConfig:none${secondPage}`, {
+        body,
+      });
       expect([unknown.status, unknown.body]).toEqual([404, error]);
     }
   });

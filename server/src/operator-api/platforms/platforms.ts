@@ -69,7 +69,7 @@ const terms = Type.Boolean({
   description:
     'Whether customers must accept terms before payments. Has no effect on a regulated platform.',
 });
-const invitations = Type.Boolean({ description: 'Whether its customers may invite others.' });
+const invitations = Type.Boolean({ description: 'Whether its customers may invite other users.' });
 const standardWebhooks = Type.Boolean({
   description: 'Whether webhooks also contain the headers of Standard Webhooks.',
 });

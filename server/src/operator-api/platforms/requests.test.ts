@@ -27,7 +27,7 @@ it('requests are listed and shown as in the platform API', async () => {
   const reply = ok(await client.call('GET', `/requests/${id}`), 200);
   expect(reply).toMatchObject({ ...list.data[0], platformId });
 
-  // A platform's own list waits for the records before it.
+  // Each request of a platform for its list stores the records of its earlier requests first.
   for (const path of ['/config', '/requests']) await app.call('GET', path);
   const all: { id: string; platformId: string; createdAt: string }[] = [];
   let cursor = '';
@@ -42,10 +42,10 @@ it('requests are listed and shown as in the platform API', async () => {
   expect(new Set(all.map((each) => each.id)).size).toBe(all.length);
   const times = all.map((each) => each.createdAt);
   expect(times).toEqual(times.toSorted().reverse());
-  // The record of the last request may be written in between.
-  const { data: together } = ok(await client.call('GET', '/requests?limit=100'), 200);
+  // The record of the last request may be stored between two reads.
+  const { data: singlePage } = ok(await client.call('GET', '/requests?limit=100'), 200);
   const ids = new Set(all.map((each) => each.id));
-  expect(all).toEqual(together.filter((each: { id: string }) => ids.has(each.id)));
+  expect(all).toEqual(singlePage.filter((each: { id: string }) => ids.has(each.id)));
   const rejected = ok(await client.call('GET', '/requests?statusClass=4xx'), 200).data;
   expect(rejected).toHaveLength(2);
 

@@ -36,25 +36,25 @@ it('builds a world in a platform', async () => {
 
 it('advances the clock of a platform', async () => {
   const before = ok(await client.call('GET', path('clock')), 200);
-  const moved = ok(await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }), 200);
-  expect(moved).toMatchObject({ platformId: app.platform.id, frozen: true });
-  const days = (Date.parse(moved.currentTime) - Date.parse(before.currentTime)) / 86_400_000;
+  const advanced = ok(await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }), 200);
+  expect(advanced).toMatchObject({ platformId: app.platform.id, frozen: true });
+  const days = (Date.parse(advanced.currentTime) - Date.parse(before.currentTime)) / 86_400_000;
   expect(Math.round(days)).toBe(2);
   const clock = ok(await app.call('GET', '/sandbox/clock'), 200);
-  expect(clock.currentTime).toBe(moved.currentTime);
+  expect(clock.currentTime).toBe(advanced.currentTime);
   expect((await client.recordsOf('changePlatformClock'))[0]).toMatchObject({ reason: 'Test.' });
-  const both = await post('clock', { advance: 'P2D', to: moved.currentTime });
-  expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
+  const rejectedChange = await post('clock', { advance: 'P2D', to: advanced.currentTime });
+  expect([rejectedChange.status, rejectedChange.body.code]).toEqual([400, 'INVALID_INPUT']);
 });
 
 it('resets a platform', async () => {
   const { id } = await createCustomer(app);
-  const { id: other } = await createCustomer(app, { as: app.other });
+  const { id: otherCustomerId } = await createCustomer(app, { as: app.other });
   expect((await post('reset', {})).status).toBe(400);
   const { removed } = ok(await post('reset', { reason: 'A new test.' }), 200);
   expect(removed.customers).toBeGreaterThan(0);
   expect((await app.call('GET', `/customers/${id}`)).status).toBe(404);
-  ok(await app.call('GET', `/customers/${other}`, undefined, { as: app.other }), 200);
+  ok(await app.call('GET', `/customers/${otherCustomerId}`, undefined, { as: app.other }), 200);
   expect(ok(await client.call('GET', path('clock')), 200).frozen).toBe(false);
   expect((await client.recordsOf('resetPlatform'))[0]).toMatchObject({ reason: 'A new test.' });
 });

@@ -92,7 +92,7 @@ const fixtures = operation({
   summary: 'Build a world in a sandbox platform',
   description:
     'Calls operations of the platform API in order, with all permissions. A step that is rejected ' +
-    'ends the call: `details.step` is its number, from 0, and `details.error` its error. Earlier ' +
+    'stops the call: `details.step` is its number, from 0, and `details.error` its error. Earlier ' +
     'steps are not undone.',
   body: Type.Object({ world, payments, steps, seed, ...OptionalReason }),
   bodyRules: createSandboxFixtures.bodyRules,

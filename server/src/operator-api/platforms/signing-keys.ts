@@ -98,7 +98,7 @@ const retire = operation({
   tag: TAG,
   summary: 'Stop publishing a key',
   description:
-    'Immediately ends the publication of a key and of the other key of its pair, and returns ' +
+    'Immediately stops the publication of a key and of the other key of its pair, and returns ' +
     'both. An announced pair that is retired never becomes active. Returns CONFLICT for an active key.',
   auth: 'operator',
   operatorPermission: 'keys.manage',

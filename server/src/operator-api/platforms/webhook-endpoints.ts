@@ -82,7 +82,7 @@ const pause = operation({
   summary: 'Pause a webhook endpoint',
   description:
     'Nothing is sent to a paused endpoint. Its deliveries remain pending and are sent after it is ' +
-    'resumed, unless they expire before. The platform sees the reason.',
+    'resumed, unless they expire first. The reason is visible to the platform.',
   body: Type.Object({ reason: Reason }),
 });
 

@@ -53,10 +53,10 @@ describe('deliveries', () => {
 
   it('are listed with their attempts after a failure, and can be resent', async () => {
     await app.advance(8 * 86_400_000);
-    const whole = ok(await client.call('GET', '/events/dropped'), 200);
-    expect(whole.data.length).toBeGreaterThan(2);
-    expect(await allOf('/events/dropped')).toEqual(whole.data);
-    const { eventId, attempts } = whole.data[0];
+    const droppedEvents = ok(await client.call('GET', '/events/dropped'), 200);
+    expect(droppedEvents.data.length).toBeGreaterThan(2);
+    expect(await allOf('/events/dropped')).toEqual(droppedEvents.data);
+    const { eventId, attempts } = droppedEvents.data[0];
     const path = `/events/${eventId}`;
     const details = ok(await client.call('GET', `${path}/deliveries`), 200);
     expect(details).toMatchObject({ platformId: app.platform.id, type: expect.any(String) });
@@ -65,13 +65,13 @@ describe('deliveries', () => {
     expect(deliveries).toMatchObject([{ eventId, status: 'FAILED', attemptCount: attempts }]);
 
     const secret = await client.secretOf({ platformIds: [app.other.id] });
-    for (const [method, rest] of [
+    for (const [method, suffix] of [
       ['GET', ''],
       ['GET', '/deliveries'],
       ['POST', '/resend'],
     ] as const) {
-      const foreign = await client.call(method, path + rest, { secret });
-      const notFound = await client.call(method, `/events/Webhook:none${rest}`, { secret });
+      const foreign = await client.call(method, path + suffix, { secret });
+      const notFound = await client.call(method, `/events/Webhook:none${suffix}`, { secret });
       expect(foreign.status).toBe(404);
       expect(foreign.body).toEqual(notFound.body);
     }

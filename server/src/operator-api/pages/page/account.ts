@@ -202,7 +202,7 @@ function passkeysSection(passkeys: readonly Passkey[], messages: Messages): HTML
   );
 }
 
-function showAccount(account: Account, passkeys: readonly Passkey[], done?: string): void {
+function showAccount(account: Account, passkeys: readonly Passkey[], confirmation?: string): void {
   const messages = createMessages();
   const signOut = async () => {
     const reply = await call('DELETE', '/session');
@@ -233,11 +233,11 @@ function showAccount(account: Account, passkeys: readonly Passkey[], done?: stri
     ),
     buttons(action(texts.signOut, signOut)),
   );
-  if (done) messages.done(done);
+  if (confirmation) messages.done(confirmation);
 }
 
 /** Opens the page with a message about the completed change. */
-export async function openAccount(done?: string): Promise<void> {
+export async function openAccount(confirmation?: string): Promise<void> {
   const [account, passkeys] = await Promise.all([
     call<Account>('GET', '/session'),
     call<{ data: Passkey[] }>('GET', '/session/passkeys'),
@@ -248,5 +248,5 @@ export async function openAccount(done?: string): Promise<void> {
   }
   if (account.rejected || passkeys.rejected) return;
   useCsrfToken(account.body.csrfToken);
-  showAccount(account.body, passkeys.body.data, done);
+  showAccount(account.body, passkeys.body.data, confirmation);
 }

@@ -140,7 +140,7 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
     showPasswordForm(secret, link, identity, enrollment.body);
     return undefined;
   };
-  const other = action(totp.use, async () => {
+  const passwordAction = action(totp.use, async () => {
     const values = form.validValues();
     const problem = values && (await toPassword(values));
     if (problem) form.showProblem(problem);
@@ -165,7 +165,7 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
     ),
     form.root,
     canUsePasskeys && h('p', { class: 'or' }, TEXTS.or),
-    canUsePasskeys && buttons(other),
+    canUsePasskeys && buttons(passwordAction),
   );
 }
 

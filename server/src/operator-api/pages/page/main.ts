@@ -4,11 +4,11 @@ import { openEnroll } from './enroll.ts';
 import { openSignIn } from './sign-in.ts';
 import { openFrame } from './view.ts';
 
-const open = location.pathname.endsWith('/enroll')
+const openPage = location.pathname.endsWith('/enroll')
   ? openEnroll
   : location.pathname.endsWith('/sign-in')
     ? openSignIn
     : () => openAccount();
 
 openFrame();
-void open();
+void openPage();
