@@ -31,7 +31,7 @@ describe('Money', () => {
     expect(smallerOf(usd(2n), usd(3n))).toEqual(usd(2n));
   });
 
-  it('sums amounts, and returns zero of the currency for none', () => {
+  it('sums amounts, and returns zero for an empty list', () => {
     expect(sum('USD', [usd(1n), usd(2n), usd(3n)])).toEqual(usd(6n));
     expect(sum('USD', [])).toEqual(usd(0n));
   });
@@ -68,7 +68,7 @@ describe('Money', () => {
     den: positive,
   });
 
-  it('subtracts what was added, and adds in any order', () => {
+  it('adds in any order, and subtraction reverses addition', () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
         expect(subtract(add(a, b), b)).toEqual(a);
@@ -78,7 +78,7 @@ describe('Money', () => {
     );
   });
 
-  it('finds two amounts either equal or one of them smaller', () => {
+  it('orders any two amounts', () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
         const isEqual = a.amount === b.amount;
@@ -88,7 +88,7 @@ describe('Money', () => {
     );
   });
 
-  it('converts like `scale`; floor and ceil differ by at most one unit', () => {
+  it('converts like `scale`, and floor and ceil differ by at most one unit', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), rate, (units, appliedRate) => {
         const [down, up] = (['floor', 'ceil'] as const).map((each) =>

@@ -96,8 +96,8 @@ export function toDecimal(rate: Rate, places: number): string {
   return fraction ? `${fullDigits}.${fraction}` : fullDigits;
 }
 
-/** An exact amount in readable form: `1234567n` with 2 decimals is `12,345.67`. */
-export function readable(amount: bigint, decimals: number): string {
+/** An exact amount as text: `1234567n` with 2 decimals is `12,345.67`. */
+export function formatUnits(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
   const integerPart = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -7,7 +7,7 @@ type Transitions<S extends string, E extends string> = Readonly<
   Record<S, Readonly<Partial<Record<E, S>>>>
 >;
 
-/** The part of a lifecycle that checks of rows need. */
+/** A lifecycle for checks of rows. */
 export interface Lifecycle {
   readonly name: string;
   readonly transitions: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>;

@@ -183,7 +183,7 @@ describe('verification of the ledger', () => {
 });
 
 describe('a metric that cannot be read', () => {
-  it('is absent, and is counted', async () => {
+  it('is absent, and counted as a failed read', async () => {
     const metrics = createMetrics();
     metrics.watch('failing', 'Fails.', () => Promise.reject(new Error('no database')));
     metrics.watch('waiting', 'Waits.', () => new Promise<number>(() => undefined));

@@ -140,7 +140,7 @@ describe('payment paths', () => {
     expect(railsOf(info)).toEqual(rails);
   });
 
-  it('an Indian bank account has the rail that it selects', () => {
+  it('an Indian bank account has the selected rail', () => {
     const account = { vpa: undefined, accountNumber: '123456789', ifsc: 'HDFC0000001' };
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'NEFT' }))).toEqual(['NEFT']);
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'RTGS' }))).toEqual(['RTGS']);
@@ -230,7 +230,7 @@ describe('rules of account types', () => {
     },
   );
 
-  it('SWIFT requires a country, and an IBAN where banks accept only that', () => {
+  it('SWIFT requires a country, and an IBAN in countries whose banks accept only IBANs', () => {
     expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
     const britishAccount = change('SWIFT_ACCOUNT', { country: 'GB' });
     expect([fields(britishAccount), fields(britishAccount, PRODUCTION)]).toEqual([
@@ -372,7 +372,7 @@ describe('derived values', () => {
     });
   });
 
-  it('include the bank name of a Singapore BIC, and nothing else', () => {
+  it('include the bank name of a Singapore BIC only', () => {
     const accountWithoutBank = change('SGD_ACCOUNT', {
       bankName: undefined,
       swiftCode: 'OCBCSGSGXXX',

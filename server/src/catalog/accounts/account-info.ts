@@ -119,7 +119,7 @@ function beneficiaryErrors(info: Account, currency: string, options: ValidateOpt
     const value = owner[name];
     return typeof value === 'string' && !isCountry(value);
   });
-  const missing =
+  const missingFields =
     options.strictBeneficiary && rowOf(info).kind !== 'wallet'
       ? missingRecommendedFields(owner, currency)
       : [];
@@ -128,7 +128,7 @@ function beneficiaryErrors(info: Account, currency: string, options: ValidateOpt
       field: `beneficiary.${name}`,
       message: 'must be an ISO 3166-1 alpha-2 country code',
     })),
-    ...missing.map((name) => ({ field: `beneficiary.${name}`, message: 'is required' })),
+    ...missingFields.map((name) => ({ field: `beneficiary.${name}`, message: 'is required' })),
   ];
 }
 
@@ -143,8 +143,8 @@ export function railsOf(info: Account): PaymentRail[] {
   const row = rowOf(info);
   const rails = new Set(
     completePaths(info, row).flatMap((path) => {
-      const railOfField = path.railField ? textOf(info, path.railField) : '';
-      const selectedRails = path.rails.filter((rail) => rail === railOfField);
+      const requestedRail = path.railField ? textOf(info, path.railField) : '';
+      const selectedRails = path.rails.filter((rail) => rail === requestedRail);
       return selectedRails.length ? selectedRails : [...path.rails];
     }),
   );

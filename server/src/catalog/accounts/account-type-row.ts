@@ -11,7 +11,7 @@ import { address, type Field, lightning, optional, phone, provider } from './fie
 export interface PaymentPath {
   /** Field with the main identifier of the account. The sandbox reads its suffix. */
   readonly primaryField: string;
-  /** All fields that the path requires. Those that identify the account distinguish duplicates. */
+  /** Fields that the path requires. Identifying fields distinguish duplicates. */
   readonly requiredFields: readonly string[];
   /** Rails that can pay by this path. */
   readonly rails: readonly PaymentRail[];
@@ -28,7 +28,7 @@ export interface AccountTypeRow {
   readonly rails: readonly PaymentRail[];
   readonly fields: Readonly<Record<string, Field>>;
   readonly paths: readonly PaymentPath[];
-  /** Additional required fields, and additional fields, of an individual beneficiary. */
+  /** Required fields and additional fields of an individual beneficiary. */
   readonly individual?: {
     readonly required?: readonly string[];
     readonly extra?: Readonly<Record<string, TSchema>>;
@@ -39,7 +39,7 @@ export interface AccountTypeRow {
   readonly network?: string;
   /** Address format of a wallet. */
   readonly addressKind?: AddressKind;
-  /** Validation that involves several fields or a directory. */
+  /** Validation by several fields or a directory. */
   readonly rules?: readonly Rule[];
 }
 
@@ -47,13 +47,16 @@ export type Fields = Record<string, Field>;
 export type RowOptions = Pick<AccountTypeRow, 'individual' | 'debitRail' | 'rules'>;
 
 /** A payment path with its primary field and its other required fields. */
-export const by = (primaryField: string, ...otherFields: string[]): Omit<PaymentPath, 'rails'> => ({
+export const pathBy = (
+  primaryField: string,
+  ...otherFields: string[]
+): Omit<PaymentPath, 'rails'> => ({
   primaryField,
   requiredFields: [primaryField, ...otherFields],
 });
 
 /** A bank account with one payment path. */
-export function bank(
+export function bankRow(
   currency: string,
   country: string | undefined,
   rails: readonly PaymentRail[],
@@ -74,7 +77,7 @@ export function bank(
 }
 
 /** A bank account or a mobile wallet. The last path is the mobile wallet. */
-export function bankOrMobile(
+export function bankOrMobileRow(
   currency: string,
   country: string,
   fields: Fields,
@@ -97,15 +100,15 @@ export function bankOrMobile(
 }
 
 /** A mobile wallet: a phone number and, for most currencies, the mobile money operator. */
-export function mobile(
+export function mobileRow(
   currency: string,
   country: string | undefined,
   phoneNumber = phone(),
   otherFields: Fields = { provider },
 ): AccountTypeRow {
-  const path = by('phoneNumber', ...Object.keys(otherFields));
+  const path = pathBy('phoneNumber', ...Object.keys(otherFields));
   const rails = ['MOBILE_MONEY'] as const;
-  const row = bank(currency, country, rails, { phoneNumber, ...otherFields }, path);
+  const row = bankRow(currency, country, rails, { phoneNumber, ...otherFields }, path);
   return { ...row, kind: 'mobile' };
 }
 
@@ -121,7 +124,7 @@ const NORMALIZE: Record<AddressKind, (text: string) => string> = {
   bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? lowerCase(text) : trimmed(text)),
 };
 
-export function wallet(
+export function walletRow(
   kind: AddressKind,
   chain: string,
   currencies: readonly string[],
@@ -133,7 +136,7 @@ export function wallet(
     currencies,
     rails: [],
     fields: { address: address(`Wallet address on ${chain}.`, NORMALIZE[kind]) },
-    paths: [{ ...by('address'), rails: [] }],
+    paths: [{ ...pathBy('address'), rails: [] }],
     rules: [addressRule(kind), custodianRule],
     ...(network ? { network } : {}),
   };
@@ -148,6 +151,6 @@ export const lightningRow: AccountTypeRow = {
     bolt12: lightning('BOLT 12 offer. It can be paid repeatedly.', 4096),
     lightningAddress: lightning('Lightning address, `user@domain`.', 320),
   },
-  paths: ['invoice', 'bolt12', 'lightningAddress'].map((name) => ({ ...by(name), rails: [] })),
+  paths: ['invoice', 'bolt12', 'lightningAddress'].map((name) => ({ ...pathBy(name), rails: [] })),
   rules: [lightningRule],
 };

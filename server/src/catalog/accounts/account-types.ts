@@ -6,14 +6,14 @@ import { oneOf } from '../../kernel/schema.ts';
 import { cnyRule, pixRule, swiftRule } from './account-rules.ts';
 import {
   type AccountTypeRow,
-  bank,
-  bankOrMobile,
-  by,
+  bankOrMobileRow,
+  bankRow,
   type Fields,
   lightningRow,
-  mobile,
+  mobileRow,
+  pathBy,
   type RowOptions,
-  wallet,
+  walletRow,
 } from './account-type-row.ts';
 import {
   accountNumber,
@@ -49,7 +49,7 @@ const requiredOfIndividual = (...fields: string[]): RowOptions => ({
   individual: { required: fields },
 });
 
-const usd: Fields = {
+const usdFields: Fields = {
   accountNumber: number,
   routingNumber,
   bankName: optional(name140('Name of the bank.')),
@@ -59,7 +59,7 @@ const usd: Fields = {
   fiToFiInformation: optional(note210('FI-to-FI information. Used only for wires.')),
 };
 
-const inr: AccountTypeRow = {
+const inrRow: AccountTypeRow = {
   kind: 'bank',
   currencies: ['INR'],
   country: 'IN',
@@ -77,12 +77,12 @@ const inr: AccountTypeRow = {
     bankName: optional(bankName),
   },
   paths: [
-    { ...by('vpa'), rails: ['UPI'] },
-    { ...by('accountNumber', 'ifsc', 'rail'), rails: ['NEFT', 'RTGS'], railField: 'rail' },
+    { ...pathBy('vpa'), rails: ['UPI'] },
+    { ...pathBy('accountNumber', 'ifsc', 'rail'), rails: ['NEFT', 'RTGS'], railField: 'rail' },
   ],
 };
 
-const swift: AccountTypeRow = {
+const swiftRow: AccountTypeRow = {
   kind: 'bank',
   rules: [swiftRule],
   currencies: [],
@@ -95,8 +95,8 @@ const swift: AccountTypeRow = {
     iban: optional(iban()),
   },
   paths: [
-    { ...by('iban'), rails: ['SWIFT'] },
-    { ...by('accountNumber', 'swiftCode'), rails: ['SWIFT'] },
+    { ...pathBy('iban'), rails: ['SWIFT'] },
+    { ...pathBy('accountNumber', 'swiftCode'), rails: ['SWIFT'] },
   ],
 };
 
@@ -104,7 +104,7 @@ const IDENTITY_DOCUMENTS =
   'Identity document type. CC: citizenship card. CE: foreigner card. TI: ' +
   'identity card of a minor. NIT: tax number. PP: passport.';
 
-const copDocument = {
+const colombianDocument = {
   documentType: oneOf(['CC', 'CE', 'TI', 'NIT', 'PP'], { description: IDENTITY_DOCUMENTS }),
   documentNumber: Type.String({
     minLength: 1,
@@ -115,20 +115,20 @@ const copDocument = {
 
 const LOCAL = ['BANK_TRANSFER'] as const;
 const SEPA = ['SEPA', 'SEPA_INSTANT'] as const;
-const byName = by('accountNumber', 'bankName');
-const byCode = by('accountNumber', 'swiftCode');
-const byPhone = by('phoneNumber', 'bankName');
+const byName = pathBy('accountNumber', 'bankName');
+const byCode = pathBy('accountNumber', 'swiftCode');
+const byPhone = pathBy('phoneNumber', 'bankName');
 
 const ROWS = {
-  AED_ACCOUNT: bank(
+  AED_ACCOUNT: bankRow(
     'AED',
     'AE',
     LOCAL,
     { iban: iban('AE', 21), swiftCode: optionalBic },
-    by('iban'),
+    pathBy('iban'),
     requiredOfIndividual('address'),
   ),
-  BDT_ACCOUNT: bankOrMobile(
+  BDT_ACCOUNT: bankOrMobileRow(
     'BDT',
     'BD',
     {
@@ -139,16 +139,16 @@ const ROWS = {
     },
     [byName, byPhone],
   ),
-  BRL_ACCOUNT: bank(
+  BRL_ACCOUNT: bankRow(
     'BRL',
     'BR',
     ['PIX'],
     { pixKey, pixKeyType, taxId: brazilianTaxId },
-    by('pixKey'),
+    pathBy('pixKey'),
     { rules: [pixRule] },
   ),
-  BWP_ACCOUNT: mobile('BWP', 'BW'),
-  CAD_ACCOUNT: bank(
+  BWP_ACCOUNT: mobileRow('BWP', 'BW'),
+  CAD_ACCOUNT: bankRow(
     'CAD',
     'CA',
     LOCAL,
@@ -157,7 +157,7 @@ const ROWS = {
       branchCode: code('Transit number, 5 digits.', 5),
       accountNumber: accountNumber(7, 12),
     },
-    by('accountNumber', 'bankCode', 'branchCode'),
+    pathBy('accountNumber', 'bankCode', 'branchCode'),
     {
       individual: {
         extra: {
@@ -168,44 +168,44 @@ const ROWS = {
       },
     },
   ),
-  COP_ACCOUNT: bankOrMobile(
+  COP_ACCOUNT: bankOrMobileRow(
     'COP',
     'CO',
     { bankName, accountNumber: optionalNumber, bankAccountType: optional(bankAccountType) },
-    [by('accountNumber', 'bankName', 'bankAccountType'), byPhone],
-    { individual: { extra: copDocument } },
+    [pathBy('accountNumber', 'bankName', 'bankAccountType'), byPhone],
+    { individual: { extra: colombianDocument } },
   ),
-  DKK_ACCOUNT: bank(
+  DKK_ACCOUNT: bankRow(
     'DKK',
     'DK',
     SEPA,
     { iban: iban('DK', 16), swiftCode: optionalBic },
-    by('iban'),
+    pathBy('iban'),
   ),
-  EGP_ACCOUNT: bankOrMobile('EGP', 'EG', { bankName, iban: optional(iban('EG', 27)) }, [
-    by('iban'),
+  EGP_ACCOUNT: bankOrMobileRow('EGP', 'EG', { bankName, iban: optional(iban('EG', 27)) }, [
+    pathBy('iban'),
     byPhone,
   ]),
-  EUR_ACCOUNT: bank(
+  EUR_ACCOUNT: bankRow(
     'EUR',
     undefined,
     SEPA,
     { iban: iban(), swiftCode: optionalBic },
-    by('iban'),
+    pathBy('iban'),
     requiredOfIndividual('countryOfResidence'),
   ),
-  GBP_ACCOUNT: bank(
+  GBP_ACCOUNT: bankRow(
     'GBP',
     'GB',
     ['FASTER_PAYMENTS'],
     { sortCode: code('Sort code, 6 digits.', 6), accountNumber: accountNumber(8) },
-    by('accountNumber', 'sortCode'),
+    pathBy('accountNumber', 'sortCode'),
   ),
-  GHS_ACCOUNT: bankOrMobile('GHS', 'GH', { bankName, accountNumber: optionalNumber }, [
+  GHS_ACCOUNT: bankOrMobileRow('GHS', 'GH', { bankName, accountNumber: optionalNumber }, [
     byName,
     byPhone,
   ]),
-  GTQ_ACCOUNT: bank(
+  GTQ_ACCOUNT: bankRow(
     'GTQ',
     'GT',
     LOCAL,
@@ -213,17 +213,17 @@ const ROWS = {
     byName,
     requiredOfIndividual('countryOfResidence', 'phoneNumber'),
   ),
-  HKD_ACCOUNT: bank('HKD', 'HK', LOCAL, byBic, byCode),
-  HTG_ACCOUNT: mobile('HTG', 'HT', phone(), {}),
-  IDR_ACCOUNT: bank(
+  HKD_ACCOUNT: bankRow('HKD', 'HK', LOCAL, byBic, byCode),
+  HTG_ACCOUNT: mobileRow('HTG', 'HT', phone(), {}),
+  IDR_ACCOUNT: bankRow(
     'IDR',
     'ID',
     LOCAL,
     { ...byBic, phoneNumber: phone('^\\+62[0-9]{9,12}$') },
     byCode,
   ),
-  INR_ACCOUNT: inr,
-  JMD_ACCOUNT: bank(
+  INR_ACCOUNT: inrRow,
+  JMD_ACCOUNT: bankRow(
     'JMD',
     'JM',
     LOCAL,
@@ -233,30 +233,36 @@ const ROWS = {
       bankAccountType,
       bankName,
     },
-    by('accountNumber', 'branchCode', 'bankName'),
+    pathBy('accountNumber', 'branchCode', 'bankName'),
     requiredOfIndividual('address', 'phoneNumber'),
   ),
-  KES_ACCOUNT: mobile('KES', 'KE', phone('^\\+254[0-9]{9}$')),
-  MWK_ACCOUNT: mobile('MWK', 'MW'),
-  MXN_ACCOUNT: bank('MXN', 'MX', ['SPEI'], { clabeNumber: clabe }, by('clabeNumber')),
-  MYR_ACCOUNT: bank('MYR', 'MY', LOCAL, byBic, byCode),
-  NGN_ACCOUNT: bank('NGN', 'NG', LOCAL, { accountNumber: accountNumber(10), bankName }, byName),
-  PHP_ACCOUNT: bank('PHP', 'PH', LOCAL, { bankName, accountNumber: accountNumber(8, 16) }, byName),
-  PKR_ACCOUNT: bankOrMobile(
+  KES_ACCOUNT: mobileRow('KES', 'KE', phone('^\\+254[0-9]{9}$')),
+  MWK_ACCOUNT: mobileRow('MWK', 'MW'),
+  MXN_ACCOUNT: bankRow('MXN', 'MX', ['SPEI'], { clabeNumber: clabe }, pathBy('clabeNumber')),
+  MYR_ACCOUNT: bankRow('MYR', 'MY', LOCAL, byBic, byCode),
+  NGN_ACCOUNT: bankRow('NGN', 'NG', LOCAL, { accountNumber: accountNumber(10), bankName }, byName),
+  PHP_ACCOUNT: bankRow(
+    'PHP',
+    'PH',
+    LOCAL,
+    { bankName, accountNumber: accountNumber(8, 16) },
+    byName,
+  ),
+  PKR_ACCOUNT: bankOrMobileRow(
     'PKR',
     'PK',
     { bankName, accountNumber: optionalNumber, iban: optional(pakistaniIban) },
-    [byName, by('iban'), byPhone],
+    [byName, pathBy('iban'), byPhone],
   ),
-  RWF_ACCOUNT: mobile('RWF', 'RW', phone('^\\+250[0-9]{9}$')),
-  SGD_ACCOUNT: bank(
+  RWF_ACCOUNT: mobileRow('RWF', 'RW', phone('^\\+250[0-9]{9}$')),
+  SGD_ACCOUNT: bankRow(
     'SGD',
     'SG',
     ['PAYNOW', 'FAST', 'BANK_TRANSFER'],
     { ...byBic, bankName: optional(bankName) },
     byCode,
   ),
-  SLV_ACCOUNT: bankOrMobile(
+  SLV_ACCOUNT: bankOrMobileRow(
     'USD',
     'SV',
     {
@@ -264,62 +270,68 @@ const ROWS = {
       accountNumber: optionalNumber,
       bankAccountType: optional(bankAccountType),
     },
-    [by('accountNumber', 'bankName', 'bankAccountType'), by('phoneNumber')],
+    [pathBy('accountNumber', 'bankName', 'bankAccountType'), pathBy('phoneNumber')],
   ),
-  THB_ACCOUNT: bank('THB', 'TH', LOCAL, byBic, byCode),
-  TZS_ACCOUNT: mobile('TZS', 'TZ', phone('^\\+255[0-9]{9}$')),
-  UGX_ACCOUNT: mobile('UGX', 'UG'),
-  USD_ACCOUNT: bank(
+  THB_ACCOUNT: bankRow('THB', 'TH', LOCAL, byBic, byCode),
+  TZS_ACCOUNT: mobileRow('TZS', 'TZ', phone('^\\+255[0-9]{9}$')),
+  UGX_ACCOUNT: mobileRow('UGX', 'UG'),
+  USD_ACCOUNT: bankRow(
     'USD',
     'US',
     ['ACH', 'WIRE', 'RTP', 'FEDNOW'],
-    usd,
-    by('accountNumber', 'routingNumber'),
+    usdFields,
+    pathBy('accountNumber', 'routingNumber'),
     { debitRail: 'ACH' },
   ),
-  VND_ACCOUNT: bank('VND', 'VN', LOCAL, byBic, byCode),
-  XAF_ACCOUNT: mobile('XAF', undefined, phone(), {
+  VND_ACCOUNT: bankRow('VND', 'VN', LOCAL, byBic, byCode),
+  XAF_ACCOUNT: mobileRow('XAF', undefined, phone(), {
     provider,
     region: country('Country of the mobile wallet.', ['CM', 'CG']),
   }),
-  XOF_ACCOUNT: mobile('XOF', undefined, phone(), {
+  XOF_ACCOUNT: mobileRow('XOF', undefined, phone(), {
     provider,
     region: country('Country of the mobile wallet.', ['BJ', 'CI', 'SN', 'TG']),
   }),
-  ZAR_ACCOUNT: bank('ZAR', 'ZA', LOCAL, { accountNumber: accountNumber(9, 13), bankName }, byName),
-  ZMW_ACCOUNT: mobile('ZMW', 'ZM', phone('^\\+260[0-9]{9}$')),
-  SWIFT_ACCOUNT: swift,
-  BASE_WALLET: wallet('evm', 'Base', ['USDC'], 'BASE'),
-  ETHEREUM_WALLET: wallet('evm', 'Ethereum', ['USDC', 'USDT'], 'ETHEREUM'),
+  ZAR_ACCOUNT: bankRow(
+    'ZAR',
+    'ZA',
+    LOCAL,
+    { accountNumber: accountNumber(9, 13), bankName },
+    byName,
+  ),
+  ZMW_ACCOUNT: mobileRow('ZMW', 'ZM', phone('^\\+260[0-9]{9}$')),
+  SWIFT_ACCOUNT: swiftRow,
+  BASE_WALLET: walletRow('evm', 'Base', ['USDC'], 'BASE'),
+  ETHEREUM_WALLET: walletRow('evm', 'Ethereum', ['USDC', 'USDT'], 'ETHEREUM'),
   LIGHTNING: lightningRow,
   LIGHTNING_ACCOUNT: lightningRow,
-  POLYGON_WALLET: wallet('evm', 'Polygon', ['USDC'], 'POLYGON'),
-  PLASMA_WALLET: wallet('evm', 'Plasma', ['USDT'], 'PLASMA'),
-  ARBITRUM_WALLET: wallet('evm', 'Arbitrum', ['USDC']),
-  SOLANA_WALLET: wallet('solana', 'Solana', ['USDC', 'USDT'], 'SOLANA'),
-  SPARK_WALLET: wallet('spark', 'Spark', ['BTC', 'USDB'], 'SPARK'),
-  TRON_WALLET: wallet('tron', 'Tron', ['USDT'], 'TRON'),
-  BITCOIN_L1: wallet('bitcoin', 'Bitcoin', ['BTC'], 'BITCOIN'),
-  CNY_ACCOUNT: bankOrMobile(
+  POLYGON_WALLET: walletRow('evm', 'Polygon', ['USDC'], 'POLYGON'),
+  PLASMA_WALLET: walletRow('evm', 'Plasma', ['USDT'], 'PLASMA'),
+  ARBITRUM_WALLET: walletRow('evm', 'Arbitrum', ['USDC']),
+  SOLANA_WALLET: walletRow('solana', 'Solana', ['USDC', 'USDT'], 'SOLANA'),
+  SPARK_WALLET: walletRow('spark', 'Spark', ['BTC', 'USDB'], 'SPARK'),
+  TRON_WALLET: walletRow('tron', 'Tron', ['USDT'], 'TRON'),
+  BITCOIN_L1: walletRow('bitcoin', 'Bitcoin', ['BTC'], 'BITCOIN'),
+  CNY_ACCOUNT: bankOrMobileRow(
     'CNY',
     'CN',
     { bankName, accountNumber: optionalNumber },
     [byName, byPhone],
     { rules: [cnyRule] },
   ),
-  ILS_ACCOUNT: bank(
+  ILS_ACCOUNT: bankRow(
     'ILS',
     'IL',
     LOCAL,
     { iban: iban('IL', 21), bankName: optional(bankName), swiftCode: optionalBic },
-    by('iban'),
+    pathBy('iban'),
   ),
-  TRY_ACCOUNT: bank(
+  TRY_ACCOUNT: bankRow(
     'TRY',
     'TR',
     LOCAL,
     { iban: iban('TR', 24), bankName: optional(bankName) },
-    by('iban'),
+    pathBy('iban'),
   ),
 } as const satisfies Record<string, AccountTypeRow>;
 

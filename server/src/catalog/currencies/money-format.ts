@@ -1,5 +1,5 @@
 // Formats of money: API view and text, with the decimals of the currency.
-import { type Money, type Rate, readable } from '../../kernel/money.ts';
+import { formatUnits, type Money, type Rate } from '../../kernel/money.ts';
 import { currencyOf, currencyView, findCurrency } from './currencies.ts';
 
 /** Amount and currency as returned by the API. */
@@ -16,8 +16,8 @@ export function wholeUnitRate(money: Money, per: Money): Rate {
 
 /** `12,345.67 USD`. Throws for an unknown currency, because users approve payments by this text. */
 export const formatMoney = ({ amount, currency }: Money): string =>
-  `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
+  `${formatUnits(amount, currencyOf(currency).decimals)} ${currency}`;
 
 /** `12,345.67`, for lists. The amount of an unknown currency is shown in minor units. */
 export const formatAmount = ({ amount, currency }: Money): string =>
-  readable(amount, findCurrency(currency)?.decimals ?? 0);
+  formatUnits(amount, findCurrency(currency)?.decimals ?? 0);

@@ -7,7 +7,7 @@ import { currencyOf } from '../../catalog/currencies/currencies.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { isRail, RAILS } from '../../catalog/rails/rails.ts';
 import { iso } from '../../kernel/effects.ts';
-import { readable } from '../../kernel/money.ts';
+import { formatUnits } from '../../kernel/money.ts';
 import type { FundingPort, PaymentFunding } from '../ports/index.ts';
 
 /** Account details of the operator by currency, without references. */
@@ -25,7 +25,7 @@ const named = (
 
 /** Amount, deadline and reference; all three are required for the deposit to match. */
 function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): string {
-  const total = readable(amount, currencyOf(currency).decimals).replaceAll(',', '');
+  const total = formatUnits(amount, currencyOf(currency).decimals).replaceAll(',', '');
   return (
     `Send exactly ${total} ${currency} by ${iso(expiresAt)}, with the reference ${reference}, ` +
     'in one payment, over one of the rails named here. Any other amount fails.'

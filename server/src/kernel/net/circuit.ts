@@ -4,7 +4,7 @@
 import type { Time } from '../effects.ts';
 
 const CODE = 'ECIRCUITOPEN';
-/** Causes that are searched: connectors wrap errors once or twice. */
+/** Maximum number of examined causes. Connectors wrap errors once or twice. */
 const MAX_DEPTH = 8;
 
 interface CircuitOpen extends Error {

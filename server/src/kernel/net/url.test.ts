@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { readUrl } from './url.ts';
 
-it('reads a name in any script, however often it is called', () => {
+it('parses a name in any script after many calls', () => {
   const urls = Array.from({ length: 50_000 }, () => readUrl('https://bücher.example/a'));
   expect(urls.filter((url) => url?.hostname !== 'xn--bcher-kva.example')).toEqual([]);
 });

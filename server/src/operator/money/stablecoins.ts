@@ -9,7 +9,7 @@ import {
   searchStablecoins,
   stablecoinHistory,
 } from '../../features/stablecoins/index.ts';
-import { readable } from '../../kernel/money.ts';
+import { formatUnits } from '../../kernel/money.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
@@ -36,7 +36,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
       each.id,
       each.platformId,
       each.symbol,
-      readable(BigInt(each.circulating), each.decimals),
+      formatUnits(BigInt(each.circulating), each.decimals),
       each.issuanceStatus,
       each.serviceOperationsStatus,
     ]),

@@ -9,7 +9,7 @@ import { currencyOf } from '../../../catalog/currencies/currencies.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { REALTIME_FIAT, realtimeFundingOf } from '../../../catalog/rails/realtime.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
-import { readable } from '../../../kernel/money.ts';
+import { formatUnits } from '../../../kernel/money.ts';
 import type { PaymentFunding } from '../../ports/index.ts';
 import {
   bytesOf,
@@ -79,7 +79,7 @@ function sparkInvoice(invoice: SparkInvoice): string {
 
 const seconds = (time: Time) => Math.floor(time / 1000);
 const decimal = ({ amount, currency }: PaymentFunding) =>
-  readable(amount, currencyOf(currency).decimals).replaceAll(',', '');
+  formatUnits(amount, currencyOf(currency).decimals).replaceAll(',', '');
 const memo = ({ reference }: PaymentFunding) => `Payment ${reference}`;
 
 const PIX_REFERENCE = 25;

@@ -3,7 +3,7 @@
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { readable } from '../../../kernel/money.ts';
+import { formatUnits } from '../../../kernel/money.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -32,7 +32,7 @@ async function viewOf({ db }: Runtime, row: StablecoinOperationRow) {
     type: row.type,
     status: row.status,
     amount: row.amount.toString(),
-    readable: coin ? `${readable(row.amount, coin.decimals)} ${coin.symbol}` : null,
+    readable: coin ? `${formatUnits(row.amount, coin.decimals)} ${coin.symbol}` : null,
     source: row.source.type,
     rail: row.destination.rail ?? null,
     providerStatus: row.provider_status,
