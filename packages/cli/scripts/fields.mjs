@@ -13,9 +13,9 @@ const resolvePointer = (document, ref) =>
 
 /** Resolves the reference of a schema and merges its `allOf`. */
 function resolveSchema(document, schema) {
-  const { $ref, ...own } = schema;
+  const { $ref, ...siblings } = schema;
   const resolved = $ref
-    ? { ...resolveSchema(document, resolvePointer(document, $ref)), ...own }
+    ? { ...resolveSchema(document, resolvePointer(document, $ref)), ...siblings }
     : schema;
   if (!resolved.allOf) return resolved;
   const parts = resolved.allOf.map((each) => resolveSchema(document, each));
@@ -43,18 +43,19 @@ function propertiesOf(document, schema) {
       properties[name] = mergeSchemas(document, properties[name], each);
     }
   }
-  const [first = [], ...others] = parts.map(({ required }) => required);
-  const common = first.filter((name) => others.every((each) => each.includes(name)));
+  const [first = [], ...following] = parts.map(({ required }) => required);
+  const common = first.filter((name) => following.every((each) => each.includes(name)));
   return { properties, required: [...common, ...(schema.required ?? [])] };
 }
 
 /** Merges a property of two variants: the result allows the values of both. */
-function mergeSchemas(document, one, other) {
-  if (!one) return other;
-  const [first, second] = [resolveSchema(document, one), resolveSchema(document, other)];
+function mergeSchemas(document, a, b) {
+  if (!a) return b;
+  const [first, second] = [resolveSchema(document, a), resolveSchema(document, b)];
   const values = (each) => each.enum ?? (each.const === undefined ? undefined : [each.const]);
-  const [left, right] = [values(first), values(second)];
-  if (left && right) return { ...first, const: undefined, enum: [...new Set([...left, ...right])] };
+  const [firstValues, secondValues] = [values(first), values(second)];
+  if (firstValues && secondValues)
+    return { ...first, const: undefined, enum: [...new Set([...firstValues, ...secondValues])] };
   if (first.properties && second.properties && first !== second) {
     return {
       ...first,

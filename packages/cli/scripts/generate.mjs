@@ -1,5 +1,5 @@
 // Writes dist/api/: `index.json` with the names of all resources and operations, which every start reads,
-// and a file for each resource with what its commands need, which only that resource reads.
+// and a file for each resource with the data of its commands, which only these commands read.
 import fs from 'node:fs';
 import path from 'node:path';
 import { operationsOf } from '../../operations.mjs';

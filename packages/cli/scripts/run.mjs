@@ -1,7 +1,7 @@
 // `node packages/cli/scripts/run.mjs build|pack|test|kill`: installs the packages of
 // packages/cli, generates its commands from openapi.json and bundles it with the SDK. `test`
 // also runs its tests (`npm run test:cli [-- FILES]`), `kill [RUNS]` the test that kills
-// `listen` and the server, with as many kills.
+// `listen` and the server, with this number of kills.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -53,7 +53,7 @@ async function bundle() {
 
 async function build() {
   if (!hasLockedPackages(cli)) {
-    print('Installing what the command line is built with …');
+    print('Installing the build packages of the command line …');
     run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   }
   ensureSdk();
@@ -95,14 +95,14 @@ function pack() {
   fs.mkdirSync(folder, { recursive: true });
   for (const [name, cwd] of Object.entries({ 'railhead-sdk': sdk, 'railhead-cli': cli })) {
     const { version } = JSON.parse(fs.readFileSync(path.join(cwd, 'package.json'), 'utf8'));
-    // Both are built by now; `prepack` would build them again.
+    // Without scripts, because `prepack` would build both again.
     const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
     run('npm', args, { cwd, stdout: 'ignore' });
     fs.renameSync(path.join(folder, `${name}-${version}.tgz`), path.join(folder, `${name}.tgz`));
   }
 }
 
-const [verb, ...rest] = process.argv.slice(2);
+const [verb, ...verbArgs] = process.argv.slice(2);
 if (!['build', 'pack', 'test', 'kill'].includes(verb)) {
   print('Usage: node packages/cli/scripts/run.mjs build | pack | test [FILES] | kill [RUNS]');
   process.exit(2);
@@ -113,6 +113,6 @@ if (verb === 'pack') pack();
 if (verb === 'test' || verb === 'kill') await ensureInstalled({ dev: true });
 if (verb === 'test') {
   compile();
-  runTests(rest);
+  runTests(verbArgs);
 }
-if (verb === 'kill') runTests(['packages/cli/test/kill.test.ts'], { KILLS: rest[0] ?? '50' });
+if (verb === 'kill') runTests(['packages/cli/test/kill.test.ts'], { KILLS: verbArgs[0] ?? '50' });

@@ -1,4 +1,4 @@
-// Candidates of the shell completion for the words typed so far.
+// Candidates of the shell completion for the words before the cursor.
 import { expect, it } from 'vitest';
 import { completionLines } from './complete.ts';
 import { createProgram } from './program.ts';
@@ -38,7 +38,7 @@ it.each([
   expect(values(...words)).toEqual(expected);
 });
 
-it('describes candidates where the shell shows it', () => {
+it('includes descriptions for shells that show them', () => {
   const program = createProgram([], '0');
   expect(completionLines(program, ['zsh', 'docto'])[0]).toMatch(/^doctor:Check/);
   expect(completionLines(program, ['fish', 'docto'])[0]).toMatch(/^doctor\tCheck/);

@@ -83,8 +83,10 @@ function findPosition(program: Command, words: readonly string[]) {
     const isValue = option?.required || (option && !word.startsWith('-'));
     if (isValue) option = undefined;
     else if (word.startsWith('-')) {
-      const found = optionsOf(command).find((each) => each.long === word || each.short === word);
-      option = found?.required || found?.optional ? found : undefined;
+      const matchingOption = optionsOf(command).find(
+        (each) => each.long === word || each.short === word,
+      );
+      option = matchingOption?.required || matchingOption?.optional ? matchingOption : undefined;
     } else {
       const next = command.commands.find((each) => each.name() === word);
       if (next) [command, position] = [next, 0];
@@ -113,8 +115,8 @@ function candidates(program: Command, words: readonly string[]): Candidate[] {
     const isOption = cursor.startsWith('-') && !option?.required;
     if (option && !isOption) return valuesOf(command, option, cursor);
     if (cursor.startsWith('-')) {
-      return optionsOf(command).map(({ long, description }) => ({
-        value: long ?? '',
+      return optionsOf(command).map(({ long: flag, description }) => ({
+        value: flag ?? '',
         text: description,
       }));
     }

@@ -65,20 +65,20 @@ function shownOf(error: unknown): Shown {
 /** Reports an error on standard error and returns the exit code. */
 export function report(error: unknown, output: Output): ExitCode {
   if (error instanceof Finished) return error.exitCode;
-  // The parser has printed its own.
+  // The parser has already printed its errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const { exitCode, ...shown } = shownOf(error);
+  const { exitCode, ...report } = shownOf(error);
   if (output.isJson) {
-    output.note(JSON.stringify({ error: shown }));
+    output.note(JSON.stringify({ error: report }));
     return exitCode;
   }
   const { red, dim } = output.noteStyles;
-  const code = /^(USAGE|FAILED|INTERNAL_ERROR)$/.test(shown.code) ? '' : ` (${shown.code})`;
-  output.note(`${red('Error:')} ${shown.message}${code}`);
-  for (const { field, message } of shown.fields ?? [])
+  const code = /^(USAGE|FAILED|INTERNAL_ERROR)$/.test(report.code) ? '' : ` (${report.code})`;
+  output.note(`${red('Error:')} ${report.message}${code}`);
+  for (const { field, message } of report.fields ?? [])
     output.note(`  ${field || 'body'}: ${message}`);
-  if (shown.hint) output.note(shown.hint);
-  if (shown.requestId && !shown.hint?.includes(shown.requestId))
-    output.note(dim(`Request ${shown.requestId}`));
+  if (report.hint) output.note(report.hint);
+  if (report.requestId && !report.hint?.includes(report.requestId))
+    output.note(dim(`Request ${report.requestId}`));
   return exitCode;
 }

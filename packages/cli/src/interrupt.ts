@@ -1,4 +1,4 @@
-// Ctrl+C and the end of the terminal, for commands that run until they are stopped.
+// Ctrl+C and the closing of the terminal, for commands that run until they are stopped.
 import process from 'node:process';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -62,13 +62,13 @@ function helpStyle(): Partial<Help> {
 }
 
 function unknownCommand(word: string, commands: readonly Command[]): CliError {
-  const near = closest(
+  const suggestion = closest(
     word,
     commands.map((each) => each.name()),
   );
   const isShort = commands.length <= 8;
   const all = isShort ? `Commands: ${commands.map((each) => each.name()).join(', ')}.` : undefined;
-  const hint = near ? `Did you mean ${near}?` : (all ?? 'Read `railhead --help`.');
+  const hint = suggestion ? `Did you mean ${suggestion}?` : (all ?? 'Read `railhead --help`.');
   return usageError(`Unknown command '${word}'`, hint);
 }
 
@@ -87,8 +87,8 @@ const INVALID_CHOICE = /'(.*)' is invalid for argument '(.*)'\. Allowed choices 
 function parserError(text: string): string[] {
   const [, word, argument, choices] = INVALID_CHOICE.exec(text.trimEnd()) ?? [];
   if (word === undefined || choices === undefined) return text.trimEnd().split('\n');
-  const near = closest(word, choices.split(', '));
-  const hint = near ? `Did you mean ${near}?` : `Use one of ${choices}.`;
+  const suggestion = closest(word, choices.split(', '));
+  const hint = suggestion ? `Did you mean ${suggestion}?` : `Use one of ${choices}.`;
   return [`'${word}' is not a ${argument}.`, hint];
 }
 
@@ -99,9 +99,9 @@ function configure(command: Command, isJson: boolean): void {
     .configureHelp(helpStyle())
     .configureOutput({
       outputError: (text, write) => {
-        const [first = '', ...rest] = parserError(text);
+        const [first = '', ...hintLines] = parserError(text);
         const message = first.replace(/^error: /, '');
-        const hints = rest.map((each) => each.replace(/^\((Did you mean .*)\)$/, '$1'));
+        const hints = hintLines.map((each) => each.replace(/^\((Did you mean .*)\)$/, '$1'));
         const start = `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}`;
         if (isJson) {
           const [hint] = hints;
@@ -112,7 +112,7 @@ function configure(command: Command, isJson: boolean): void {
         write(`${[`${errors.red('Error:')} ${start}`, ...hints].join('\n')}\n`);
       },
     })
-    .helpOption('-h, --help', 'Show this.')
+    .helpOption('-h, --help', 'Show this help.')
     .helpCommand(false)
     .showSuggestionAfterError(true)
     .exitOverride();
@@ -122,7 +122,10 @@ function configure(command: Command, isJson: boolean): void {
 function addGlobalOptions(program: Command): void {
   program
     .option('--json', 'Print JSON.')
-    .option('--query <expression>', 'Print a part of the JSON: a JMESPath expression.')
+    .option(
+      '--query <expression>',
+      'Print the part of the JSON that a JMESPath expression selects.',
+    )
     .option('--profile <name>', 'Use a stored profile, or local for the server in this folder.')
     .option('--base-url <url>', 'Use another server.')
     .addOption(new Option('--verbose', 'Print a line for each request.'));

@@ -30,7 +30,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-// The reader of a pipe, such as `head`, may end first.
+// The reader of a pipe, such as `head`, may exit first.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,4 +1,4 @@
-// The SDK, which the build makes a part of the program. It is the only connection to the API.
+// The SDK, which is bundled with the program and makes all calls of the API.
 export {
   type CallOptions,
   type Client,

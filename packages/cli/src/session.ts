@@ -43,8 +43,8 @@ export const methodOf = (client: Client, operationId: string): AnyMethod => {
 };
 
 /**
- * The options of a command. The parser gives one of `logs tail --failed` to `logs` if that has an option of
- * the same name.
+ * The options of a command. The parser assigns an option of `logs tail --failed` to `logs` if `logs` has an
+ * option of the same name.
  */
 export function flagsOf<T>(command: Command): T {
   const flags = { ...command.opts() };

@@ -7,8 +7,8 @@ it.each([
   ['lsit', 'list', 1],
   ['', 'abc', 3],
   ['same', 'same', 0],
-])('the distance from %j to %j is %i', (one, other, expectedDistance) => {
-  expect(distance(one, other)).toBe(expectedDistance);
+])('the distance from %j to %j is %i', (a, b, expectedDistance) => {
+  expect(distance(a, b)).toBe(expectedDistance);
 });
 
 it.each([

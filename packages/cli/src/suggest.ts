@@ -1,34 +1,34 @@
 // Finds the intended name for a mistyped name.
 
 /** Number of letters to insert, delete, replace or exchange with their neighbor. */
-export function distance(one: string, other: string): number {
+export function distance(a: string, b: string): number {
   let previousRow: number[] = [];
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= one.length; row++) {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row++) {
     const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const cost = one[row - 1] === other[column - 1] ? 0 : 1;
-      let best = Math.min(
+    for (let column = 1; column <= b.length; column++) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1;
+      let nearest = Math.min(
         (previous[column] ?? 0) + 1,
         (current[column - 1] ?? 0) + 1,
         (previous[column - 1] ?? 0) + cost,
       );
-      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       if (row > 1 && column > 1 && isSwapped)
-        best = Math.min(best, (previousRow[column - 2] ?? 0) + 1);
-      current.push(best);
+        nearest = Math.min(nearest, (previousRow[column - 2] ?? 0) + 1);
+      current.push(nearest);
     }
     [previousRow, previous] = [previous, current];
   }
-  return previous[other.length] ?? 0;
+  return previous[b.length] ?? 0;
 }
 
 /** Undefined if no name is similar. */
 export function closest(text: string, names: readonly string[]): string | undefined {
   const lower = text.toLowerCase();
-  const best = names
+  const nearest = names
     .map((name) => ({ name, away: distance(lower, name.toLowerCase()) }))
-    .sort((one, other) => one.away - other.away)[0];
-  if (best && best.away <= Math.max(1, Math.floor(text.length / 3))) return best.name;
+    .sort((a, b) => a.away - b.away)[0];
+  if (nearest && nearest.away <= Math.max(1, Math.floor(text.length / 3))) return nearest.name;
   return names.find((name) => lower.length > 2 && name.toLowerCase().startsWith(lower));
 }

@@ -45,10 +45,10 @@ describe('every command', () => {
     command.outputHelp();
     expect(text, name).toContain('Examples:');
     const ownHelp = text.split('\nExamples:')[0] ?? '';
-    const long = ownHelp
+    const longLines = ownHelp
       .split('\n')
       .filter((line) => line.length > 80 && !/^Usage|\S{50,}/.test(line));
-    expect(long).toEqual([]);
+    expect(longLines).toEqual([]);
   });
 });
 
@@ -163,7 +163,7 @@ describe('profiles', () => {
     expect((await blank.json('profiles')).data).toMatchObject([{ name: 'local', isCurrent: true }]);
   });
 
-  it('are stored for their owner only, selected and removed', async () => {
+  it('are stored in a file that only its owner can read, selected and removed', async () => {
     const { baseUrl, clientId, clientSecret } = server.running.credentials;
     const login = ['login', '--profile', 'one', '--base-url', new URL(baseUrl).origin];
     login.push('--client-id', clientId, '--client-secret', '-');

@@ -1,6 +1,6 @@
 // Kills `listen` and the server at random while events occur. No event is lost. An event is
-// repeated only if it was being sent at a kill, and the program reports this. KILLS is their
-// number: 5, or 50 by `run.mjs kill`.
+// repeated only if it was being sent at a kill, and the program reports this. KILLS is the number of kills:
+// 5, or 50 by `run.mjs kill`.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { collect, served, waitUntil } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
 const KILLS = Number(process.env.KILLS ?? 5);
-/** A server needs some seconds to start, so most kills are of `listen`. */
+/** Share of kills of the server, which is low because a server takes seconds to start. */
 const SERVER_SHARE = 0.25;
 const MAX_PAUSE_MS = 300;
 const EVENTS_BETWEEN = 5;
@@ -77,7 +77,7 @@ async function occurred(): Promise<string[]> {
 }
 
 it(
-  `loses and doubles no event in ${KILLS} kills`,
+  `listen neither loses nor repeats an event in ${KILLS} kills`,
   async () => {
     const outputs: string[] = [];
     let current = listener();
@@ -88,7 +88,7 @@ it(
     for (let count = 0; count < KILLS; count++) {
       await customers.more(EVENTS_BETWEEN);
       await pause(Math.random() * MAX_PAUSE_MS);
-      // The last kill is of the server, also in a short run.
+      // At least one kill is of the server, also in a short run.
       if (Math.random() < SERVER_SHARE || count === KILLS - 2) {
         kills.server++;
         await server.dataFolder.kill(server.running.child, Math.random() < 0.5 ? 'node' : 'both');

@@ -74,7 +74,7 @@ describe('listen', () => {
     await stop(child);
   });
 
-  it('waits for a receiver that is down, and for a server that is killed', async () => {
+  it('retries while the receiver is down or the server is killed', async () => {
     const { port } = receiver;
     const { child, output } = await listen('--forward-to', receiver.url);
     await receiver.close();
@@ -105,7 +105,7 @@ describe('listen', () => {
     const env = { XDG_STATE_HOME: `${server.cli.home}/elsewhere` };
     const child = server.cli.start(['listen', '--forward-to', receiver.url], env);
     started.add(child);
-    await waitUntil('the event that was waiting', () => arrivalsOf(waitingId).length === 1);
+    await waitUntil('the queued event', () => arrivalsOf(waitingId).length === 1);
     expect(await listEndpoints()).toHaveLength(1);
     await stop(child);
   });

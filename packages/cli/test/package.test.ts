@@ -52,10 +52,10 @@ describe('the package', () => {
 
   it('contains exactly the files that it needs', () => {
     const names = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
-    const others = names.filter(
+    const unexpectedFiles = names.filter(
       (name) => !/^package\/(dist\/|package\.json|README\.md|LICENSE)/.test(name),
     );
-    expect(others).toEqual([]);
+    expect(unexpectedFiles).toEqual([]);
     const installed = readdirSync(path.join(project, 'node_modules')).filter(
       (entry) => entry[0] !== '.',
     );
@@ -96,7 +96,7 @@ const PROGRAMS = [
 ];
 
 describe('the guide', () => {
-  it('is followed word for word', async () => {
+  it('works as written', async () => {
     expect(existsSync(GUIDE)).toBe(true);
     const home = mkdtempSync(path.join(folder, 'guide-'));
     const paths = PROGRAMS.map((name) => path.dirname(programPath(name) ?? '/usr/bin/env'));

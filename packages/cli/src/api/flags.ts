@@ -58,9 +58,12 @@ function checkValue({ flag, values }: Field, text: string): string {
   if (!values || values.includes(text)) return text;
   const upper = values.find((each) => each === text.toUpperCase().replaceAll('-', '_'));
   if (upper) return upper;
-  const near = closest(text, values);
+  const suggestion = closest(text, values);
   const list = values.length <= 12 ? `Use one of ${values.join(', ')}.` : undefined;
-  throw usageError(`--${flag}: ${text} is unknown.`, near ? `Did you mean ${near}?` : list);
+  throw usageError(
+    `--${flag}: ${text} is unknown.`,
+    suggestion ? `Did you mean ${suggestion}?` : list,
+  );
 }
 
 /** Converts the value of a flag to the type of the API field. */

@@ -59,7 +59,7 @@ interface Index {
   readonly worlds: Readonly<Record<string, string>>;
 }
 
-/** Next to the bundle, next to its parts, or in a build when the sources are run. */
+/** Next to the bundle, next to its chunks, or in `dist` when the sources are run. */
 const FOLDERS = ['./api/', '../api/', '../../dist/api/'].map(
   (each) => new URL(each, import.meta.url),
 );

@@ -35,8 +35,8 @@ function printExample(command: Command, { body, id }: Operation, name: string | 
   const example = name === undefined ? first : examples.find((each) => each.name === name);
   if (!example) {
     const names = examples.map((each) => each.name);
-    const near = closest(name ?? '', names);
-    const hint = near ? `Did you mean ${near}?` : `Use one of ${names.join(', ')}.`;
+    const suggestion = closest(name ?? '', names);
+    const hint = suggestion ? `Did you mean ${suggestion}?` : `Use one of ${names.join(', ')}.`;
     throw usageError(`There is no example ${name}.`, hint);
   }
   const { writeOut } = command.configureOutput();
@@ -72,8 +72,9 @@ function helpOf(resource: Resource, operation: Operation, hidden: number): strin
   const lines = ['', 'Examples:', `  ${command}`];
   if (body?.examples.length) {
     lines.push(`  ${name} --example > body.json`);
-    const others = body.examples.slice(1).map((each: Example) => each.name);
-    if (others.length) lines.push('', 'Other examples:', ...others.map((each) => `  ${each}`));
+    const otherNames = body.examples.slice(1).map((each: Example) => each.name);
+    if (otherNames.length)
+      lines.push('', 'Other examples:', ...otherNames.map((each) => `  ${each}`));
   }
   if (hidden > 0) {
     lines.push('', `${hidden} more flags set fields of nested objects. Completion lists them,`);
@@ -119,8 +120,8 @@ async function perform(
   };
   const client =
     operation.isOfAgent && agentToken ? await session.clientWith({ agentToken }) : session.client;
-  const sent = await withFiles(operation, input);
-  const call = methodOf(client, operation.id)(sent, options);
+  const inputWithFiles = await withFiles(operation, input);
+  const call = methodOf(client, operation.id)(inputWithFiles, options);
   if (flags.all && operation.isList) return printList(session, call);
   await printReply(session, await call);
 }
@@ -133,7 +134,8 @@ async function printReply({ output }: Session, reply: unknown): Promise<void> {
   if (isObject(reply) && Array.isArray(reply.data)) {
     const items: unknown[] = reply.data;
     await output.result(reply, () => output.list(items));
-    if (!output.isJson && reply.hasMore === true) output.note('More with --limit or --all.');
+    if (!output.isJson && reply.hasMore === true)
+      output.note('Show more items with --limit or --all.');
     return;
   }
   await output.resource(reply);
@@ -155,7 +157,7 @@ function addCallFlags(command: Command, operation: Operation): void {
   if (operation.hasKey) {
     command.option(
       '--idempotency-key <key>',
-      'Idempotency key: a repeated call with it is executed once.',
+      'Idempotency key: repeated calls with the same key have one effect.',
     );
   }
   if (operation.isOfAgent) {
@@ -229,17 +231,22 @@ export function apiCommand(resources: readonly Resource[]): Command {
   const command = new Command('api');
   return command
     .summary('Call an operation by its name in the API reference.')
-    .description('Calls an operation by its name in the API reference, with everything in --data.')
+    .description(
+      'Calls an operation by its name in the API reference, with all parameters in --data.',
+    )
     .argument('<operation>', 'Name, such as createQuote.', (text: string) => {
       if (OPERATION_IDS.includes(text)) return text;
-      const near = closest(text, OPERATION_IDS);
+      const suggestion = closest(text, OPERATION_IDS);
       throw new InvalidArgumentError(
-        near ? `Did you mean ${near}?` : 'There is no such operation.',
+        suggestion ? `Did you mean ${suggestion}?` : 'There is no such operation.',
       );
     })
     .option('--data <json>', 'Parameters and body together: JSON, @FILE, or - for standard input.')
     .option('--agent-token <token>', 'Access token of the agent. Default: RAILHEAD_AGENT_TOKEN.')
-    .option('--idempotency-key <key>', 'Idempotency key: a repeated call with it is executed once.')
+    .option(
+      '--idempotency-key <key>',
+      'Idempotency key: repeated calls with the same key have one effect.',
+    )
     .addHelpText(
       'after',
       [

@@ -116,7 +116,7 @@ function listenerOf(
   };
 }
 
-/** Removes the endpoint, unless the server cannot be reached: then the next run finds it. */
+/** Removes the endpoint. If the server cannot be reached, the next run uses the endpoint. */
 async function end({ client, output }: Session, endpointId: string, files: ListenFiles) {
   try {
     await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId }, { deadline: 5_000 });
@@ -207,7 +207,7 @@ export function listenCommand(): Command {
       'Forwards the webhooks of the platform to a receiver on this machine, signed by the ' +
         'server. Its secret verifies `webhook-signature`. After an interruption of the server, ' +
         'the network or this program, the next run continues where the previous run stopped. An ' +
-        'event waits while the receiver cannot be reached; any reply counts as received. Resent ' +
+        'event is retried while the receiver cannot be reached; any reply counts as received. Resent ' +
         'events are forwarded too.',
     )
     .option(

@@ -39,26 +39,28 @@ export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded
   const ms = () => Math.round(performance.now() - started);
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve) => {
-    const sent = request(url, {
+    const outgoing = request(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       // A connection that is kept could be closed by the receiver while the event is sent.
       agent: false,
       timeout: TIMEOUT_MS,
     });
-    sent.once('response', (response) => {
+    outgoing.once('response', (response) => {
       response.resume();
       // Written immediately, to shorten the time in which a kill leaves the result uncertain.
       resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() });
     });
-    sent.once('timeout', () => sent.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)));
-    sent.once('error', (error: NodeJS.ErrnoException) => {
+    outgoing.once('timeout', () =>
+      outgoing.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)),
+    );
+    outgoing.once('error', (error: NodeJS.ErrnoException) => {
       const text = error.message || error.code || 'failed';
       const isRefused = NOT_CONNECTED.includes(error.code ?? '');
       resolve(
         isRefused ? { kind: 'refused', error: text } : { kind: 'failed', error: text, ms: ms() },
       );
     });
-    sent.end(body);
+    outgoing.end(body);
   });
 }

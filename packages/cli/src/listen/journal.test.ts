@@ -15,12 +15,12 @@ it.each([
   ['>a\n-a\n', [], []],
   ['>a\n=a\n>b\n=', ['a'], ['b']],
   ['>a\n=a', [], ['a']],
-])('%j has what was forwarded and what is uncertain', (text, forwarded, uncertain) => {
+])('%j contains forwarded and uncertain events', (text, forwarded, uncertain) => {
   const journal = readJournal(text);
   expect([[...journal.forwarded], [...journal.uncertain]]).toEqual([forwarded, uncertain]);
 });
 
-it('the journal is readable after any end of the program', () => {
+it('the journal is readable after any exit of the program', () => {
   const file = path.join(folder, 'journal');
   const first = openJournal(file);
   first.begin('a');

@@ -50,7 +50,7 @@ export function openJournal(file: string): Journal {
   return {
     forwarded,
     uncertain,
-    // It survives a kill of the program without being synchronized.
+    // Written data survives a kill of the program without a flush to disk.
     begin: (id) => void writeSync(descriptor, `${BEGIN}${id}\n`),
     cancel: (id) => void writeSync(descriptor, `-${id}\n`),
     done(id) {

@@ -27,7 +27,7 @@ const WAIT_S = 30;
 const PAGE = 100;
 /** An event is shown as delivered this long after its forward at the latest. */
 const ACKNOWLEDGE_MS = 1_000;
-/** The acknowledgment at the end of the program does not wait longer for the server. */
+/** Maximum duration of the acknowledgment when the program exits. */
 const LAST_MS = 3_000;
 
 const reasonOf = (error: unknown) => (error as { reason?: string }).reason ?? String(error);

@@ -19,9 +19,9 @@ function linesOf(value: object, indent: string, styles: Styles): string[] {
     if (text !== undefined) {
       return text === '' ? [] : [`${indent}${styles.dim(name.padEnd(width))}  ${text}`];
     }
-    return partsOf(name, each).flatMap(([title, part]) => [
+    return partsOf(name, each).flatMap(([title, item]) => [
       `${indent}${styles.dim(title)}`,
-      ...linesOf(part as object, indent + INDENT, styles),
+      ...linesOf(item as object, indent + INDENT, styles),
     ]);
   });
 }

@@ -29,7 +29,7 @@ async function select(value: unknown, expression: string): Promise<unknown> {
   }
 }
 
-const plain = (value: unknown): string =>
+const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null
     ? JSON.stringify(value, null, 2)
     : String(value ?? 'null');
@@ -59,14 +59,14 @@ export class Output {
 
   /** A result: as JSON if requested, otherwise as `lines`. */
   async result(value: unknown, lines: () => readonly string[]): Promise<void> {
-    if (this.#query !== undefined) this.line(plain(await select(value, this.#query)));
+    if (this.#query !== undefined) this.line(textOf(await select(value, this.#query)));
     else if (this.isJson) this.line(JSON.stringify(value ?? null, null, 2));
     else for (const each of lines()) this.line(each);
   }
 
   /** One result of a stream. */
   async streamed(value: unknown, text: () => string): Promise<void> {
-    if (this.#query !== undefined) this.line(plain(await select(value, this.#query)));
+    if (this.#query !== undefined) this.line(textOf(await select(value, this.#query)));
     else this.line(this.isJson ? JSON.stringify(value) : text());
   }
 

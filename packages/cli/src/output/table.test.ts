@@ -5,7 +5,7 @@ import { hasColors, stylesOf } from './style.ts';
 import { type Column, columnsOf, fit, layOut } from './table.ts';
 import { shortText } from './values.ts';
 
-const plain = stylesOf(false);
+const plainStyles = stylesOf(false);
 const column = (title: string, text: string, minWidth = 12): Column => ({
   title,
   texts: [text],
@@ -22,7 +22,7 @@ describe('a table', () => {
     expect(fit([id, name, other], 100)).toEqual([45, 21, 30]);
     expect(fit([id, name, other], 70)).toEqual([45, 23]);
     expect(fit([id, name], 50)).toEqual([45]);
-    expect(layOut([id, name], 60, plain)).toEqual([
+    expect(layOut([id, name], 60, plainStyles)).toEqual([
       `${'ID'.padEnd(45)}  NAME`,
       `${'x'.repeat(45)}  ${'y'.repeat(12)}…`,
     ]);
@@ -30,17 +30,17 @@ describe('a table', () => {
 
   it('has two lines for each row on a narrow terminal', () => {
     const rowId = { ...id, minWidth: Number.POSITIVE_INFINITY };
-    expect(layOut([rowId, name, other], 60, plain)).toEqual([
+    expect(layOut([rowId, name, other], 60, plainStyles)).toEqual([
       'ID',
       `  ${'NAME'.padEnd(26)}  OTHER`,
       'x'.repeat(45),
       `  ${'y'.repeat(25)}…  ${'z'.repeat(30)}`,
     ]);
-    expect(layOut([rowId, name, other], 100, plain)[0]).toMatch(/^ID +NAME +OTHER$/);
+    expect(layOut([rowId, name, other], 100, plainStyles)[0]).toMatch(/^ID +NAME +OTHER$/);
   });
 
   it('shows everything without a terminal', () => {
-    expect(layOut([id, name, other], undefined, plain)[1]).toHaveLength(109);
+    expect(layOut([id, name, other], undefined, plainStyles)[1]).toHaveLength(109);
   });
 
   it('shows the most informative columns, without objects and empty fields', () => {
@@ -69,12 +69,15 @@ it.each([
 
 it('shows a resource with paths of nested fields', () => {
   const keys = [{ id: 'k' }, { id: 'l', none: null }];
-  const lines = detailLines({ id: '1', name: 'Ada', address: { city: 'Portland' }, keys }, plain);
+  const lines = detailLines(
+    { id: '1', name: 'Ada', address: { city: 'Portland' }, keys },
+    plainStyles,
+  );
   expect(lines).toEqual([
     ...['id    1', 'name  Ada', 'address', '  city  Portland'],
     ...['keys 1', '  id  k', 'keys 2', '  id    l'],
   ]);
-  expect(detailLines(5, plain)).toEqual(['5']);
+  expect(detailLines(5, plainStyles)).toEqual(['5']);
 });
 
 it('has colors on a terminal only', () => {

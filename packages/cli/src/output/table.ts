@@ -35,7 +35,7 @@ export function fit(columns: readonly Column[], width: number): number[] {
       const candidates = widths
         .map((current, index) => ({ current, index, minimum: columns[index]?.minWidth ?? 0 }))
         .filter(({ current, minimum }) => current > minimum);
-      const widest = candidates.sort((one, other) => other.current - one.current)[0];
+      const widest = candidates.sort((a, b) => b.current - a.current)[0];
       if (!widest) break;
       const reduced = Math.max(widest.minimum, widest.current - excess);
       excess -= widest.current - reduced;
@@ -55,8 +55,11 @@ const shortened = (text: string, width: number) =>
   widthOf(text) <= width ? text : `${[...text].slice(0, width - 1).join('')}…`;
 
 /** Formats each row as two lines, for a narrow terminal: the ID, and below it the other columns. */
-function stack([first, ...others]: readonly Column[], width: number, styles: Styles): string[] {
-  const [titles = '', ...rows] = layOut(others, width - INDENT.length, { ...styles, dim: String });
+function stack([first, ...following]: readonly Column[], width: number, styles: Styles): string[] {
+  const [titles = '', ...rows] = layOut(following, width - INDENT.length, {
+    ...styles,
+    dim: String,
+  });
   return [
     styles.dim(first?.title ?? ''),
     styles.dim(`${INDENT}${titles}`),
@@ -128,7 +131,7 @@ export function columnsOf(items: readonly unknown[]): Column[] {
     .filter((name) => !OMITTED.includes(name))
     .filter((name) => rows.every((each) => shortText(each[name]) !== undefined))
     .filter((name) => rows.some((each) => shortText(each[name]) !== ''))
-    .sort((one, other) => rank(one) - rank(other))
+    .sort((a, b) => rank(a) - rank(b))
     .slice(0, MAX_COLUMNS);
   return names.map((name) =>
     columnOf(

@@ -84,9 +84,12 @@ function loginCommand(): Command {
 }
 
 function withoutProfile({ current, profiles }: Config, name: string): Config {
-  const { [name]: removed, ...rest } = profiles;
+  const { [name]: removed, ...remainingProfiles } = profiles;
   if (!removed) throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials });
-  return { ...(current !== undefined && current !== name && { current }), profiles: rest };
+  return {
+    ...(current !== undefined && current !== name && { current }),
+    profiles: remainingProfiles,
+  };
 }
 
 function logoutCommand(): Command {
@@ -114,8 +117,10 @@ function useCommand(): Command {
   return command.action((name: string) => {
     const config = readConfig();
     if (!config.profiles[name]) {
-      const near = closest(name, Object.keys(config.profiles));
-      const hint = near ? `Did you mean ${near}?` : 'List them with `railhead profiles`.';
+      const suggestion = closest(name, Object.keys(config.profiles));
+      const hint = suggestion
+        ? `Did you mean ${suggestion}?`
+        : 'List them with `railhead profiles`.';
       throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials, hint });
     }
     writeConfig({ ...config, current: name });

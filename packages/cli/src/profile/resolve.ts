@@ -1,4 +1,4 @@
-// Which server and which credentials a command uses: environment, then the profile, then the server in the
+// Selects the server and the credentials of a command: environment, then profile, then the server in the
 // current folder.
 import path from 'node:path';
 import process from 'node:process';
@@ -26,8 +26,8 @@ export function baseUrlOf(text: string): string {
   } catch {
     throw usageError(`${text} is not a URL.`, 'Example: http://localhost:4000');
   }
-  const bare = url.pathname.replace(/\/+$/, '');
-  return `${url.origin}${bare || `/${API_DATE}`}`;
+  const basePath = url.pathname.replace(/\/+$/, '');
+  return `${url.origin}${basePath || `/${API_DATE}`}`;
 }
 
 export function localTarget(folder = process.cwd()): Target | undefined {

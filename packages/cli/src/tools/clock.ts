@@ -45,8 +45,8 @@ export function clockCommand(): Command {
   const command = new Command('clock')
     .summary('Show or change the clock of a sandbox platform.')
     .description(
-      'Shows the clock of the sandbox platform. Moving it executes everything that is due by ' +
-        'then: payments complete or are returned, quotes expire, webhooks are delivered.',
+      'Shows the clock of the sandbox platform. Moving the clock executes all work that is ' +
+        'due by then: payments complete or are returned, quotes expire, webhooks are delivered.',
     );
   withExamples(
     command,
@@ -86,7 +86,7 @@ export function clockCommand(): Command {
   withExamples(freeze, 'railhead clock freeze');
   freeze.action(() => change(freeze, { freeze: true }));
 
-  const unfreeze = clockVerb('unfreeze', 'Let the clock run again.');
+  const unfreeze = clockVerb('unfreeze', 'Unfreeze the clock.');
   withExamples(unfreeze, 'railhead clock unfreeze');
   unfreeze.action(() => change(unfreeze, { freeze: false }));
 

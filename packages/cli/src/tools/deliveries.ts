@@ -34,7 +34,7 @@ async function find({ client }: Session, flags: DeliveryFlags): Promise<Delivery
     ...(flags.event !== undefined && { eventId: flags.event }),
     limit: 100,
   };
-  const foundDeliveries: Delivery[] = [];
+  const deliveries: Delivery[] = [];
   const statuses = flags.failed ? (['PENDING', 'FAILED'] as const) : [undefined];
   for (const status of statuses) {
     const list = client.webhookDeliveries.listWebhookDeliveries({
@@ -42,11 +42,11 @@ async function find({ client }: Session, flags: DeliveryFlags): Promise<Delivery
       ...(status && { status }),
     });
     for await (const delivery of list) {
-      if (!flags.failed || isFailed(delivery)) foundDeliveries.push(delivery);
-      if (foundDeliveries.length >= count) break;
+      if (!flags.failed || isFailed(delivery)) deliveries.push(delivery);
+      if (deliveries.length >= count) break;
     }
   }
-  return foundDeliveries.slice(0, count);
+  return deliveries.slice(0, count);
 }
 
 function table(output: Output, deliveries: readonly Delivery[]): string[] {
@@ -74,7 +74,7 @@ function attemptLines({ attempts }: Details, output: Output): string[] {
 function getCommand(): Command {
   const command = new Command('get')
     .summary('Show the attempts of a delivery.')
-    .description('Shows a delivery with each attempt and what the receiver replied.')
+    .description('Shows a delivery with each attempt and the reply of the receiver.')
     .argument('<delivery>', 'ID of a delivery.');
   withExamples(
     command,
@@ -82,11 +82,11 @@ function getCommand(): Command {
   );
   return command.action(async (deliveryId: string) => {
     const { output, client } = await sessionOf(command);
-    const foundDeliveries = await client.webhookDeliveries.getWebhookDeliveryById({ deliveryId });
-    const { attempts, ...rest } = foundDeliveries;
-    await output.result(foundDeliveries, () => [
-      ...output.details(rest),
-      ...(attempts.length > 0 ? ['Attempts:', ...attemptLines(foundDeliveries, output)] : []),
+    const delivery = await client.webhookDeliveries.getWebhookDeliveryById({ deliveryId });
+    const { attempts, ...fields } = delivery;
+    await output.result(delivery, () => [
+      ...output.details(fields),
+      ...(attempts.length > 0 ? ['Attempts:', ...attemptLines(delivery, output)] : []),
     ]);
   });
 }

@@ -21,8 +21,8 @@ export function eventTypesOf(text: string | undefined): EventType[] {
       ? EVENT_TYPES.filter((each) => each.startsWith(upper.slice(0, -1)))
       : EVENT_TYPES.filter((each) => each === upper);
     if (types.length > 0) return types;
-    const near = closest(upper, EVENT_TYPES);
-    const hint = near ? `Did you mean ${near}?` : 'Types: `railhead events types`.';
+    const suggestion = closest(upper, EVENT_TYPES);
+    const hint = suggestion ? `Did you mean ${suggestion}?` : 'Types: `railhead events types`.';
     throw usageError(`There is no event type ${pattern}.`, hint);
   });
   return [...new Set(types)] as EventType[];

@@ -56,8 +56,8 @@ function lineOf(each: Recorded, output: Output): string {
   ];
   if (!isFailed(each)) return parts.join('  ');
   const { errorCode = '', error } = each;
-  const more = [`${errorCode}: ${error?.reason ?? ''}`, dim(`railhead logs get ${each.id}`)];
-  return [parts.join('  '), ...more].join(`\n${' '.repeat(10)}`);
+  const errorParts = [`${errorCode}: ${error?.reason ?? ''}`, dim(`railhead logs get ${each.id}`)];
+  return [parts.join('  '), ...errorParts].join(`\n${' '.repeat(10)}`);
 }
 
 /** Filters; each request uses one. */
@@ -66,7 +66,7 @@ const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
     ? (['4xx', '5xx'] as const).map((statusClass) => ({ ...filterOf(flags), statusClass }))
     : [filterOf(flags)];
 
-const byTime = (one: Recorded, other: Recorded) => (one.createdAt < other.createdAt ? -1 : 1);
+const byTime = (a: Recorded, b: Recorded) => (a.createdAt < b.createdAt ? -1 : 1);
 
 /** The latest requests, the oldest of them first. */
 async function latest({ client }: Session, flags: LogFlags): Promise<Recorded[]> {
@@ -190,9 +190,9 @@ function getCommand(): Command {
   return command.action(async (requestId: string) => {
     const { output, client } = await sessionOf(command);
     const request = await client.requests.getRequestById({ requestId });
-    const { requestBody, responseBody, error, ...rest } = request;
+    const { requestBody, responseBody, error, ...otherFields } = request;
     await output.result(request, () => [
-      ...output.details({ ...rest, ...(error && { reason: error.reason }) }),
+      ...output.details({ ...otherFields, ...(error && { reason: error.reason }) }),
       ...errorLines(request),
       ...bodyLines('Request body', requestBody),
       ...bodyLines('Reply', responseBody),

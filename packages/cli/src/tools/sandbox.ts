@@ -14,8 +14,10 @@ import { closest } from '../suggest.ts';
 function readWorld(name: string): object {
   if (!statSync(name, { throwIfNoEntry: false })?.isFile()) {
     if (WORLDS[name]) return { world: name };
-    const near = closest(name, Object.keys(WORLDS));
-    const hint = near ? `Did you mean ${near}?` : 'List the worlds with `railhead fixtures list`.';
+    const suggestion = closest(name, Object.keys(WORLDS));
+    const hint = suggestion
+      ? `Did you mean ${suggestion}?`
+      : 'List the worlds with `railhead fixtures list`.';
     throw usageError(`${name} is neither a file nor a world.`, hint);
   }
   try {

@@ -51,7 +51,7 @@ const authorizationSteps = (amount: number): Step[] => [
   payments(),
 ];
 
-/** The card payment as it is now. */
+/** The current card payment. */
 const result = (): Step[] => [
   EXECUTE_DUE,
   {

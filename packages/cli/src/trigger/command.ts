@@ -58,8 +58,10 @@ export function triggerCommand(): Command {
       throw usageError('Name a scenario.', 'List them with `railhead trigger --list`.');
     const scenario = SCENARIOS.find((each) => each.name === name);
     if (!scenario) {
-      const near = closest(name, names);
-      const hint = near ? `Did you mean ${near}?` : 'List them with `railhead trigger --list`.';
+      const suggestion = closest(name, names);
+      const hint = suggestion
+        ? `Did you mean ${suggestion}?`
+        : 'List them with `railhead trigger --list`.';
       throw usageError(`There is no scenario ${name}.`, hint);
     }
     const steps = overridden(scenario.steps(), flags.override.map(overrideOf));

@@ -26,7 +26,7 @@ export interface Scenario {
   readonly summary: string;
   /** Text about the outcome, with references in braces: `{payment.status}`. */
   readonly outcome: string;
-  /** Created anew for each run, because some contain random values. */
+  /** Created for each run, because some contain random values. */
   steps(): readonly Step[];
 }
 
@@ -45,8 +45,8 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 export function lookUp(path: string, replies: Replies): unknown {
-  const [name = '', ...rest] = path.split('.');
-  return valueAt(replies.get(name), rest);
+  const [name = '', ...remainingPath] = path.split('.');
+  return valueAt(replies.get(name), remainingPath);
 }
 
 /** The value with all references replaced. A UMA address also begins with `$`, but has an `@`. */
@@ -89,15 +89,15 @@ export function overrideOf(text: string): Override {
 }
 
 function withValue(target: unknown, path: readonly string[], value: unknown): unknown {
-  const [name, ...rest] = path;
+  const [name, ...remainingPath] = path;
   if (name === undefined) return value;
   if (Array.isArray(target)) {
     return target.map((each, index) =>
-      String(index) === name ? withValue(each, rest, value) : each,
+      String(index) === name ? withValue(each, remainingPath, value) : each,
     );
   }
   const object = (typeof target === 'object' ? target : {}) as Record<string, unknown>;
-  return { ...object, [name]: withValue(object[name], rest, value) };
+  return { ...object, [name]: withValue(object[name], remainingPath, value) };
 }
 
 const isCall = (step: Step): step is Call => 'operationId' in step;
@@ -122,12 +122,12 @@ function checkPath({ name, operationId }: Call, path: readonly string[]): void {
   });
   if (isKnown) return;
   const wrongPath = path.join('.');
-  const near = closest(
+  const suggestion = closest(
     wrongPath,
     fields.map((each) => each.path),
   );
-  const hint = near
-    ? `Did you mean ${name}.${near}?`
+  const hint = suggestion
+    ? `Did you mean ${name}.${suggestion}?`
     : `See the fields of ${operationId} in \`railhead open reference\`.`;
   throw usageError(`The step ${name} has no field ${wrongPath}.`, hint);
 }
@@ -137,8 +137,10 @@ export function overridden(steps: readonly Step[], overrides: readonly Override[
   const names = steps.filter(isCall).map(({ name }) => name);
   for (const { step } of overrides) {
     if (names.includes(step)) continue;
-    const near = closest(step, names);
-    const hint = near ? `Did you mean ${near}?` : `Steps of this scenario: ${names.join(', ')}.`;
+    const suggestion = closest(step, names);
+    const hint = suggestion
+      ? `Did you mean ${suggestion}?`
+      : `Steps of this scenario: ${names.join(', ')}.`;
     throw usageError(`The scenario has no step ${step}.`, hint);
   }
   return steps.map((step) => {

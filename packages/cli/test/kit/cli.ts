@@ -26,7 +26,7 @@ export interface Cli {
   /** Home and current folder. */
   readonly home: string;
   readonly env: Record<string, string>;
-  /** Starts it without waiting. */
+  /** Starts the program without waiting for its exit. */
   start(args: readonly string[], env?: Record<string, string>): ChildProcess;
   run(
     args: readonly string[],
@@ -42,10 +42,13 @@ export interface Cli {
 export function emptyHome(env: Record<string, string> = {}): Cli {
   const home = mkdtempSync(path.join(os.tmpdir(), 'railhead-cli-'));
   const defaultEnv = { PATH: process.env.PATH ?? '', HOME: home, ...env };
-  const start: Cli['start'] = (args, more = {}) =>
-    spawn(process.execPath, [PROGRAM, ...args], { cwd: home, env: { ...defaultEnv, ...more } });
-  const run: Cli['run'] = async (args, { input = '', env: more } = {}) => {
-    const child = start(args, more);
+  const start: Cli['start'] = (args, processEnv = {}) =>
+    spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: home,
+      env: { ...defaultEnv, ...processEnv },
+    });
+  const run: Cli['run'] = async (args, { input = '', env: processEnv } = {}) => {
+    const child = start(args, processEnv);
     const output = collect(child);
     child.stdin?.end(input);
     const [code] = await once(child, 'close');
@@ -65,7 +68,7 @@ export function emptyHome(env: Record<string, string> = {}): Cli {
   };
 }
 
-/** Output of a process so far. */
+/** The output of a process, updated until it exits. */
 export function collect(child: ChildProcess): { out: string; err: string } {
   const output = { out: '', err: '' };
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -84,10 +87,8 @@ export interface Served {
   client: Client;
 }
 
-/**
- * Outside the range from which connections of other tests take their ports while the server is down, and ten
- * for each process.
- */
+/** Outside the range of ephemeral ports, so that no other test uses the port while the server is down; ten
+ * ports for each process. */
 let nextPort = 21_000 + (process.pid % 900) * 10;
 
 /** A separate server for the tests of a file, and the program with its credentials. */
@@ -120,7 +121,7 @@ export async function waitUntil(
 ): Promise<void> {
   const end = performance.now() + ms;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${description}`);
+    if (performance.now() > end) throw new Error(`${description}: not within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
