@@ -13,7 +13,7 @@ const isObject = (value) => typeof value === 'object' && value !== null;
 
 const refOf = (text) => text.replace('#/components/schemas/', '');
 
-/** Names of all schemas that a value refers to, directly or not. */
+/** Names of all schemas that a value refers to, directly or indirectly. */
 function reachable(document, value, names = new Set()) {
   if (!isObject(value)) return names;
   for (const [key, each] of Object.entries(value)) {
@@ -129,14 +129,14 @@ const aliasesText = (document) =>
     .map((name) => `export type ${name} = components['schemas']['${name}'];\n`)
     .join('');
 
-/** Error codes of an operation, as its responses list them. */
+/** Error codes in the responses of an operation. */
 function codesOf(document, { responses }) {
   const codes = new Set();
   const collect = (value) => {
     if (!isObject(value)) return;
     if (value.$ref) collect(at(document, value.$ref));
     for (const part of value.allOf ?? []) {
-      // The first part lists all codes of the status, the second those of the operation.
+      // The first part lists all codes of the status, the second part the codes of the operation.
       if (!part.$ref || value.allOf.length === 1) collect(part);
     }
     for (const code of value.properties?.code?.enum ?? []) codes.add(code);

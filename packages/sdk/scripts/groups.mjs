@@ -35,7 +35,7 @@ export function grouped(operations) {
     const name = groupOf(operation);
     groups.set(name, [...(groups.get(name) ?? []), operation]);
   }
-  return [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Links to the documentation site do not work in an editor; codes are in the types. */

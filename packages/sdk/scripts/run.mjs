@@ -31,11 +31,11 @@ function compile(config) {
 
 async function generate() {
   if (!hasLockedPackages(sdk)) {
-    print('Installing what the SDK is built with …');
+    print('Installing the build packages of the SDK …');
     const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     run('npm', args);
   }
-  // It needs packages that are installed by now.
+  // Imported here because the module needs these packages.
   const { generate: write } = await import('./generate.mjs');
   const { factory } = createRequire(path.join(sdk, 'package.json'))('typescript');
   const read = (name) => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'));
@@ -46,7 +46,7 @@ async function generate() {
   await write({ ...documents, folder: path.join(sdk, 'src', 'generated'), factory });
 }
 
-/** Declarations name files as the source does, which a consumer has under another name. */
+/** Declarations import `.ts` files, which the package contains as `.js`. */
 function renameInDeclarations(folder) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (!entry.name.endsWith('.d.ts')) continue;
@@ -70,7 +70,7 @@ async function build() {
 }
 
 const [verb, ...words] = process.argv.slice(2);
-const rest = words.filter((word) => word !== '--built');
+const testArguments = words.filter((word) => word !== '--built');
 if (!['generate', 'build', 'test'].includes(verb)) {
   print('Usage: node packages/sdk/scripts/run.mjs generate | build | test [--built] [FILES]');
   process.exit(2);
@@ -82,5 +82,5 @@ if (verb === 'test') {
   await compile('tsconfig.json');
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const config = path.join(sdk, 'vitest.config.ts');
-  run(process.execPath, [vitest, 'run', '--config', config, ...rest], root);
+  run(process.execPath, [vitest, 'run', '--config', config, ...testArguments], root);
 }

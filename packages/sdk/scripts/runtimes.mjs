@@ -55,7 +55,7 @@ function createProject(folder, runtimes) {
   dependencies['railhead-sdk'] = `file:${filename}`;
   const manifest = { name: 'runtimes', private: true, type: 'module', dependencies };
   fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
-  // Deno and Bun are put in their places by the scripts of their packages.
+  // Install scripts are enabled, because those of Deno and Bun download their programs.
   const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
   execFileSync('npm', args, { cwd: folder, stdio: 'inherit' });
   for (const name of fs.readdirSync(programs)) {
@@ -92,15 +92,15 @@ function credentialsIn(dataDir) {
 }
 
 /** Runs both programs; returns a row of the table. */
-function tested({ name, program }, folder, credentials) {
+function testRuntime({ name, program }, folder, credentials) {
   const [file, ...args] = program(path.join(folder, 'node_modules', name));
   const env = { ...process.env, ...credentials };
-  const run = (more) =>
-    spawnSync(file, more, { cwd: folder, env, encoding: 'utf8', timeout: RUN_MS });
+  const run = (programArgs) =>
+    spawnSync(file, programArgs, { cwd: folder, env, encoding: 'utf8', timeout: RUN_MS });
   const version = run(['--version']).stdout?.split('\n')[0] ?? '';
   const results = ['program.mjs', 'program.cjs'].map((program) => {
-    const work = fs.mkdtempSync(path.join(folder, `${name}-`));
-    const { status, stdout, stderr, error } = run([...args, program, work]);
+    const workFolder = fs.mkdtempSync(path.join(folder, `${name}-`));
+    const { status, stdout, stderr, error } = run([...args, program, workFolder]);
     if (status === 0) return 'passes';
     print(`${name} ${program}:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
     return 'fails';
@@ -120,7 +120,7 @@ try {
   createProject(folder, runtimes);
   const dataDir = path.join(folder, 'data');
   server = await startServer(dataDir);
-  const rows = runtimes.map((each) => tested(each, folder, credentialsIn(dataDir)));
+  const rows = runtimes.map((each) => testRuntime(each, folder, credentialsIn(dataDir)));
   console.log('| Runtime | ES modules | CommonJS |\n| --- | --- | --- |');
   for (const { name, results } of rows) console.log(`| ${name} | ${results.join(' | ')} |`);
   if (rows.some(({ results }) => results.includes('fails'))) process.exitCode = 1;

@@ -8,7 +8,7 @@ const keyOf = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name));
 /** Longer objects and lists have a line for each item. */
 const MAX_LINE = 70;
 
-/** TypeScript that is inserted as it is. */
+/** TypeScript that is inserted unchanged. */
 const code = (text) => () => text;
 
 /** A value as a literal of TypeScript. */

@@ -26,7 +26,7 @@ export interface FollowOptions<Type extends EventType = EventType> {
   /** Only events about this customer. */
   readonly customerId?: string;
   readonly store?: CursorStore;
-  /** Ends the iteration. */
+  /** Stops the iteration. */
   readonly signal?: AbortSignal;
   /** Maximum time in seconds that a request waits for an event. Default: 30. */
   readonly wait?: number;
@@ -97,7 +97,7 @@ export function follow<Type extends EventType = EventType>(
 
   async function start(): Promise<string> {
     const position = (await store?.load()) ?? options.after ?? 'now';
-    // The first reply of the newest events covers everything until now.
+    // The first reply contains the newest events, so its cursor is the present position.
     return position === 'now' ? (await list({ limit: 1 })).after : position;
   }
 

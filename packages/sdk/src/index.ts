@@ -1,4 +1,4 @@
-// Entry of the SDK for every runtime with `fetch`: Node.js, browsers, Deno and Bun.
+// Entry of the SDK for all runtimes with `fetch`: Node.js, browsers, Deno and Bun.
 export { type Client, createClient, type FollowedEvents } from './client.ts';
 export {
   type ErrorDetails,

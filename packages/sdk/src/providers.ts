@@ -17,7 +17,7 @@ export type ProviderCalls = {
   ) => OutputOf<Path> | undefined | Promise<OutputOf<Path> | undefined>;
 };
 
-/** A received call, as any HTTP server has it. */
+/** A received call, independent of the HTTP server. */
 export interface ProviderRequest {
   readonly method: string;
   /** The URL under which Railhead calls: its host and path are signed. */
@@ -100,10 +100,10 @@ async function signatureProblem(
   // Also rejects a missing time.
   if (!(Math.abs(now - created) <= WINDOW_MS))
     return 'The signature is too old, or the clocks differ.';
-  const known = keys.find(({ id }) => id === keyId);
-  if (!known) return 'The key is not known.';
+  const knownKey = keys.find(({ id }) => id === keyId);
+  if (!knownKey) return 'The signing key is unknown.';
   const base = baseOf(method, url, digest, parameters);
-  const isValid = await crypto.subtle.verify('Ed25519', known.key, fromBase64(signature), base);
+  const isValid = await crypto.subtle.verify('Ed25519', knownKey.key, fromBase64(signature), base);
   return isValid ? undefined : 'The signature does not match the request.';
 }
 
@@ -237,12 +237,12 @@ export function providerListener(
   return async (request: IncomingRequest, outgoing: OutgoingResponse): Promise<void> => {
     const { method = '', url = '', headers } = request;
     const body = await bodyOf(request);
-    // The connection has ended in the middle of the call, which is repeated.
+    // The connection was closed during the call; Railhead repeats the call.
     if (body === undefined) return;
     const base = origin ?? `http://${headers.host ?? ''}`;
     const reply = await handle({ method, url: base + url, headers, body }).catch((error) => {
       console.error(error);
-      return response(500, { message: 'The call has failed.' });
+      return response(500, { message: 'The call failed.' });
     });
     outgoing.writeHead(reply.status, reply.headers);
     outgoing.end(reply.body);

@@ -1,4 +1,4 @@
-// The main error of every operation, from a real server, and how errors are narrowed. That every operation
+// The main error of every operation, from a real server, and the narrowing of errors. That every operation
 // also succeeds is tested by the scenarios of the examples, which contain each of them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../server/test/kit/agents/agents.ts';
@@ -29,7 +29,7 @@ const operations = Object.values(document.paths).flatMap((methods) => Object.val
 
 const UNKNOWN = 'Unknown:019b8d60-2a80-7000-8000-00000000ffff';
 
-/** Parameters of the path with an ID that nothing has. */
+/** Parameters of the path with an ID that does not exist. */
 const idsOf = ({ parameters = [] }: Described) =>
   Object.fromEntries(
     parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => [name, UNKNOWN]),

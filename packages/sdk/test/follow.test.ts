@@ -85,7 +85,7 @@ describe('follow', () => {
     expect(interruptions.length).toBeGreaterThan(0);
   }, 120_000);
 
-  it('ends without an error when it is aborted, and with one after a permanent failure', async () => {
+  it('stops without an error when aborted, and rejects after a permanent failure', async () => {
     const signal = AbortSignal.timeout(200);
     for await (const _ of client.events.follow({ signal })) throw new Error('nothing happens');
     const events = client.events.follow({ after: 'nonsense' });

@@ -15,7 +15,7 @@ async function customers() {
 }
 
 describe('a list', () => {
-  it('is a page, and iterates all pages', async () => {
+  it('is a page when awaited, and all items when iterated', async () => {
     const ids = await customers();
     const client = await clientOf(app);
     const page = await client.customers.listCustomers({ limit: 3 });
@@ -39,7 +39,7 @@ describe('a list', () => {
     expect(requests).toBe(1);
   });
 
-  it('of events continues with older ones, or with newer ones with `after`', async () => {
+  it('of events iterates older events, or newer events with `after`', async () => {
     const client = await clientOf(app);
     const newest: string[] = [];
     for await (const { id } of client.events.listEvents({ limit: 3 })) newest.push(id);

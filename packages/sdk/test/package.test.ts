@@ -138,10 +138,10 @@ describe('the package', () => {
 
   it('contains exactly the files that it needs', () => {
     const names = run('tar', ['-tzf', tarball], folder).split('\n').filter(Boolean);
-    const others = names.filter(
+    const unexpectedFiles = names.filter(
       (name) => !/^package\/(dist\/(esm|cjs)\/|package\.json|README\.md|LICENSE)/.test(name),
     );
-    expect(others).toEqual([]);
+    expect(unexpectedFiles).toEqual([]);
     expect(names).toContain('package/LICENSE');
     const { dependencies } = JSON.parse(readFileSync(path.join(sdk, 'package.json'), 'utf8'));
     expect(dependencies).toBeUndefined();

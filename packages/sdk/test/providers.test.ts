@@ -32,8 +32,8 @@ async function signed(path: string, body: string, now = Date.now()) {
 
 describe('providerHandler', () => {
   it('serves the calls of the server', async () => {
-    const known = await handle(await signed('/transfers/state', '{"transferId":"known"}'));
-    expect({ status: known.status, body: JSON.parse(known.body) }).toEqual({
+    const settled = await handle(await signed('/transfers/state', '{"transferId":"known"}'));
+    expect({ status: settled.status, body: JSON.parse(settled.body) }).toEqual({
       status: 200,
       body: { state: 'settled', reference: 'BANK-1' },
     });
@@ -96,7 +96,7 @@ describe('messageSender', () => {
       key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     })(message);
 
-  it('signs each attempt, and names what to do', async () => {
+  it('signs each attempt, and returns the required action', async () => {
     statuses.push(200, 400, 409, 401, 429, 503);
     const results = [];
     while (statuses.length > 0) results.push(await send());

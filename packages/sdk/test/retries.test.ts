@@ -72,20 +72,20 @@ const client = (options: ClientOptions = {}) =>
     onRetry: (info) => retries.push(info),
     ...options,
   });
-const get = (options: ClientOptions = {}, more = {}) =>
-  client(options).tokens.getTokenById({ tokenId: 'Token:1' }, more);
-const create = (options: ClientOptions = {}, more = {}) =>
-  client(options).tokens.createToken({ name: 'one', permissions: ['VIEW'] }, more);
+const getToken = (options: ClientOptions = {}, callOptions = {}) =>
+  client(options).tokens.getTokenById({ tokenId: 'Token:1' }, callOptions);
+const createToken = (options: ClientOptions = {}, callOptions = {}) =>
+  client(options).tokens.createToken({ name: 'one', permissions: ['VIEW'] }, callOptions);
 
 describe('a call', () => {
   it.each([
     ['500', error(500, 'INTERNAL_ERROR')],
     ['503', error(503, 'SERVICE_UNAVAILABLE')],
-    ['a connection that is cut', closeConnection],
+    ['a broken connection', closeConnection],
     ['409 with x-should-retry: true', error(409, 'CONFLICT', { 'x-should-retry': 'true' })],
   ])('is repeated after %s', async (_, respond) => {
     failing.behave(respond, tokenReply);
-    await expect(get()).resolves.toEqual({ id: 'Token:1' });
+    await expect(getToken()).resolves.toEqual({ id: 'Token:1' });
     expect(failing.seen).toHaveLength(2);
     expect(retries).toMatchObject([{ operationId: 'getTokenById', attempt: 1 }]);
     const [{ delayMs = 0 } = {}] = retries;
@@ -95,52 +95,52 @@ describe('a call', () => {
 
   it.each([
     ['400', error(400, 'INVALID_INPUT')],
-    ['409 without advice', error(409, 'CONFLICT')],
+    ['409 without x-should-retry', error(409, 'CONFLICT')],
     ['501', error(501, 'NOT_IMPLEMENTED')],
     ['429 with x-should-retry: false', error(429, 'RATE_LIMITED', { 'x-should-retry': 'false' })],
   ])('is not repeated after %s', async (_, respond) => {
     failing.behave(respond);
-    await expect(get()).rejects.toMatchObject({ retryable: false, requestId: 'r-1' });
+    await expect(getToken()).rejects.toMatchObject({ retryable: false, requestId: 'r-1' });
     expect(failing.seen).toHaveLength(1);
   });
 
   it('waits for the time in Retry-After', async () => {
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '1' }), tokenReply);
     const started = performance.now();
-    await get();
+    await getToken();
     expect(performance.now() - started).toBeGreaterThanOrEqual(990);
   });
 
   it('rejects with a long Retry-After instead of waiting', async () => {
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '3600' }));
-    await expect(get()).rejects.toMatchObject({ retryAfter: 3600, retryable: true });
+    await expect(getToken()).rejects.toMatchObject({ retryAfter: 3600, retryable: true });
     expect(failing.seen).toHaveLength(1);
   });
 
-  it('ends after its repetitions', async () => {
+  it('is repeated up to the maximum number of retries', async () => {
     failing.behave(error(503, 'SERVICE_UNAVAILABLE'));
-    await expect(get({ maxRetries: 1 })).rejects.toMatchObject({ status: 503 });
+    await expect(getToken({ maxRetries: 1 })).rejects.toMatchObject({ status: 503 });
     expect(failing.seen).toHaveLength(2);
-    await expect(get({}, { maxRetries: 0 })).rejects.toMatchObject({ status: 503 });
+    await expect(getToken({}, { maxRetries: 0 })).rejects.toMatchObject({ status: 503 });
     expect(failing.seen).toHaveLength(3);
   });
 
   it('repeats a POST with the same key and body', async () => {
     failing.behave(closeConnection, error(500, 'INTERNAL_ERROR'), json(201, { id: 'Token:2' }));
-    await create();
-    const [first, ...others] = failing.seen.map(({ headers, body }) => [
+    await createToken();
+    const [first, ...repetitions] = failing.seen.map(({ headers, body }) => [
       headers['idempotency-key'],
       body,
     ]);
     expect(first?.[0]).toMatch(/^[0-9a-f-]{36}$/);
-    expect(others).toEqual([first, first]);
-    await create();
+    expect(repetitions).toEqual([first, first]);
+    await createToken();
     expect(failing.seen.at(-1)?.headers['idempotency-key']).not.toBe(first?.[0]);
   });
 
   it('uses the key of the caller', async () => {
     failing.behave(json(201, {}));
-    await create({}, { idempotencyKey: 'order-1' });
+    await createToken({}, { idempotencyKey: 'order-1' });
     expect(failing.seen[0]?.headers['idempotency-key']).toBe('order-1');
   });
 
@@ -156,43 +156,43 @@ describe('a call', () => {
   });
 });
 
-describe('a limit of time', () => {
-  it('ends an attempt', async () => {
+describe('a time limit', () => {
+  it('applies to each attempt', async () => {
     failing.behave(neverRespond, tokenReply);
-    await expect(get({ timeout: 500 })).resolves.toEqual({ id: 'Token:1' });
+    await expect(getToken({ timeout: 500 })).resolves.toEqual({ id: 'Token:1' });
     expect(retries).toMatchObject([{ code: 'TIMEOUT', status: undefined }]);
     failing.behave(neverRespond);
-    await expect(get({ timeout: 50, maxRetries: 0 })).rejects.toMatchObject({
+    await expect(getToken({ timeout: 50, maxRetries: 0 })).rejects.toMatchObject({
       code: 'TIMEOUT',
       message: 'getTokenById: TIMEOUT: No reply within 50 ms.',
     });
-    // It may arrive after its end, and must not be counted by the next test.
+    // The attempt may arrive late, and must not be counted by the next test.
     await expect.poll(() => failing.seen).toHaveLength(1);
   });
 
-  it('ends a call with its repetitions', async () => {
+  it('applies to the call with its repetitions', async () => {
     // The next attempt would be after the deadline.
     failing.behave(error(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '20' }));
-    await expect(get({ deadline: 10_000 })).rejects.toMatchObject({ status: 503 });
+    await expect(getToken({ deadline: 10_000 })).rejects.toMatchObject({ status: 503 });
     expect(failing.seen).toHaveLength(1);
     failing.behave(neverRespond);
-    await expect(get({ deadline: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
+    await expect(getToken({ deadline: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
   });
 
   it('rejects with the reason of the signal, including during a pause', async () => {
-    const reason = new Error('the user left');
+    const reason = new Error('the user closed the page');
     failing.behave(neverRespond);
     const running = new AbortController();
-    const call = get({}, { signal: running.signal });
+    const call = getToken({}, { signal: running.signal });
     setTimeout(() => running.abort(reason), 20);
     await expect(call).rejects.toBe(reason);
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '30' }));
-    const paused = get({}, { signal: AbortSignal.timeout(100) });
+    const paused = getToken({}, { signal: AbortSignal.timeout(100) });
     await expect(paused).rejects.toMatchObject({ name: 'TimeoutError' });
-    await expect(get({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(getToken({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const earlyAbort = new AbortController();
     const onRequest = () => earlyAbort.abort(reason);
-    await expect(get({ onRequest }, { signal: earlyAbort.signal })).rejects.toBe(reason);
+    await expect(getToken({ onRequest }, { signal: earlyAbort.signal })).rejects.toBe(reason);
     expect(failing.seen).toHaveLength(1);
   });
 });
@@ -200,14 +200,14 @@ describe('a limit of time', () => {
 describe('a reply', () => {
   it('that is not JSON is an error', async () => {
     failing.behave((response) => response.writeHead(200).end('<html>'));
-    await expect(get()).rejects.toMatchObject({ code: 'UNEXPECTED_RESPONSE', status: 200 });
+    await expect(getToken()).rejects.toMatchObject({ code: 'UNEXPECTED_RESPONSE', status: 200 });
     failing.behave((response) => response.writeHead(413).end('<html>'));
-    await expect(get()).rejects.toMatchObject({ code: 'UNEXPECTED_RESPONSE', status: 413 });
+    await expect(getToken()).rejects.toMatchObject({ code: 'UNEXPECTED_RESPONSE', status: 413 });
   });
 
-  it('is returned whole on demand', async () => {
+  it('is returned with status and headers on demand', async () => {
     failing.behave(tokenReply);
-    const { data, status, headers, requestId } = await get().withResponse();
+    const { data, status, headers, requestId } = await getToken().withResponse();
     expect({ data, status, requestId }).toEqual({
       data: { id: 'Token:1' },
       status: 200,
@@ -220,11 +220,11 @@ describe('a reply', () => {
     const failingServer = await startFailing();
     await failingServer.close();
     const withoutRetries = { baseUrl: failingServer.url, maxRetries: 0 };
-    await expect(get(withoutRetries)).rejects.toMatchObject({
+    await expect(getToken(withoutRetries)).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
       retryable: true,
     });
-    await expect(get(withoutRetries)).rejects.toThrow('ECONNREFUSED');
+    await expect(getToken(withoutRetries)).rejects.toThrow('ECONNREFUSED');
   });
 });
 
@@ -232,7 +232,7 @@ describe('observation', () => {
   it('allows hooks to add headers and read replies', async () => {
     failing.behave(tokenReply);
     const replies: unknown[] = [];
-    await get({
+    await getToken({
       headers: { 'x-app': 'shop' },
       onRequest: ({ headers }) => {
         headers.traceparent = '00-1-2-01';

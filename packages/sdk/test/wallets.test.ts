@@ -73,7 +73,7 @@ describe('keys', () => {
 });
 
 describe('a stamp', () => {
-  it('has the form of the published library and verifies', async () => {
+  it('has the format of the published library and a valid signature', async () => {
     const keys = keysOf(STAMP.privateKey);
     const parse = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString());
     const [sdkStamp, libraryStamp] = [
@@ -83,8 +83,8 @@ describe('a stamp', () => {
     expect(Object.keys(sdkStamp)).toEqual(Object.keys(libraryStamp));
     expect({ ...sdkStamp, signature: '' }).toEqual({ ...libraryStamp, signature: '' });
     const point = Buffer.from(keys.uncompressedKey, 'hex');
-    const part = (from: number) => point.subarray(from, from + 32).toString('base64url');
-    const [x, y] = [part(1), part(33)];
+    const coordinateAt = (from: number) => point.subarray(from, from + 32).toString('base64url');
+    const [x, y] = [coordinateAt(1), coordinateAt(33)];
     const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } });
     const signature = Buffer.from(sdkStamp.signature, 'hex');
     expect(verifyNode('sha256', Buffer.from(STAMP.payload), key, signature)).toBe(true);
@@ -99,7 +99,7 @@ describe('a stamp', () => {
 });
 
 describe('a session key', () => {
-  it('is decrypted as published', async () => {
+  it('is decrypted like the published test vector', async () => {
     const openedKey = await openSessionKey(SEALED_KEY.sealedKey, keysOf(SEALED_KEY.skR));
     expect(openedKey.privateKey).toBe(SEALED_KEY.plaintext);
     const damagedKey = SEALED_KEY.sealedKey.replace('2D3', '2D4');
@@ -109,7 +109,7 @@ describe('a session key', () => {
 });
 
 describe('an owner', () => {
-  it('signs in by code, refreshes the session with both kinds of keys and ends it', async () => {
+  it('signs in by code, refreshes the session with both kinds of keys and revokes it', async () => {
     const { client, keys, session } = await wallet();
     const { id } = session as { id: string };
     expect(session).toMatchObject({ type: 'EMAIL_OTP' });

@@ -8,7 +8,7 @@ import { clientOf } from './kit/clients.ts';
 
 const app = testApp();
 const receiver = openForFile(() => startReceiver());
-const second = openForFile(() => startReceiver());
+const secondReceiver = openForFile(() => startReceiver());
 
 /** The clock of the server. */
 const now = () => app.effects.now();
@@ -60,14 +60,21 @@ describe('verify', () => {
 
   it('accepts the secrets of an endpoint while they are rotated', async () => {
     const client = await clientOf(app);
-    const endpoint = await client.webhookEndpoints.createWebhookEndpoint({ url: second.url });
+    const endpoint = await client.webhookEndpoints.createWebhookEndpoint({
+      url: secondReceiver.url,
+    });
     const { id: endpointId } = endpoint;
     const rotated = await client.webhookEndpoints.rotateWebhookEndpointKey({ endpointId });
     await createCustomer(app);
     await app.settle();
-    const { body, headers } = second.arrivals.at(-1) ?? { body: '', headers: {} };
-    const [old, newSecret] = [endpoint.secret, rotated.secret] as [string, string];
-    for (const keys of [old, newSecret, [newSecret, old], ['whsec_bm90aGluZw==', old]]) {
+    const { body, headers } = secondReceiver.arrivals.at(-1) ?? { body: '', headers: {} };
+    const [oldSecret, newSecret] = [endpoint.secret, rotated.secret] as [string, string];
+    for (const keys of [
+      oldSecret,
+      newSecret,
+      [newSecret, oldSecret],
+      ['whsec_bm90aGluZw==', oldSecret],
+    ]) {
       await expect(verify({ body, headers, keys, now: now() })).resolves.toHaveProperty('id');
     }
     const verification = verify({ body, headers, keys: 'whsec_bm90aGluZw==', now: now() });

@@ -9,8 +9,8 @@ export const fromUtf8 = (bytes: ArrayBuffer | Uint8Array): string =>
 
 /** Decodes base64 and base64url. */
 export function fromBase64(text: string): Bytes {
-  const plain = text.replaceAll('-', '+').replaceAll('_', '/');
-  return Uint8Array.from(atob(plain), (each) => each.charCodeAt(0));
+  const standardText = text.replaceAll('-', '+').replaceAll('_', '/');
+  return Uint8Array.from(atob(standardText), (each) => each.charCodeAt(0));
 }
 
 export function toBase64Url(bytes: ArrayBuffer | Uint8Array): string {

@@ -48,18 +48,18 @@ function queryOf(fields: Fields): string {
 }
 
 /** The path with its parameters filled in, and the remaining inputs. */
-function pathOf({ id, path }: Operation, input: Fields): { path: string; rest: Fields } {
-  if (!path.includes('{')) return { path, rest: input };
-  const rest: Record<string, unknown> = { ...input };
+function pathOf({ id, path }: Operation, input: Fields): { path: string; remaining: Fields } {
+  if (!path.includes('{')) return { path, remaining: input };
+  const remaining: Record<string, unknown> = { ...input };
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = rest[name];
-    delete rest[name];
+    const value = remaining[name];
+    delete remaining[name];
     if (value === undefined || value === null || value === '') {
       throw clientError('INVALID_CLIENT_INPUT', `${name} is required.`, { operationId: id });
     }
     return encodeURIComponent(String(value));
   });
-  return { path: filled, rest };
+  return { path: filled, remaining };
 }
 
 export interface RequestParts {
@@ -78,9 +78,9 @@ function split(fields: Fields, names: readonly string[]): { query: Fields; body:
 }
 
 export async function requestParts(operation: Operation, input: Fields): Promise<RequestParts> {
-  const { path, rest } = pathOf(operation, input);
-  if (operation.body === 'none') return { path: path + queryOf(rest), encoded: undefined };
-  const { query, body } = split(rest, operation.query);
+  const { path, remaining } = pathOf(operation, input);
+  if (operation.body === 'none') return { path: path + queryOf(remaining), encoded: undefined };
+  const { query, body } = split(remaining, operation.query);
   const encoded =
     operation.body === 'form'
       ? await encodeForm(body)

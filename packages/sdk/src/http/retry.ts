@@ -2,7 +2,7 @@
 
 const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
-/** A longer `Retry-After` is left to the caller. */
+/** A call with a longer `Retry-After` is not repeated; its error contains the delay. */
 const MAX_RETRY_AFTER_S = 60;
 
 const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];

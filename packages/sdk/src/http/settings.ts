@@ -44,7 +44,7 @@ export interface ClientOptions extends Hooks {
   readonly baseUrl?: string;
   /** Default: RAILHEAD_CLIENT_ID. */
   readonly clientId?: string;
-  /** Default: RAILHEAD_CLIENT_SECRET. Never give it to a browser. */
+  /** Default: RAILHEAD_CLIENT_SECRET. Do not use it in a browser. */
   readonly clientSecret?: string;
   /** Access token of an agent, for the operations of `agentOperations`. Default: RAILHEAD_AGENT_TOKEN. */
   readonly agentToken?: string;

@@ -48,15 +48,15 @@ function double({ x, y, z }: Point): Point {
 }
 
 /** Adds two points that are neither equal nor opposite. */
-function add(one: Point, other: Point): Point {
-  const [zz1, zz2] = [mod(one.z * one.z), mod(other.z * other.z)];
-  const [u1, s1] = [mod(one.x * zz2), mod(one.y * other.z * zz2)];
-  const h = mod(other.x * zz1 - u1);
-  const r = mod(other.y * one.z * zz1 - s1);
+function add(a: Point, b: Point): Point {
+  const [zz1, zz2] = [mod(a.z * a.z), mod(b.z * b.z)];
+  const [u1, s1] = [mod(a.x * zz2), mod(a.y * b.z * zz2)];
+  const h = mod(b.x * zz1 - u1);
+  const r = mod(b.y * a.z * zz1 - s1);
   const [hh, hhh] = [mod(h * h), mod(h * h * h)];
   const v = mod(u1 * hh);
   const x = mod(r * r - hhh - 2n * v);
-  return { x, y: mod(r * (v - x) - s1 * hhh), z: mod(one.z * other.z * h) };
+  return { x, y: mod(r * (v - x) - s1 * hhh), z: mod(a.z * b.z * h) };
 }
 
 /**

@@ -33,7 +33,7 @@ export interface SignedResult<Data> {
   readonly payloadToSign: string | undefined;
 }
 
-/** Ends the waiting for a signed request. */
+/** Stops waiting for a signed request. */
 export interface SignedOptions {
   readonly signal?: AbortSignal;
 }

@@ -32,11 +32,11 @@ function optionsOf(headers: Record<string, string> = {}) {
     'idempotency-key': idempotencyKey,
     'service-wallet-signature': walletSignature,
     'request-id': requestId,
-    ...others
+    ...otherHeaders
   } = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
-  return { idempotencyKey, walletSignature, requestId, headers: others };
+  return { idempotencyKey, walletSignature, requestId, headers: otherHeaders };
 }
 
 async function clientFor(app: App, { as, headers }: ExampleRequest): Promise<Client> {

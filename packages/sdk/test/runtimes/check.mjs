@@ -50,7 +50,7 @@ const checks = {
     const error = await client.quotes.getQuoteById({ quoteId }).catch((reason) => reason);
     assert.ok(sdk.isRailheadError(error, 'getQuoteById') && error instanceof sdk.RailheadError);
     assert.deepEqual([error.status, error.code], [404, 'QUOTE_NOT_FOUND']);
-    const reason = new Error('the user left');
+    const reason = new Error('the user closed the page');
     const aborted = client.config.getPlatformConfig({}, { signal: AbortSignal.abort(reason) });
     assert.equal(await aborted.catch((thrown) => thrown), reason);
     const unreachable = sdk.createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
@@ -99,8 +99,12 @@ const checks = {
       assert.equal((await changed.catch((thrown) => thrown)).code, 'WEBHOOK_INVALID');
     }
     await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId: endpoint.id });
-    const { key, headers: own } = await signedByEd25519('{"type":"TEST"}');
-    const event = await webhooks.verify({ headers: own, body: '{"type":"TEST"}', keys: key });
+    const { key, headers: signedHeaders } = await signedByEd25519('{"type":"TEST"}');
+    const event = await webhooks.verify({
+      headers: signedHeaders,
+      body: '{"type":"TEST"}',
+      keys: key,
+    });
     assert.equal(event.type, 'TEST');
   },
 
