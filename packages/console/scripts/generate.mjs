@@ -64,7 +64,7 @@ function inputOf({ method, requestBody, parameters = [] }) {
 }
 
 /** The first paragraph, without Markdown. */
-const plain = (text = '') => text.split('\n\n')[0].replaceAll('`', '');
+const firstParagraph = (text = '') => text.split('\n\n')[0].replaceAll('`', '');
 
 function tableText(document) {
   const operations = Object.fromEntries(
@@ -114,7 +114,7 @@ function formsText(document) {
         const body = inputOf(operation);
         const form = {
           summary: operation.summary,
-          description: plain(operation.description),
+          description: firstParagraph(operation.description),
           ...(operation['x-reveals'] && { reveals: true }),
           ...(body && { body: slim(body, document) }),
         };

@@ -1,4 +1,4 @@
-// `node packages/console/scripts/screenshots.mjs [--all FOLDER]`: the pictures of the guide of the
+// `node packages/console/scripts/screenshots.mjs [--all FOLDER]`: the screenshots in the guide of the
 // console. It starts its own server with the world `business`, signs in with a virtual passkey and
 // writes docs/images/console/*.webp. With --all it writes every screen in light, dark and phone width
 // to a folder for review. It needs Chromium (CHROME_PATH) and about three minutes.
@@ -71,7 +71,7 @@ async function buildWorld({ clientId, clientSecret }) {
   throw new Error('The world was not complete in time.');
 }
 
-/** Signs the first operator up with a virtual passkey. Returns the state of the browser. */
+/** Enrolls the first operator with a virtual passkey. Returns the state of the browser. */
 async function enroll(browser, link) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -109,12 +109,12 @@ async function enroll(browser, link) {
 async function operate(page, method, route, body) {
   const reply = await page.evaluate(
     async ([verb, target, json]) => {
-      const own = await (await fetch('/operator/v1/session')).json();
+      const session = await (await fetch('/operator/v1/session')).json();
       const response = await fetch(`/operator/v1${target}`, {
         method: verb,
         headers: {
           'content-type': 'application/json',
-          'x-csrf-token': own.csrfToken ?? '',
+          'x-csrf-token': session.csrfToken ?? '',
           'idempotency-key': crypto.randomUUID(),
         },
         ...(json && { body: JSON.stringify(json) }),
@@ -191,13 +191,13 @@ async function search(page) {
   await page.locator('.palette-input').fill('Northlight');
 }
 
-/** The trial balance ties only for all platforms together. */
+/** The trial balance is balanced only for all platforms together. */
 async function trialBalance(page) {
   await page.goto(`${ORIGIN}/console/ledger`);
   await page.getByLabel('Platform', { exact: true }).selectOption('');
 }
 
-/** The pictures of the guide: name, screen, and how to arrive there. */
+/** The screenshots of the guide: name, screen, and the steps that open the screen. */
 const GUIDE = [
   ['overview', '/'],
   ['overview-dark', '/', { colorScheme: 'dark' }],
@@ -290,9 +290,9 @@ async function main() {
     if (all) return await takeAll(browser, state, platformId, all);
     fs.mkdirSync(images, { recursive: true });
     for (const [name, to, options] of GUIDE) {
-      const shown = await pageWith(browser, state, platformId, options);
-      await take(shown, images, name, to);
-      await shown.context().close();
+      const guidePage = await pageWith(browser, state, platformId, options);
+      await take(guidePage, images, name, to);
+      await guidePage.context().close();
     }
   } finally {
     await browser.close();

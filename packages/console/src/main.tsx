@@ -1,4 +1,4 @@
-// The console: reads the session and shows its pages, or goes to the sign-in.
+// The console: reads the session and shows its pages, or opens the sign-in page.
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Tooltip } from '@base-ui/react/tooltip';
 import { QueryClientProvider } from '@tanstack/react-query';

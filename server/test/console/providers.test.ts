@@ -1,5 +1,5 @@
 // Providers in the console: a provider is added, checked and routed to, the choice of a route is explained,
-// a pause waits for approval, messages are filtered, and a difference is decided.
+// a pause needs approval, messages are filtered, and a difference is decided.
 import { text as textOf } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -139,11 +139,11 @@ describe.runIf(isTestable)('in the console', () => {
       const result = region('Result');
       await result.getByText('euro-bank would execute this transfer.').waitFor();
       const verdicts = async () => (await result.getByRole('listitem').allInnerTexts()).join('\n');
-      expect(await verdicts()).toContain('It applies to other transfers: e-mails.');
+      expect(await verdicts()).toContain('Applies to other transfers: e-mails.');
       await form.getByLabel('Amount', { exact: true }).fill('80');
       await button(form, 'Explain').click();
       await result.getByText(`${BANK} would execute this transfer.`).waitFor();
-      expect(await verdicts()).toContain('It applies to other transfers: those up to 50.00 EUR.');
+      expect(await verdicts()).toContain('Applies to other transfers: those up to 50.00 EUR.');
 
       await tom.go('/provider-routes');
       await titled(page, 'Provider routes');
@@ -242,7 +242,7 @@ describe.runIf(isTestable)('in the console', () => {
           buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
         });
       await choose(file);
-      await page.getByText('The file changes nothing.').waitFor();
+      await page.getByText('The file contains no changes.').waitFor();
       await choose('no JSON');
       await page.getByText('This is not valid JSON.').waitFor();
       const [route] = file.routes;
@@ -265,7 +265,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'a pause waits for approval, which the page of the provider shows',
+    'a pause needs approval, and the page of the provider shows the pending request',
     async () => {
       const policy = { operationId: 'pauseProvider', hours: 24, reason: 'Four eyes' };
       ok(await opened.client.call('POST', '/approval-policies', { body: policy }), 201);
@@ -274,9 +274,9 @@ describe.runIf(isTestable)('in the console', () => {
       await dialogOf(page).getByText('1 route selects this provider.').waitFor();
       await dialogOf(page).getByLabel('Reason').fill('Outage');
       await send('Pause');
-      await dialogOf(page).getByText('waits for the approval of another operator').waitFor();
+      await dialogOf(page).getByText('needs the approval of another operator').waitFor();
       await close();
-      await page.getByRole('link', { name: 'Pause: waits for approval' }).waitFor();
+      await page.getByRole('link', { name: 'Pause: pending approval' }).waitFor();
       await page.getByRole('status').filter({ hasText: 'Pause a provider' }).waitFor();
       const { data } = ok(await opened.client.call('GET', '/approvals?subject=euro-bank'), 200);
       ok(

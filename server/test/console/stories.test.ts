@@ -150,7 +150,7 @@ describe.runIf(isTestable)('in the console', () => {
       await decide('r', 'Reject', 'The document is not genuine');
       await shown('Olga Orlova');
       await decide('a', 'Approve', 'Passport seen as well');
-      await page.getByText('No identity check waits for a decision.').waitFor();
+      await page.getByText('No identity check needs a decision.').waitFor();
       await expectRecord('approveVerification', clara.name, 'Passport seen as well');
       await expectRecord('rejectVerification', clara.name, 'The document is not genuine');
       await expectRecord('getDocumentContent', clara.name, '');
@@ -175,7 +175,7 @@ describe.runIf(isTestable)('in the console', () => {
       await tom.signIn('/payouts');
       await button(tom.page, 'Settle').click();
       await send(tom.page, 'Settle', { Reference: 'BANK-77', Reason: 'Statement of today' });
-      await dialogOf(tom.page).getByText('waits for the approval of another operator').waitFor();
+      await dialogOf(tom.page).getByText('needs the approval of another operator').waitFor();
       await dialogOf(tom.page).getByRole('link', { name: 'Open the approval' }).click();
       await titled(tom.page, 'Approval');
       await tom.page.getByText('Statement of today').waitFor();
@@ -183,7 +183,7 @@ describe.runIf(isTestable)('in the console', () => {
       // The queue and the payment show that it waits, instead of a second request.
       await tom.go('/payouts');
       await titled(tom.page, 'Payouts');
-      await tom.page.getByRole('link', { name: 'Settle: waits for approval' }).waitFor();
+      await tom.page.getByRole('link', { name: 'Settle: pending approval' }).waitFor();
       expect(await button(tom.page, 'Settle').count()).toBe(0);
       await tom.go(`/payments/${encodeURIComponent(id)}`);
       await titled(tom.page, 'Payment');

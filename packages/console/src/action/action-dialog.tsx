@@ -83,7 +83,7 @@ function enrollmentLink(body: unknown): string | undefined {
 interface ResultProps {
   outcome: Outcome<OperationId>;
   text: string | undefined;
-  shown: readonly string[] | undefined;
+  shownFields: readonly string[] | undefined;
 }
 
 const only = (body: Values, names: readonly string[]): Values =>
@@ -93,12 +93,12 @@ const only = (body: Values, names: readonly string[]): Values =>
 function ReplyFields({ body }: { body: Values }) {
   const entries = Object.entries(body);
   const tables = Object.fromEntries(entries.filter(([, value]) => isTable(value)));
-  const others = Object.fromEntries(entries.filter(([, value]) => !isTable(value)));
-  if (Object.keys(others).length === 0 || Object.keys(tables).length === 0)
+  const simpleFields = Object.fromEntries(entries.filter(([, value]) => !isTable(value)));
+  if (Object.keys(simpleFields).length === 0 || Object.keys(tables).length === 0)
     return <Facts value={body} />;
   return (
     <>
-      <Facts value={others} />
+      <Facts value={simpleFields} />
       <details className="record">
         <summary>{TEXTS.action.more}</summary>
         <Facts value={tables} />
@@ -107,7 +107,7 @@ function ReplyFields({ body }: { body: Values }) {
   );
 }
 
-function Result({ outcome: { approvalId, body }, text, shown }: ResultProps) {
+function Result({ outcome: { approvalId, body }, text, shownFields }: ResultProps) {
   if (approvalId)
     return (
       <div role="status">
@@ -128,8 +128,8 @@ function Result({ outcome: { approvalId, body }, text, shown }: ResultProps) {
       )}
       {body !== null &&
         typeof body === 'object' &&
-        (shown ? (
-          <Facts value={only(body as Values, shown)} />
+        (shownFields ? (
+          <Facts value={only(body as Values, shownFields)} />
         ) : (
           <ReplyFields body={body as Values} />
         ))}
@@ -199,7 +199,11 @@ export function ActionDialog({ action, close }: DialogProps) {
             <Dialog.Title>{form?.summary ?? action.label}</Dialog.Title>
             <Dialog.Description className="soft">{form?.description}</Dialog.Description>
             {state.name === 'done' ? (
-              <Result outcome={state.outcome} text={action.doneText} shown={action.shown} />
+              <Result
+                outcome={state.outcome}
+                text={action.doneText}
+                shownFields={action.shownFields}
+              />
             ) : (
               <>
                 {(action.about || action.fixed) && (

@@ -11,7 +11,7 @@ const ActionDialog = lazy(() =>
 
 const OpenContext = createContext<(action: Action) => void>(() => undefined);
 
-/** Shows the form that a button below it opens. */
+/** Shows the form that a descendant button opens. */
 export function ActionHost({ children }: { children: ReactNode }) {
   const [action, open] = useState<Action>();
   return (

@@ -27,13 +27,13 @@ interface InputProps {
 
 const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
 
-const plain = (description = '') => description.replaceAll('`', '');
+const withoutBackticks = (description = '') => description.replaceAll('`', '');
 
 /** The unit of the API, instead of which the input of an amount names the currency. */
 const UNIT = /,? in minor units(?: of (?:the currency|`currency`))?(?:, as a whole number[^.]*)?/;
 
 const descriptionOf = (name: string, schema: FieldSchema) =>
-  plain(
+  withoutBackticks(
     kindOf(name, schema) === 'amount' ? schema.description?.replace(UNIT, '') : schema.description,
   );
 
@@ -46,31 +46,35 @@ const toLocal = (iso: unknown) => {
 
 function AmountInput({ value, body, set }: InputProps) {
   const currency = typeof body.currency === 'string' ? body.currency : '';
-  const known = decimalsOf(currency) === undefined ? '' : currency;
+  const knownCurrency = decimalsOf(currency) === undefined ? '' : currency;
   const initial =
-    typeof value !== 'number' ? '' : known ? decimalText({ amount: value, currency }) : `${value}`;
-  const [shown, show] = useState(initial);
+    typeof value !== 'number'
+      ? ''
+      : knownCurrency
+        ? decimalText({ amount: value, currency })
+        : `${value}`;
+  const [inputText, setInputText] = useState(initial);
   const change = (typed: string) => {
-    const units = minorUnits(typed, known);
+    const units = minorUnits(typed, knownCurrency);
     set(units === undefined ? undefined : Number(units));
   };
   // The entered text is parsed again when the currency changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the currency changes
   useEffect(() => {
-    if (shown) change(shown);
-  }, [known]);
+    if (inputText) change(inputText);
+  }, [knownCurrency]);
   return (
     <>
       <Field.Control
         inputMode="decimal"
-        value={shown}
+        value={inputText}
         onChange={({ target }) => {
-          show(target.value);
+          setInputText(target.value);
           change(target.value);
         }}
       />
       <p className="soft">
-        {known ? TEXTS.inCurrency(known) : TEXTS.inMinorUnits}
+        {knownCurrency ? TEXTS.inCurrency(knownCurrency) : TEXTS.inMinorUnits}
         {typeof value === 'number' && ` · ${TEXTS.minorUnits(text(value), currency)}`}
       </p>
     </>
@@ -78,15 +82,17 @@ function AmountInput({ value, body, set }: InputProps) {
 }
 
 function JsonInput({ value, set }: InputProps) {
-  const [shown, show] = useState(value === undefined ? '' : JSON.stringify(value, null, 2));
+  const [inputText, setInputText] = useState(
+    value === undefined ? '' : JSON.stringify(value, null, 2),
+  );
   const [isBroken, setBroken] = useState(false);
   return (
     <>
       <Field.Control
         render={<textarea rows={6} className="code" />}
-        value={shown}
+        value={inputText}
         onChange={({ target }) => {
-          show(target.value);
+          setInputText(target.value);
           try {
             set(target.value.trim() ? JSON.parse(target.value) : undefined);
             setBroken(false);
@@ -104,14 +110,16 @@ function JsonInput({ value, set }: InputProps) {
 
 /** A list of strings, one per line or separated by commas. */
 function TextsInput({ value, set }: InputProps) {
-  const [shown, show] = useState(Array.isArray(value) ? value.map(text).join('\n') : '');
+  const [inputText, setInputText] = useState(
+    Array.isArray(value) ? value.map(text).join('\n') : '',
+  );
   return (
     <>
       <Field.Control
         render={<textarea rows={3} />}
-        value={shown}
+        value={inputText}
         onChange={({ target }) => {
-          show(target.value);
+          setInputText(target.value);
           const texts = target.value.split(/[\n,]/).map((each) => each.trim());
           set(texts.filter((each) => each !== ''));
         }}
@@ -213,7 +221,7 @@ function Choices(props: ChoicesProps) {
           </Field.Label>
         </Field.Root>
       ))}
-      <p className="soft">{plain(schema.description)}</p>
+      <p className="soft">{withoutBackticks(schema.description)}</p>
       {error && <p className="field-error">{error}</p>}
     </Fieldset.Root>
   );
@@ -344,7 +352,7 @@ function Items({
   return (
     <Fieldset.Root className="fieldset">
       <Fieldset.Legend className="label">{label}</Fieldset.Legend>
-      <p className="soft">{plain(schema.description)}</p>
+      <p className="soft">{withoutBackticks(schema.description)}</p>
       {items.map((item, index) => (
         // Items have no ID; they are only added at the end and removed.
         <div key={index.toString()} className="item">

@@ -11,7 +11,7 @@ interface Suggestion {
   label: string;
 }
 
-/** Changes that need a permission; those of the own session and of sign-in do not. */
+/** Changes that need a permission. Sign-in and changes of the current session need none. */
 const CHANGES: readonly Suggestion[] = Object.entries(FORMS)
   .filter(([id]) => OPERATIONS[id as OperationId].permission !== undefined)
   .map(([value, form]) => ({ value, label: form.summary }));

@@ -15,7 +15,7 @@ export interface Action {
   /** Accessible name of the button if several have the same label. */
   accessibleLabel?: string;
   /** Fields of the reply that the result shows; all by default. */
-  shown?: readonly string[];
+  shownFields?: readonly string[];
   /** Information that the reply does not contain. */
   doneText?: string;
   /** Platform of the changed resource, for choices of the form. */

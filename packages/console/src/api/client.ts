@@ -37,7 +37,7 @@ export class ApiError extends Error {
 type Content<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 
-/** The reply of an operation, except the reply to a change that waits for approval. */
+/** The reply of an operation, except the reply to a change that needs approval. */
 export type Reply<Id extends OperationId> =
   Responses<Id> extends { 200: infer R }
     ? Content<R>
@@ -140,7 +140,7 @@ async function send(id: OperationId, { path, query, body, key, signal }: Input) 
 
 export interface Outcome<Id extends OperationId> {
   body: Reply<Id>;
-  /** Approval of a change that waits for another operator. */
+  /** Pending approval of a change. */
   approvalId?: string;
 }
 

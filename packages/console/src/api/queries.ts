@@ -71,9 +71,9 @@ async function readPage(
   const size = OPERATIONS[id].query?.includes('limit') ? { limit } : {};
   const query = { ...size, ...input.query, cursor };
   const reply = await call(id, { ...input, query, ...(signal && { signal }) });
-  const { data, keys, deliveries, ...rest } = reply as Omit<Page, 'data'> &
+  const { data, keys, deliveries, ...otherFields } = reply as Omit<Page, 'data'> &
     Record<'data' | 'keys' | 'deliveries', unknown[] | undefined>;
-  return { ...rest, data: data ?? keys ?? deliveries ?? [] };
+  return { ...otherFields, data: data ?? keys ?? deliveries ?? [] };
 }
 
 const EXPORT_PAGE = 100;

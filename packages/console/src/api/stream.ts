@@ -6,7 +6,7 @@ import { queryClient } from './queries.ts';
 
 /** Changes within this period are combined into one read. */
 const GATHER_MS = 1_000;
-/** Delay before another attempt after a rejection, such as an ended session. */
+/** Delay before another attempt after a rejection, such as an expired session. */
 const REOPEN_MS = 5_000;
 /** Longer lists are not refreshed automatically. */
 const MAX_PAGES = 3;
@@ -55,7 +55,7 @@ export function useChanges(): void {
   useEffect(() => {
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let again: ReturnType<typeof setTimeout> | undefined;
+    let reopenTimer: ReturnType<typeof setTimeout> | undefined;
     let cursor = '';
     const gather = () => {
       timer ??= setTimeout(() => {
@@ -72,20 +72,20 @@ export function useChanges(): void {
       source.addEventListener('open', () => setState('live'));
       for (const name of ['ready', 'change', 'reset']) source.addEventListener(name, keep);
       for (const name of ['change', 'reset']) source.addEventListener(name, gather);
-      // The session has ended, or its rights have changed.
+      // The session has expired, or its permissions have changed.
       source.addEventListener('end', () => {
         void queryClient.invalidateQueries({ queryKey: ['getOperatorSession'] });
       });
       source.addEventListener('error', () => {
         setState('interrupted');
-        // The browser reconnects by itself unless the server rejected the request.
-        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, REOPEN_MS);
+        // The browser reconnects automatically unless the server rejected the request.
+        if (source?.readyState === EventSource.CLOSED) reopenTimer = setTimeout(open, REOPEN_MS);
       });
     };
     open();
     return () => {
       clearTimeout(timer);
-      clearTimeout(again);
+      clearTimeout(reopenTimer);
       source?.close();
     };
   }, []);

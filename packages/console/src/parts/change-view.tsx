@@ -106,8 +106,10 @@ function RowView({ row: { table, id, before, after }, currency }: RowViewProps) 
     .filter((name) => !TECHNICAL.test(name))
     .sort((a, b) => rankOf(a) - rankOf(b));
   if (names.length === 0) return null;
-  const own = [after, before].map((each) => each?.currency).find((each) => each !== undefined);
-  const unit = typeof own === 'string' ? own : currency;
+  const rowCurrency = [after, before]
+    .map((each) => each?.currency)
+    .find((each) => each !== undefined);
+  const unit = typeof rowCurrency === 'string' ? rowCurrency : currency;
   const title =
     before && after ? tableName(table) : (before ? T.removed : T.added)(tableName(table));
   return (

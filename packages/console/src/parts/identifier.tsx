@@ -12,9 +12,9 @@ const SHOWN_MS = 1_500;
 
 /** `Transaction:0198…9f3a21`. */
 export function shortId(id: string): string {
-  const [kind, rest] = id.includes(':') ? id.split(':', 2) : ['', id];
-  if (!rest || rest.length <= HEAD + TAIL + 1) return id;
-  return `${kind ? `${kind}:` : ''}${rest.slice(0, HEAD)}…${rest.slice(-TAIL)}`;
+  const [kind, uniquePart] = id.includes(':') ? id.split(':', 2) : ['', id];
+  if (!uniquePart || uniquePart.length <= HEAD + TAIL + 1) return id;
+  return `${kind ? `${kind}:` : ''}${uniquePart.slice(0, HEAD)}…${uniquePart.slice(-TAIL)}`;
 }
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
@@ -36,12 +36,12 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 export function IdText({ id }: { id: string }) {
   const name = useName(id);
   if (name) return <span title={id}>{name}</span>;
-  const short = shortId(id);
-  const start = pathOf(id) ? short.indexOf(':') + 1 : 0;
+  const shortened = shortId(id);
+  const start = pathOf(id) ? shortened.indexOf(':') + 1 : 0;
   return (
     <span className="code" title={id}>
-      {start > 0 && <span className="id-kind">{short.slice(0, start)}</span>}
-      {short.slice(start)}
+      {start > 0 && <span className="id-kind">{shortened.slice(0, start)}</span>}
+      {shortened.slice(start)}
     </span>
   );
 }

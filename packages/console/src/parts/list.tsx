@@ -104,7 +104,9 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
   });
   // With a selected platform every row would show the same name.
   const isRepeated = (name: string) => name === 'platformId' && platformId !== undefined;
-  const shown = columns.filter(({ name }) => columnVisibility[name] !== false && !isRepeated(name));
+  const visibleColumns = columns.filter(
+    ({ name }) => columnVisibility[name] !== false && !isRepeated(name),
+  );
   return (
     <div className="list">
       <div className="list-bar">
@@ -114,7 +116,13 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       </div>
       <NamesContext value={names.names}>
         <Rows
-          {...{ pages, rows, columns: shown, pathOf, isFiltered: Object.keys(search).length > 0 }}
+          {...{
+            pages,
+            rows,
+            columns: visibleColumns,
+            pathOf,
+            isFiltered: Object.keys(search).length > 0,
+          }}
           name={fieldLabel(id.replace(/^(?:list|search)/, ''))}
           empty={empty ?? TEXTS.list.empty}
         />

@@ -22,9 +22,9 @@ export function decimalText({ amount, currency }: Money): string {
   const units = BigInt(amount);
   const decimals = decimalsOf(currency) ?? 0;
   const digits = String(units < ZERO ? -units : units).padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
+  const integerPart = digits.slice(0, digits.length - decimals);
   const fraction = decimals === 0 ? '' : `.${digits.slice(-decimals)}`;
-  return `${units < ZERO ? '-' : ''}${whole}${fraction}`;
+  return `${units < ZERO ? '-' : ''}${integerPart}${fraction}`;
 }
 
 /** The text of an amount with its currency code, such as `1,250.00 USD`. */
@@ -42,12 +42,12 @@ export function moneyText(money: Money): string {
 /** Exact amount of a token; tokens are not in the currency catalog. */
 export function unitsText(units: string, decimals: number): string {
   const digits = units.padStart(decimals + 1, '0');
-  const whole = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString();
+  const integerPart = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString();
   const fraction = digits
     .slice(digits.length - decimals)
     .replace(/0+$/, '')
     .padEnd(2, '0');
-  return decimals === 0 ? whole : `${whole}.${fraction}`;
+  return decimals === 0 ? integerPart : `${integerPart}.${fraction}`;
 }
 
 /** Parses a decimal text; undefined if it is invalid or has too many digits. */

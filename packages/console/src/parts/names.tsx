@@ -34,7 +34,8 @@ export function useNames() {
   const { mutate, isPending, isError } = useMutation({
     mutationFn: (customerIds: readonly string[]) =>
       call('revealCustomerNames', { query: { customerIds } }),
-    onSuccess: ({ data }) => setNames((known) => new Map([...known, ...data.map(pairOf)])),
+    onSuccess: ({ data }) =>
+      setNames((previousNames) => new Map([...previousNames, ...data.map(pairOf)])),
   });
   const request = (ids: readonly string[]) =>
     mutate(ids.filter((id) => !names.has(id)).slice(0, MAX_CUSTOMERS));

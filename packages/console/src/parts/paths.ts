@@ -47,8 +47,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** Resource type of an ID in words: `WebhookEndpoint:…` → `webhook endpoint`. */
 export function kindOf(id: string): string {
-  const [kind = '', rest] = id.split(':', 2);
-  if (!rest) return '';
+  const [kind = '', uniquePart] = id.split(':', 2);
+  if (!uniquePart) return '';
   return KINDS[kind] ?? kind.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 

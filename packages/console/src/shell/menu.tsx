@@ -31,7 +31,7 @@ function Section({ title, pages }: SectionProps) {
   const key = `menu ${title}`;
   const [isChosen, choose] = useState<boolean>(() => readStored(key, false));
   const [isClosed, close] = useState(false);
-  // It opens again with the next page of the group.
+  // The next page of the group expands it again.
   useEffect(() => {
     if (!isCurrent) close(false);
   }, [isCurrent]);
@@ -54,12 +54,12 @@ function Section({ title, pages }: SectionProps) {
 export function Navigation() {
   const permits = usePermits();
   return GROUPS.map(({ title, pages }) => {
-    const shown = pages.filter(({ needs }) => permits(needs));
-    if (shown.length === 0) return null;
-    if (title) return <Section key={title} title={title} pages={shown} />;
+    const permittedPages = pages.filter(({ needs }) => permits(needs));
+    if (permittedPages.length === 0) return null;
+    if (title) return <Section key={title} title={title} pages={permittedPages} />;
     return (
       <div key="top" className="nav-group">
-        <Pages pages={shown} />
+        <Pages pages={permittedPages} />
       </div>
     );
   });

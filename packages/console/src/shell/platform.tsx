@@ -53,8 +53,8 @@ export function useShownPlatform(platformId: string | undefined): PlatformOption
 }
 
 /**
- * The environment that is shown: that of the selected platform, otherwise the chosen one, otherwise production
- * if there is any. Undefined until the platforms are known.
+ * The environment that is shown: that of the selected platform, otherwise the chosen one, otherwise
+ * production if there is any. Undefined until the platforms are known.
  */
 export function useMode(chosen: string | undefined): Mode | undefined {
   const { platforms, platform, isLoaded } = usePlatform();
@@ -76,7 +76,7 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
   const mustSelect = user.platformIds?.length === 1;
   const { data } = useReply('listPlatforms', { query: { limit: MAX_PLATFORMS } });
   const [selected, setSelected] = useState<string | undefined>(() => readStored(KEY, undefined));
-  const [shown, showPlatform] = useState<string>();
+  const [shownId, showPlatform] = useState<string>();
   const choice = useMemo(() => {
     const platforms = (data?.data ?? []).map(({ platformId, name, environment }) => ({
       id: platformId,
@@ -89,13 +89,13 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
       ...{ platforms, platform, isLimited, mustSelect, showPlatform },
       platformId: platform?.id,
       isLoaded: data !== undefined,
-      shownPlatform: shown === undefined ? platform : platforms.find(({ id }) => id === shown),
+      shownPlatform: shownId === undefined ? platform : platforms.find(({ id }) => id === shownId),
       select: (platformId: string | undefined) => {
         setSelected(platformId);
         store(KEY, platformId ?? null);
       },
     };
-  }, [data, selected, shown, isLimited, mustSelect]);
+  }, [data, selected, shownId, isLimited, mustSelect]);
   return <PlatformContext value={choice}>{children}</PlatformContext>;
 }
 

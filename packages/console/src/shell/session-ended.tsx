@@ -1,4 +1,4 @@
-// Overlay after the end of the session. The page continues after a new sign-in by the same user.
+// Overlay when the session has expired. The page stays usable after a new sign-in by the same user.
 import { Dialog } from '@base-ui/react/dialog';
 import { useEffect, useState } from 'react';
 import { onSessionEnd } from '../api/client.ts';

@@ -46,7 +46,7 @@ export const ACCOUNT_TEXTS = {
   exportFrom: 'First day',
   exportTo: 'Last day',
   exportedPart: (count: number) =>
-    `The file has the first ${count.toLocaleString()} rows of the period. Select a shorter one for the rest.`,
+    `The file has the first ${count.toLocaleString()} rows. Select a shorter period to export all rows.`,
   chart: 'Chart of accounts',
   postings: 'Postings',
   ledgerAccount: 'Ledger account',

@@ -3,7 +3,8 @@
 export const ADMINISTRATION_TEXTS = {
   actions: 'Actions',
   approval: 'Approval',
-  approvals: 'Changes that wait for a second operator. Operators cannot approve their own changes.',
+  approvals:
+    'Changes that need the approval of a second operator. Operators cannot approve their own changes.',
   noApprovals: 'No change has been requested.',
   asks: 'asks to',
   asked: 'asked to',
@@ -11,7 +12,7 @@ export const ADMINISTRATION_TEXTS = {
   approvedIt: 'approved it',
   rejectedIt: 'rejected it',
   details: 'Details: exact rows and postings',
-  ownApproval: 'You requested this change. Another operator decides it.',
+  ownApproval: 'You requested this change. Another operator must approve or reject it.',
   changes: 'Changed data',
   noChanges: 'No details are available for this change.',
   approve: 'Approve',

@@ -29,6 +29,6 @@ export const OVERVIEW_TEXTS = {
   work: 'Open work',
   balances: 'Balances in the ledger',
   incomplete:
-    'Not all accounts are contained, because there are more than 5,000. The page Ledger has more of them.',
+    'Only a part of the accounts is included, because there are more than 5,000. See the page Ledger.',
   health: 'Queues, webhooks and providers',
 } as const;

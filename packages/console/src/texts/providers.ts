@@ -1,7 +1,7 @@
 // Texts of providers, their routes and their messages.
 
-const plural = (count: number, singular: string, many: string) =>
-  `${count.toLocaleString()} ${count === 1 ? singular : many}`;
+const plural = (count: number, singular: string, pluralForm: string) =>
+  `${count.toLocaleString()} ${count === 1 ? singular : pluralForm}`;
 
 const routes = (count: number) => plural(count, 'route selects', 'routes select');
 
@@ -37,7 +37,7 @@ export const PROVIDER_TEXTS = {
   details: 'Details',
   capabilities: 'Offers',
   noCapabilities: 'Not known. Check the provider to read its offers.',
-  offersNothing: 'The provider offers nothing.',
+  offersNothing: 'The provider has no offers.',
   cancelable: 'Transfers can be canceled before they are executed.',
   notCancelable: 'Transfers cannot be canceled.',
   services: {
@@ -92,11 +92,11 @@ export const PROVIDER_TEXTS = {
       'built-in rail. New transfers of other providers are not affected.',
     pauseNone: 'No route selects this provider, so no transfer is affected.',
     resume: (count: number) =>
-      `${routes(count)} this provider. Their new transfers go to it again.`,
+      `${routes(count)} this provider. Their new transfers go to this provider again.`,
     rotate:
       'The new key is shown immediately and signs calls after the overlap, which is at least one hour. ' +
       'Register it with the provider during the overlap; otherwise the provider rejects calls, and ' +
-      'transfers wait.',
+      'transfers are delayed.',
     addKey:
       'Messages with the new key are accepted immediately. After the overlap, messages with an ' +
       'earlier key are rejected.',
@@ -161,20 +161,20 @@ export const PROVIDER_TEXTS = {
   priority: (priority: number) => `Priority ${priority}`,
   marks: { selected: 'Selected', skipped: 'Skipped', unused: 'Not needed' },
   verdicts: {
-    SELECTED: 'It is the first route that matches and whose provider can execute the transfer.',
-    LOWER_PRIORITY: 'It matches, but an earlier route is selected.',
-    OTHER_TRANSFERS: 'It applies to other transfers.',
+    SELECTED: 'The first route that matches and whose provider can execute the transfer.',
+    LOWER_PRIORITY: 'Matches, but an earlier route is selected.',
+    OTHER_TRANSFERS: 'Applies to other transfers.',
     PROVIDER_PAUSED: 'Its provider is paused.',
     NOT_OFFERED: 'Its provider does not offer this transfer.',
-    UNAVAILABLE: 'Its provider is unavailable: calls fail at present.',
+    UNAVAILABLE: 'Its provider is unavailable: calls currently fail.',
     OVER_LIMIT: 'The amount exceeds the limit of its provider for one transfer.',
     OVER_DAILY_LIMIT: 'The amount exceeds the remaining daily limit of its provider.',
     OVER_BALANCE: 'The prefunded balance at its provider is too low or unknown.',
-    HIGHER_COST: 'It matches, but a route with the same priority costs less.',
+    HIGHER_COST: 'Matches, but a route with the same priority costs less.',
   } as Readonly<Record<string, string>>,
   costs: (cost: string) => `Cost: ${cost}.`,
   arrives: (day: string) => `Expected on ${day}.`,
-  mismatch: (condition: string) => `It applies to other transfers: ${condition}.`,
+  mismatch: (condition: string) => `Applies to other transfers: ${condition}.`,
   mismatches: {
     environment: (value: string) => `those of the environment ${value}`,
     platform: (value: string) => `those of ${value}`,
@@ -215,7 +215,7 @@ export const PROVIDER_TEXTS = {
   returnPause: (percent: number, minimum: number, window: string) =>
     `Paused automatically if more than ${percent} % of at least ${minimum} settled transfers within ` +
     `${window} are returned.`,
-  resumesItself: 'After a pause for failed calls, it is resumed when it responds.',
+  resumesItself: 'Resumed automatically when it responds again after a pause for failed calls.',
   prefunding: 'Prefunded balances',
   setBalance: 'Set balance',
   low: 'Low',
@@ -234,15 +234,15 @@ export const PROVIDER_TEXTS = {
       'One file with the providers and routes of this installation, for another installation or for a ' +
       'repository. It contains public keys and no secret.',
     exportTitle: 'Export',
-    exportText: 'The import of this file into the same installation changes nothing.',
+    exportText: 'Importing this file into the same installation has no effect.',
     export: 'Export file',
     importTitle: 'Import',
     importText:
       'Providers of the file are added or changed; others are unchanged. If the file contains routes, they ' +
-      'replace all routes. What would change is shown first.',
+      'replace all routes. The changes are listed before the import.',
     choose: 'File',
     comparing: 'Comparing …',
-    nothing: 'The file changes nothing.',
+    nothing: 'The file contains no changes.',
     wouldChange: (count: number) =>
       `${plural(count, 'change', 'changes')} of providers, keys and routes:`,
     more: (count: number) => `The first ${count.toLocaleString()} changes are listed.`,
@@ -253,11 +253,15 @@ export const PROVIDER_TEXTS = {
       ROUTE: (fields: string) => `the route ${fields}`,
     },
     actions: {
-      ADD: (what: string) => `Adds ${what}.`,
-      CHANGE: (what: string) => `Changes ${what}.`,
-      REMOVE: (what: string) => `Removes ${what}.`,
+      ADD: (subject: string) => `Adds ${subject}.`,
+      CHANGE: (subject: string) => `Changes ${subject}.`,
+      REMOVE: (subject: string) => `Removes ${subject}.`,
     },
-    changes: (field: string, what: string, before: string | undefined, after: string | undefined) =>
-      `Changes ${field} of ${what} from ${before ?? 'nothing'} to ${after ?? 'nothing'}.`,
+    changes: (
+      field: string,
+      subject: string,
+      before: string | undefined,
+      after: string | undefined,
+    ) => `Changes ${field} of ${subject} from ${before ?? 'nothing'} to ${after ?? 'nothing'}.`,
   },
 } as const;

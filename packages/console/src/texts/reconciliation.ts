@@ -13,13 +13,13 @@ export const RECONCILIATION_TEXTS = {
   noDays: 'No provider has sent a statement.',
   balances: 'Balances at providers',
   balancesText:
-    'The balance that each provider reported last, and the balances of the ledger. Rail in transit, ' +
+    'The latest balance reported by each provider, and the balances of the ledger. Rail in transit, ' +
     'external settlement and suspense include all providers.',
   balancesOfProvider: 'Balances',
   statements: 'Statements',
   changeStatements: 'Change',
   changingStatements:
-    'The settings apply to statements that are received from now on. Lines that were posted are unchanged.',
+    'The settings apply to statements received from now on. Lines that were posted are unchanged.',
   daysEnd: (zone: string) => `Its days end at midnight in the time zone ${zone}.`,
   feesExpected: 'Its fees are posted as expenses immediately.',
   feesDiffer: 'A fee that is not in the ledger is a difference, which an operator decides.',
@@ -66,7 +66,7 @@ export const RECONCILIATION_TEXTS = {
     SETTLE: 'The transfer is recorded as settled.',
     RETURN: 'The transfer is recorded as returned, and the payer is refunded.',
     CARRY:
-      'The transfer is in transit. The difference is reopened if the next statement does not have it.',
-    IGNORE: 'No statement is expected to have the transfer. Nothing is posted.',
+      'The transfer is in transit. The difference is reopened if the next statement does not contain the transfer.',
+    IGNORE: 'The transfer is not expected in any statement. Nothing is posted.',
   },
 } as const;

@@ -158,9 +158,12 @@ export function ExternalAccount() {
       </p>
       <Panel title={T.details}>
         <Loaded query={query}>
-          {({ data: [found] }) =>
-            found ? (
-              <Facts value={{ ...found, ...found.account }} without={['accountId', 'account']} />
+          {({ data: [listedAccount] }) =>
+            listedAccount ? (
+              <Facts
+                value={{ ...listedAccount, ...listedAccount.account }}
+                without={['accountId', 'account']}
+              />
             ) : (
               <Empty>{TEXTS.notFound}</Empty>
             )

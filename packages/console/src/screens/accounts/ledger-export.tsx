@@ -13,10 +13,10 @@ import { TEXTS } from '../../texts/texts.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-const plain = (...names: readonly string[]): Column<Row>[] => names.map((name) => ({ name }));
+const textColumns = (...names: readonly string[]): Column<Row>[] => names.map((name) => ({ name }));
 
 /** In major units, because a spreadsheet has no decimals per currency. */
-const amounts = (...names: readonly string[]): Column<Row>[] =>
+const amountColumns = (...names: readonly string[]): Column<Row>[] =>
   names.map((name) => ({
     name,
     text: (row) => decimalText({ amount: Number(row[name]), currency: String(row.currency) }),
@@ -24,14 +24,14 @@ const amounts = (...names: readonly string[]): Column<Row>[] =>
 
 const KINDS = {
   exportPostings: [
-    ...plain('createdAt', 'transactionId', 'step', 'phase', 'debit', 'credit'),
-    ...amounts('amount'),
-    ...plain('currency', 'environment', 'platformId'),
+    ...textColumns('createdAt', 'transactionId', 'step', 'phase', 'debit', 'credit'),
+    ...amountColumns('amount'),
+    ...textColumns('currency', 'environment', 'platformId'),
   ],
   exportBalances: [
-    ...plain('day', 'account', 'currency'),
-    ...amounts('opening', 'debits', 'credits', 'closing'),
-    ...plain('customerId', 'environment', 'platformId'),
+    ...textColumns('day', 'account', 'currency'),
+    ...amountColumns('opening', 'debits', 'credits', 'closing'),
+    ...textColumns('customerId', 'environment', 'platformId'),
   ],
 } as const;
 

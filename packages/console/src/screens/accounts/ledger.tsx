@@ -1,4 +1,4 @@
-// The ledger: trial balance, chart of accounts, the postings of an account, verification of the books.
+// The ledger: trial balance, chart of accounts, the postings of an account, verification of the ledger.
 import { Link, useParams } from '@tanstack/react-router';
 import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';

@@ -157,14 +157,14 @@ export function System() {
   return (
     <Screen title={TEXTS.pages.system}>
       <Loaded query={query}>
-        {({ process, database, settings, ...rest }) => (
+        {({ process, database, settings, ...installation }) => (
           <>
             <div className="columns even">
               <Panel title={T.process}>
                 <Facts value={process} />
               </Panel>
               <Panel title={T.installation}>
-                <Facts value={{ ...rest, ...settings }} />
+                <Facts value={{ ...installation, ...settings }} />
               </Panel>
             </div>
             <Panel title={T.database}>

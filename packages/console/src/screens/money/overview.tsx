@@ -41,8 +41,8 @@ const total = (
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
 /** `part` of `whole` as a percentage. */
-const share = (part: number, whole: number) =>
-  whole === 0 ? TEXTS.none : percent.format(part / whole);
+const share = (count: number, total: number) =>
+  total === 0 ? TEXTS.none : percent.format(count / total);
 
 const BUCKET_MS: Readonly<Record<string, number>> = {
   hour: HOUR_MS,
@@ -138,13 +138,13 @@ function Metrics({
 }) {
   const sums = reply.data;
   const currencies = currenciesOf(sums);
-  const shown = currency && currencies.includes(currency) ? currency : currencies[0];
-  if (!shown) return <Empty>{T.noPayments}</Empty>;
+  const shownCurrency = currency && currencies.includes(currency) ? currency : currencies[0];
+  if (!shownCurrency) return <Empty>{T.noPayments}</Empty>;
   const [payments, completed, failed, returned, open] = (
     ['payments', 'completed', 'failed', 'returned', 'open'] as const
   ).map((name) => total(sums, name)) as [number, number, number, number, number];
   const volume = sums
-    .filter((each) => each.currency === shown)
+    .filter((each) => each.currency === shownCurrency)
     .reduce((sum, each) => sum + BigInt(each.amount), 0n);
   return (
     <>
@@ -152,7 +152,7 @@ function Metrics({
         <Figure label={T.payments} value={payments.toLocaleString()} note={T.open(open)} />
         <Figure
           label={T.volume}
-          value={moneyText({ amount: String(volume), currency: shown })}
+          value={moneyText({ amount: String(volume), currency: shownCurrency })}
           note={T.currencies(currencies.length)}
         />
         <Figure
@@ -169,14 +169,18 @@ function Metrics({
       <div className="filters">
         <div className="filter">
           <label htmlFor="currency">{T.currency}</label>
-          <select id="currency" value={shown} onChange={({ target }) => select(target.value)}>
+          <select
+            id="currency"
+            value={shownCurrency}
+            onChange={({ target }) => select(target.value)}
+          >
             {currencies.map((each) => (
               <option key={each}>{each}</option>
             ))}
           </select>
         </div>
       </div>
-      <Volumes reply={reply} currency={shown} />
+      <Volumes reply={reply} currency={shownCurrency} />
       <p className="soft">
         {T.completeUntil} <Time value={reply.completeUntil} />
       </p>

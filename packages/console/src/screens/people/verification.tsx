@@ -55,9 +55,9 @@ const pressButton = (label: string) => {
 };
 
 function Documents({ documents }: { documents: Case['documents'] }) {
-  const [shown, show] = useState(documents[0]?.id);
+  const [shownId, setShownId] = useState(documents[0]?.id);
   if (documents.length === 0) return <Empty>{T.noDocuments}</Empty>;
-  const current = documents.find(({ id }) => id === shown) ?? documents[0];
+  const current = documents.find(({ id }) => id === shownId) ?? documents[0];
   if (!current) return null;
   const title = T.documentOf(statusText(current.documentType));
   return (
@@ -69,7 +69,7 @@ function Documents({ documents }: { documents: Case['documents'] }) {
             type="button"
             className="button quiet"
             aria-pressed={id === current.id}
-            onClick={() => show(id)}
+            onClick={() => setShownId(id)}
           >
             {statusText(documentType)}
           </button>

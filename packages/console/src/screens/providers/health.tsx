@@ -44,17 +44,17 @@ export function Health({ provider: { providerId } }: ProviderProps) {
                 </tr>
               </thead>
               <tbody>
-                {data[0]?.windows.map(({ minutes, calls, averageMs, within500Ms, ...rest }) => (
+                {data[0]?.windows.map(({ minutes, calls, averageMs, within500Ms, ...results }) => (
                   <tr key={minutes}>
                     <th scope="row">{windowText(minutes)}</th>
                     {[
                       calls.toLocaleString(),
-                      rateText(rest.errorRate),
+                      rateText(results.errorRate),
                       averageMs === null ? TEXTS.none : T.ms(averageMs),
                       rateText(calls === 0 ? null : within500Ms / calls),
-                      (rest.settled + rest.failed + rest.returned).toLocaleString(),
-                      rateText(rest.successRate),
-                      rateText(rest.returnRate),
+                      (results.settled + results.failed + results.returned).toLocaleString(),
+                      rateText(results.successRate),
+                      rateText(results.returnRate),
                     ].map((text, index) => (
                       <td key={COLUMNS[index]} className="number">
                         {text}
@@ -82,7 +82,7 @@ export function Terms({ provider: { providerId, environment, terms } }: Provider
           label={T.changeTerms}
           path={{ providerId }}
           current={{ terms }}
-          shown={['terms']}
+          shownFields={['terms']}
           about={<Facts value={{ providerId, environment }} />}
         />
       }
@@ -113,7 +113,7 @@ export function Prefunding({ provider: { providerId, terms, balances } }: Provid
           label={T.setBalance}
           path={{ providerId }}
           initial={{ currency: currencies[0] }}
-          shown={['balances']}
+          shownFields={['balances']}
           about={<Facts value={{ providerId }} />}
         />
       }

@@ -20,10 +20,10 @@ const JSON_TYPE = 'application/json';
 const MAX_LISTED = 200;
 
 function sentenceOf({ action, subject, id, field, before, after }: Change): string {
-  const what = T.file.subjects[subject](id);
+  const subjectText = T.file.subjects[subject](id);
   if (action === 'CHANGE' && field !== undefined)
-    return T.file.changes(lowerFirst(fieldLabel(field)), what, before, after);
-  return T.file.actions[action](what);
+    return T.file.changes(lowerFirst(fieldLabel(field)), subjectText, before, after);
+  return T.file.actions[action](subjectText);
 }
 
 function Export() {
@@ -123,7 +123,7 @@ function Import() {
             label={T.file.import}
             described={{ ...data.file, dryRun: false }}
             about={<Changes changes={data.changes} />}
-            shown={['applied']}
+            shownFields={['applied']}
             onDone={reset}
             isPrimary
           />

@@ -35,7 +35,7 @@ const about = ({ providerId, environment }: Value, consequences: string) => (
 function actionsOf(provider: Value, routeCount: number): Action[] {
   const { consequences: C } = T;
   const { status, capabilities } = provider;
-  const base = { path: { providerId: provider.providerId }, shown: SHOWN };
+  const base = { path: { providerId: provider.providerId }, shownFields: SHOWN };
   const pauseText = routeCount === 0 ? C.pauseNone : C.pause(routeCount);
   return [
     {
@@ -151,7 +151,7 @@ function Keys({ provider }: { provider: Value }) {
         title={T.ownKeys}
         text={T.ownKeysText}
         action={{
-          ...{ ...base, id: 'rotateProviderKey', label: T.rotate, shown: ['ownKeys'] },
+          ...{ ...base, id: 'rotateProviderKey', label: T.rotate, shownFields: ['ownKeys'] },
           about: about(provider, C.rotate),
         }}
       >
@@ -161,7 +161,7 @@ function Keys({ provider }: { provider: Value }) {
         title={T.providerKeys}
         text={T.providerKeysText}
         action={{
-          ...{ ...base, id: 'addProviderKey', label: T.addKey, shown: ['providerKeys'] },
+          ...{ ...base, id: 'addProviderKey', label: T.addKey, shownFields: ['providerKeys'] },
           about: about(provider, C.addKey),
         }}
       >

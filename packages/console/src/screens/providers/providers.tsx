@@ -84,7 +84,7 @@ export function Providers() {
           doneText={T.addDone}
           doneLabel={T.next}
           onDone={open}
-          shown={['providerId', 'environment', 'url']}
+          shownFields={['providerId', 'environment', 'url']}
           isPrimary
         />
       }

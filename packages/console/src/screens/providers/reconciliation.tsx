@@ -133,7 +133,7 @@ export function Differences() {
   );
 }
 
-/** The balances that one provider reported last, and those of the ledger. */
+/** The latest balances reported by one provider, and the balances of the ledger. */
 export function BalancesOfProvider({ providerId }: { providerId: string }) {
   const permits = usePermits();
   const query = useReply(
@@ -190,8 +190,8 @@ const moneyOf = ({ amount, currency }: Value) => ({ amount, currency });
 function decisionActions(difference: Value): Action[] {
   const { differenceId, kind, detail } = difference;
   return difference.decisions.map((decision) => {
-    const shown = FIELDS[decision] ?? [];
-    const hidden = ALL_FIELDS.filter((name) => !shown.includes(name));
+    const fieldNames = FIELDS[decision] ?? [];
+    const hidden = ALL_FIELDS.filter((name) => !fieldNames.includes(name));
     return {
       id: 'decideDifference',
       label: T.decisions[decision],
@@ -228,7 +228,7 @@ const HIDDEN = ['differenceId', 'status', 'readable', 'ageHours'];
 
 function Content({ difference }: { difference: Value }) {
   const { decision, reason, decidedBy, decidedAt, decisions, ...facts } = difference;
-  const { amount, currency, kind, detail, ...others } = facts;
+  const { amount, currency, kind, detail, ...otherFacts } = facts;
   return (
     <>
       <div className="figure-row">
@@ -241,7 +241,7 @@ function Content({ difference }: { difference: Value }) {
       </p>
       <div className="columns even">
         <Panel title={T.details} actions={<Owner difference={difference} />}>
-          <Facts value={others} without={HIDDEN} />
+          <Facts value={otherFacts} without={HIDDEN} />
         </Panel>
         <Panel title={T.decision}>
           {decision && <Facts value={{ decision, reason, decidedBy, decidedAt }} />}

@@ -18,8 +18,8 @@ const sequence = (items: readonly string[]) => conjunction.format(items);
 export const kindText = (kind: string): string => T.kinds[kind] ?? statusText(kind);
 
 /** `Payouts and refunds`. */
-const kindsText = ([first = '', ...others]: readonly string[]) =>
-  sequence([kindText(first), ...others.map((each) => lowerFirst(kindText(each)))]);
+const kindsText = ([first = '', ...following]: readonly string[]) =>
+  sequence([kindText(first), ...following.map((each) => lowerFirst(kindText(each)))]);
 
 /** `from 1.00 EUR to 5.00 EUR`; undefined without a limit. */
 function limitText(
@@ -27,12 +27,12 @@ function limitText(
   max: number | undefined,
   currency: string,
 ): string | undefined {
-  const [least, most] = [min, max].map((amount) =>
+  const [minimum, maximum] = [min, max].map((amount) =>
     amount === undefined ? undefined : moneyText({ amount, currency }),
   );
-  if (least !== undefined && most !== undefined) return T.between(least, most);
-  if (least !== undefined) return T.from(least);
-  return most === undefined ? undefined : T.upTo(most);
+  if (minimum !== undefined && maximum !== undefined) return T.between(minimum, maximum);
+  if (minimum !== undefined) return T.from(minimum);
+  return maximum === undefined ? undefined : T.upTo(maximum);
 }
 
 /** Maximum number of currencies whose limits are listed. */
@@ -171,9 +171,9 @@ export function verdictText(
   transfer?: Transfer,
 ): string {
   const { verdict, cost, expectedOn } = route;
-  const what = transfer && verdict === 'OTHER_TRANSFERS' && mismatchOf(route, transfer, nameOf);
+  const mismatch = transfer && verdict === 'OTHER_TRANSFERS' && mismatchOf(route, transfer, nameOf);
   const sentences = [
-    what ? T.mismatch(what) : (T.verdicts[verdict] ?? `${statusText(verdict)}.`),
+    mismatch ? T.mismatch(mismatch) : (T.verdicts[verdict] ?? `${statusText(verdict)}.`),
     cost !== undefined && currency && T.costs(moneyText({ amount: cost, currency })),
     verdict === 'SELECTED' && expectedOn !== undefined && T.arrives(expectedOn),
   ];

@@ -1,4 +1,4 @@
-// How the statements of a provider are read: when its days end, and what happens to its fees.
+// Settings for the statements of a provider: time zone of its days, and treatment of its fees.
 import { ActionButton } from '../../action/action.tsx';
 import type { Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
