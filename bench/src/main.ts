@@ -133,8 +133,8 @@ async function measure(options: Options, bench: Bench): Promise<void> {
     try {
       rows.push(...(await run(bench)));
     } catch (error) {
-      // Processes of this group may still be running, so nothing more is measured; completed rows
-      // keep their results.
+      // Processes of this group may still be running, so the measurement stops; completed rows keep their
+      // results.
       console.error(`${name} was not measured, nor were the groups after it:`, error);
       process.exitCode = 1;
       break;
@@ -149,9 +149,11 @@ async function measure(options: Options, bench: Bench): Promise<void> {
   const remarks = remarksOf(rows);
   if (remarks.length) console.log(`${['Remarks:', ...remarks].join('\n  ')}\n`);
   console.log(`${timesOf(seconds)}\n`);
-  const short = shortfalls(rows);
+  const missedTargets = shortfalls(rows);
   console.log(
-    short.length ? ['Missed:', ...short].join('\n  ') : 'All targets are met, no errors.',
+    missedTargets.length
+      ? ['Missed:', ...missedTargets].join('\n  ')
+      : 'All targets are met, no errors.',
   );
   if (rows.some((row) => row.railhead.errors + row.peer.errors > 0)) process.exitCode = 1;
 }

@@ -21,7 +21,7 @@ const demandOf = (...argv: string[]): Demand => {
 };
 const capacityOf = (paymentsPerDay: number, ...argv: string[]): Capacity =>
   capacityFor(demandOf('--payments-per-day', String(paymentsPerDay), ...argv));
-/** Payments a day, like one million, at which one cluster reaches its first limit. */
+/** Payments per day at which one cluster reaches its first limit, for demands like one million payments. */
 const perDayAtFirstLimit = ({ limits, peakPerSecond }: Capacity) =>
   (1e6 * (limits[0]?.perSecond ?? 0)) / peakPerSecond;
 
@@ -40,24 +40,29 @@ describe('the model', () => {
   });
 
   it('adds the costs of reads, events, endpoints and bodies', () => {
-    const bare = capacityOf(1e7, '--reads=0', '--endpoints=0');
+    const minimal = capacityOf(1e7, '--reads=0', '--endpoints=0');
     const { nodeUs, postgresUs, logBytes } = PAYMENTS.payout;
-    expect(bare.nodeBusy).toBeCloseTo((bare.peakPerSecond * nodeUs) / 1e6);
-    expect(bare.postgresBusy).toBeCloseTo((bare.peakPerSecond * postgresUs) / 1e6);
-    expect(bare.logPerDay).toBe(1e7 * logBytes);
-    expect(capacityOf(1e7, '--reads=1', '--endpoints=0').nodeBusy).toBeGreaterThan(bare.nodeBusy);
+    expect(minimal.nodeBusy).toBeCloseTo((minimal.peakPerSecond * nodeUs) / 1e6);
+    expect(minimal.postgresBusy).toBeCloseTo((minimal.peakPerSecond * postgresUs) / 1e6);
+    expect(minimal.logPerDay).toBe(1e7 * logBytes);
+    expect(capacityOf(1e7, '--reads=1', '--endpoints=0').nodeBusy).toBeGreaterThan(
+      minimal.nodeBusy,
+    );
     const delivered = capacityOf(1e7, '--reads=0', '--endpoints=2');
-    expect(delivered.postgresBusy).toBeGreaterThan(bare.postgresBusy);
-    expect(delivered.retained).toBeGreaterThan(bare.retained);
+    expect(delivered.postgresBusy).toBeGreaterThan(minimal.postgresBusy);
+    expect(delivered.retained).toBeGreaterThan(minimal.retained);
     const recorded = capacityOf(1e7, '--reads=0', '--endpoints=0', '--bodies');
-    expect(recorded.retained).toBeGreaterThan(bare.retained);
-    expect(recorded.keptPerDay).toBe(bare.keptPerDay);
+    expect(recorded.retained).toBeGreaterThan(minimal.retained);
+    expect(recorded.keptPerDay).toBe(minimal.keptPerDay);
   });
 
-  it('keeps rows for the period and the week of its partition', () => {
+  it('retains rows for the period and the week of its partition', () => {
     const replies = 7 * 1e6 * PAYMENTS.payout.replyBytes;
-    const [short, long] = [capacityOf(1e6, '--retention=8d'), capacityOf(1e6, '--retention=23d')];
-    expect((long.retained - replies) / (short.retained - replies)).toBeCloseTo(2);
+    const [eightDays, twentyThreeDays] = [
+      capacityOf(1e6, '--retention=8d'),
+      capacityOf(1e6, '--retention=23d'),
+    ];
+    expect((twentyThreeDays.retained - replies) / (eightDays.retained - replies)).toBeCloseTo(2);
   });
 
   it('has two processes in each cluster, and more clusters above the first limit', () => {
@@ -70,10 +75,15 @@ describe('the model', () => {
   it('names the limits of a cluster, the first one first', () => {
     const namesOf = (...argv: string[]) => capacityOf(1e6, ...argv).limits.map(({ name }) => name);
     // A high peak is short: the table grows with the mean.
-    const bare = ['--peak=50', '--events=0', '--reads=0'];
-    expect(namesOf(...bare)).toEqual(['shared accounts', 'log', 'processors', 'size of a table']);
+    const minimal = ['--peak=50', '--events=0', '--reads=0'];
+    expect(namesOf(...minimal)).toEqual([
+      'shared accounts',
+      'log',
+      'processors',
+      'size of a table',
+    ]);
     const { postgresUs, logBytes } = PAYMENTS.payout;
-    expect(capacityOf(1e6, ...bare).limits.slice(0, 3)).toEqual([
+    expect(capacityOf(1e6, ...minimal).limits.slice(0, 3)).toEqual([
       { name: 'shared accounts', perSecond: (LIMITS.batch * 1_000) / LIMITS.heldMs },
       { name: 'log', perSecond: LIMITS.logBytesPerSecond / logBytes },
       { name: 'processors', perSecond: (LIMITS.processors * UTILIZATION * 1e6) / postgresUs },
@@ -118,7 +128,7 @@ describe('npm run capacity', () => {
     });
   });
 
-  it('prints rates, processes, disk and the first limit', () => {
+  it('prints rates, processes, disk space and the first limit', () => {
     const report = reportOf(demandOf('--payments-per-day=10000000', '--events=5'));
     expect(report).toMatch(
       /^10,000,000 payouts a day, each with 5 events for 1 endpoint and 2 reads/,

@@ -8,7 +8,7 @@ export const USAGE = `Usage: npm run capacity -- --payments-per-day N [flags]
   --events 5                   events per payment; default: those of the kind
   --endpoints 1                endpoints that receive each event
   --reads 2                    GET requests per payment
-  --retention 30d              how long events and recorded requests are kept
+  --retention 30d              retention of events and recorded requests
   --peak 3                     busiest rate divided by the mean rate
   --bodies                     bodies of requests are recorded
   --json                       print one JSON object

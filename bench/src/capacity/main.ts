@@ -1,4 +1,4 @@
-// `npm run capacity`: prints what a number of payments needs.
+// `npm run capacity`: prints the resources that a number of payments needs.
 import { readRequest, USAGE } from './demand.ts';
 import { measureCosts } from './measure.ts';
 import { capacityFor } from './model.ts';

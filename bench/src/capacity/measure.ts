@@ -1,5 +1,5 @@
-// `npm run capacity -- --measure`: what one operation of each kind costs on this machine: processor time
-// of Node and of PostgreSQL, bytes on disk by how long they are kept, and bytes of the log. The figures of
+// `npm run capacity -- --measure`: the costs of one operation of each kind on this machine: processor time
+// of Node and of PostgreSQL, bytes on disk by retention, and bytes of the log. The figures of
 // model.ts are from it.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -26,7 +26,7 @@ const COUNT = 2_000;
 const WARM_UP = 1_000;
 const SETTLE_MS = 120_000;
 
-/** How long rows of a table are kept; of all others without limit. */
+/** Retention of the rows of each table; rows of all other tables are kept permanently. */
 const KEPT_FOR: Readonly<Record<string, keyof Bytes>> = {
   events: 'events',
   webhook_attempts: 'events',
@@ -126,7 +126,7 @@ async function waitForWork(cluster: Cluster, delivers: boolean): Promise<void> {
     if (row?.jobs === 0 && (!delivers || row.events === 0)) return;
     await sleep(200);
   }
-  throw new Error('jobs or deliveries do not end');
+  throw new Error('jobs or deliveries are not completed in time');
 }
 
 async function eventsIn(cluster: Cluster): Promise<number> {
@@ -187,11 +187,13 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
   const log = path.join(scratch, 'server.log');
   const server = await startServer({ root, node: process.execPath }, args, { log });
-  const plain = requester(server.port);
-  const people = await eachOf(Array.from({ length: PEOPLE }), (_, n) => createPerson(plain, n));
+  const sendUnkeyed = requester(server.port);
+  const people = await eachOf(Array.from({ length: PEOPLE }), (_, n) =>
+    createPerson(sendUnkeyed, n),
+  );
   const send = keyedRequester(server.port);
   const personOf = (index: number) => people[index % PEOPLE] as Person;
-  const repeat = <R>(work: (index: number) => Promise<R>, count = COUNT) =>
+  const repeatWork = <R>(work: (index: number) => Promise<R>, count = COUNT) =>
     eachOf(Array.from({ length: count }), (_, index) => work(index));
 
   const quote = (index: number) =>
@@ -212,10 +214,10 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
   const deposit = (index: number) =>
     send('POST', `/sandbox/internal-accounts/${personOf(index).dollars}/fund`, { amount: 1_000 });
 
-  const quotes = await repeat(quote, WARM_UP);
+  const quotes = await repeatWork(quote, WARM_UP);
   await eachOf(quotes, execute);
-  await repeat(payOut, WARM_UP);
-  await repeat(deposit, WARM_UP);
+  await repeatWork(payOut, WARM_UP);
+  await repeatWork(deposit, WARM_UP);
   await waitForWork(cluster, false);
   await cluster.checkpoint();
 
@@ -224,19 +226,19 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
     measureKind(cluster, server.process.pid, { kind, run, delivers });
   const measured = [
     await measure('quote', async () => {
-      prepared = await repeat(quote);
+      prepared = await repeatWork(quote);
     }),
     await measure('execute', () => eachOf(prepared, execute)),
-    await measure('payout', () => repeat(payOut)),
-    await measure('deposit', () => repeat(deposit)),
+    await measure('payout', () => repeatWork(payOut)),
+    await measure('deposit', () => repeatWork(deposit)),
     await measure('read', () =>
-      eachOf(prepared, ({ transactionId }) => plain('GET', `/transactions/${transactionId}`)),
+      eachOf(prepared, ({ transactionId }) => sendUnkeyed('GET', `/transactions/${transactionId}`)),
     ),
   ];
   const receiver = startWorker('receiver');
   const port = await receiver.call<number>('listen');
-  await plain('PATCH', '/config', { webhookEndpoint: `http://127.0.0.1:${port}/events` });
-  measured.push(await measure('payout, delivered', () => repeat(payOut), true));
+  await sendUnkeyed('PATCH', '/config', { webhookEndpoint: `http://127.0.0.1:${port}/events` });
+  measured.push(await measure('payout, delivered', () => repeatWork(payOut), true));
   await receiver.stop();
   await server.process.stop();
   return measured;
@@ -249,8 +251,10 @@ function tableOf(measured: readonly Measured[]): string {
   const lines = measured.map(({ kind, nodeUs, postgresUs, log, events, bytes }) => {
     const { kept, replies, requests, bodies, reused } = bytes;
     const figures = [nodeUs, postgresUs, log, kept, replies].map((each) => each.toFixed(0));
-    const rest = [bytes.events, requests, bodies, reused].map((each) => each.toFixed(0));
-    return [kind, ...figures, events.toFixed(1), ...rest];
+    const retentionFigures = [bytes.events, requests, bodies, reused].map((each) =>
+      each.toFixed(0),
+    );
+    return [kind, ...figures, events.toFixed(1), ...retentionFigures];
   });
   const rows = [[...HEAD, ...MORE], ...lines];
   return rows.map((row) => row.map((cell) => cell.padStart(14)).join('')).join('\n');

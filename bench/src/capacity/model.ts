@@ -1,5 +1,5 @@
 // Resources that a number of payments requires: processors, processes, connections, disk and log.
-// Everything here is computed from the measured costs below and from the stated limits;
+// All results are computed from the measured costs below and from the stated limits;
 // docs/scaling.md explains it.
 import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connections/limits.ts';
 
@@ -30,7 +30,7 @@ interface PaymentCost extends Cost {
   bodyBytes: number;
 }
 
-/** Where and how the costs were measured. */
+/** Command, machine and versions of the measurement. */
 export const MEASUREMENT =
   '`npm run capacity -- --measure` on 29 November 2026, 2 × Intel Xeon, Node 20.20.2, PostgreSQL 18.4';
 
@@ -64,12 +64,12 @@ export const PAYMENTS: Readonly<Record<Kind, PaymentCost>> = {
 /** `GET /transactions/{id}`. Recorded reads share rows. */
 export const READ = { nodeUs: 140, postgresUs: 25, logBytes: 36, requestBytes: 53 };
 
-/** One event to one endpoint: its part of a delivered payout beyond one without an endpoint. */
+/** One event to one endpoint: the additional cost of a delivered payout, for each of its events. */
 export const DELIVERY = { nodeUs: 344, postgresUs: 182, logBytes: 1_253, attemptBytes: 385 };
 
 /** Connections for operators and Patroni. */
 const SPARE_CONNECTIONS = 10;
-/** A processor that is busier than this makes its requests wait. */
+/** Maximum utilization of a processor without queueing of requests. */
 export const UTILIZATION = 0.5;
 /** Partitions of a week are removed as a whole. */
 const PARTITION_DAYS = 7;
@@ -123,7 +123,7 @@ export interface Capacity {
   processes: number;
   databaseProcessors: number;
   connections: number;
-  /** Bytes per day that stay, and bytes that are kept for a period. */
+  /** Bytes per day that are kept permanently, and bytes that are kept for a period. */
   keptPerDay: number;
   retained: number;
   logPerDay: number;

@@ -16,7 +16,7 @@ import {
 
 const count = (value: number) => Math.round(value).toLocaleString('en');
 
-/** A number with two or three digits that matter. */
+/** A number with two or three significant digits. */
 function rounded(value: number): string {
   if (value >= 100) return count(value);
   return value >= 10 ? value.toFixed(0) : value.toFixed(1);
@@ -39,8 +39,8 @@ const LIMIT_TEXTS = {
   'size of a table': 'the largest table, which reaches 32 TiB within a year',
 } as const;
 
-const plural = (value: number, one: string, many: string) =>
-  `${count(value)} ${value === 1 ? one : many}`;
+const plural = (value: number, singular: string, pluralForm: string) =>
+  `${count(value)} ${value === 1 ? singular : pluralForm}`;
 
 /** The capacity that a demand requires, as lines with a label and a value. */
 export function reportOf(demand: Demand): string {
@@ -81,7 +81,7 @@ export function reportOf(demand: Demand): string {
     '',
     ...lines.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
     '',
-    'Computed from measured costs; docs/scaling.md states what was measured, and the assumptions.',
+    'Computed from measured costs; docs/scaling.md describes the measurement and the assumptions.',
   ].join('\n');
 }
 

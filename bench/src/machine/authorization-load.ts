@@ -37,7 +37,7 @@ export const requestFor = (cardId: string, index: number): CardRequest => ({
   merchant: MERCHANT,
 });
 
-/** Prepares a request, which is not measured, and returns the measured call. */
+/** Prepares a request outside the measured time, and returns the measured call. */
 type Prepare = (request: CardRequest) => Call | Promise<Call>;
 type Call = () => Promise<CardDecision>;
 

@@ -28,7 +28,7 @@ export type Spread = 'spread' | 'hot';
 export interface BestPgbench {
   readonly best: Record<Spread, number>;
   run(spread: Spread): Promise<Run>;
-  /** Transfers posted so far, over all runs. */
+  /** Number of transfers posted in all runs. */
   done(): number;
 }
 

@@ -1,5 +1,5 @@
-// Every process that the bench starts is tracked by its id and ended: when its row is done, at the
-// end, and on Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work
+// Every process that the bench starts is tracked by its id and stopped: when its row is done, at the end,
+// and on Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work
 // takes no processor time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -135,7 +135,7 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
   };
 }
 
-/** Ends all processes that are still running. */
+/** Stops all processes that are still running. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...running].map((child) => child.stop()));
 }

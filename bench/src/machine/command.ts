@@ -1,4 +1,4 @@
-// The operator's command, as on any installation.
+// Runs the operator's command on a database of the bench.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Bench } from './bench.ts';

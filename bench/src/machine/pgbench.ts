@@ -135,12 +135,12 @@ export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
   for (const [spread, text] of Object.entries(SCRIPTS)) {
     fs.writeFileSync(path.join(scratch, `${spread}.sql`), text);
   }
-  const once = runnerOf(cluster, scratch);
+  const runOnce = runnerOf(cluster, scratch);
   let done = 0;
   const run = async (spread: Spread, clients: number, seconds: number) => {
     await cluster.checkpoint();
-    const warm = await once(spread, clients, WARMUP_S);
-    const measured = await once(spread, clients, Math.ceil(seconds));
+    const warm = await runOnce(spread, clients, WARMUP_S);
+    const measured = await runOnce(spread, clients, Math.ceil(seconds));
     done += warm.done + measured.done;
     const firstError = warm.firstError ?? measured.firstError;
     return { ...measured, errors: warm.errors + measured.errors, firstError };

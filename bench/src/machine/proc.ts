@@ -53,15 +53,15 @@ function processorMs(pid: number): number {
 }
 
 /**
- * Processor use of groups of processes from now until `report` is called: 1 is one core. Divided by
- * the work done in the meantime it gives the processor time per item, which does not change when other
- * processes take the processor.
+ * Processor use of groups of processes from now until `report` is called: 1 is one core. Divided by the
+ * number of completed items it is the processor time per item, which does not change when other processes
+ * use the processor.
  */
 export function watchProcessor(groups: Readonly<Record<string, () => readonly number[]>>) {
   const timesOf = (pids: readonly number[]) => new Map(pids.map((pid) => [pid, processorMs(pid)]));
   const before = new Map(Object.entries(groups).map(([name, pids]) => [name, timesOf(pids())]));
   const started = performance.now();
-  /** Processor time of each group so far, in milliseconds. */
+  /** Processor time of each group since the start, in milliseconds. */
   const used = () =>
     Object.fromEntries(
       Object.entries(groups).map(([name, pids]) => {
@@ -79,7 +79,7 @@ export function watchProcessor(groups: Readonly<Record<string, () => readonly nu
         const perItem = ((ms * 1000) / Math.max(1, done)).toFixed(0);
         return ms === 0 ? '' : `${name} ${(ms / passed).toFixed(2)} (${perItem} µs each)`;
       });
-      return `processor: ${parts.filter((part) => part !== '').join(', ')}`;
+      return `processor: ${parts.filter((text) => text !== '').join(', ')}`;
     },
   };
 }

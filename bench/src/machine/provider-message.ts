@@ -1,5 +1,5 @@
 // A card authorization as a signed message of a provider, for rows 7d to 7f. Its keys exist in the process
-// only; which cards it issues is a table of the database. For row 7d the provider itself exists in the
+// only; the database lists the cards that the provider issues. For row 7d the provider itself exists in the
 // process only.
 import { generateKeyPairSync } from 'node:crypto';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
@@ -15,7 +15,7 @@ import { keyIdOf, pemOf } from '../../../server/src/runtime/security/keys.ts';
 
 /** Name of the provider that issues the cards. */
 export const BENCH_PROVIDER = 'bench';
-/** Longer than a terminal waits, as in the other rows. */
+/** Longer than the timeout of a terminal, as in the other rows. */
 const ANSWER_WITHIN_MS = 10_000;
 
 const effects = systemEffects();
@@ -25,7 +25,7 @@ export function createProvider(origin = 'http://localhost') {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const keyId = keyIdOf(pemOf(privateKey));
   const publicKeys = new Map([[keyId, publicKey]]);
-  // Only what a received message needs.
+  // Only the fields that a received message needs.
   const provider = {
     row: { id: BENCH_PROVIDER, environment: 'sandbox', status: 'ACTIVE' },
     publicKeys: () => publicKeys,
@@ -51,7 +51,7 @@ export function createProvider(origin = 'http://localhost') {
   return { provider, publicKeys, publicKeyPem: pemOf(privateKey), signed };
 }
 
-/** An answer as a decision. */
+/** The decision in an answer. */
 export function decisionOf(answer: CardAnswer | undefined): CardDecision {
   if (answer?.decision === 'APPROVED') return { approved: true };
   return { approved: false, reason: answer?.reason ?? 'CARD_NOT_ACTIVE' };

@@ -107,7 +107,7 @@ describe('startAttack', () => {
     expect(report).toMatchObject({ unanswered: {}, unconnected: {}, bodyBytes: BODY.length });
   });
 
-  it('sends no credential unless it has one, and one request at a time per connection', async () => {
+  it('sends a credential only if configured, and one request at a time per connection', async () => {
     let [inFlight, peak, heads] = [0, 0, 0];
     const port = await listen((socket) =>
       requestsOf(
@@ -128,8 +128,8 @@ describe('startAttack', () => {
     expect(report).toMatchObject({ responses: { 401: heads }, connections: 4 });
   });
 
-  it('accepts an early response, sends the rest of the body, and continues', async () => {
-    // More than the socket buffers can store, so that the rest is still in transit.
+  it('accepts an early response, sends the remaining body, and sends the next request', async () => {
+    // More than the socket buffers can store, so that a part of the body is still in transit.
     const keys = 5 * KEYS;
     const bodyLength = bodyOf(keys).length;
     let heads = 0;
@@ -185,7 +185,7 @@ describe('startAttack', () => {
     expect(report.responses[408]).toBeGreaterThanOrEqual(3);
   });
 
-  it('counts unanswered requests by the cause of their end', async () => {
+  it('counts unanswered requests by cause', async () => {
     let heads = 0;
     const suffixes = [
       (socket: net.Socket) => socket.resetAndDestroy(),

@@ -68,31 +68,31 @@ interface Shared {
 function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void> {
   return new Promise((resolve) => {
     let reading = newReading();
-    let [connected, awaiting, sent] = [false, false, false];
+    let [isConnected, isAwaiting, isSent] = [false, false, false];
     let cause = 'closed';
     const begin = () => {
       if (isOver()) return void socket.destroy();
       reading = newReading();
-      [awaiting, sent] = [true, false];
+      [isAwaiting, isSent] = [true, false];
       // A write error is also emitted by the socket, where it is counted.
       socket.write(bytes, (error) => {
         if (error) return;
-        sent = true;
-        if (!awaiting) begin();
+        isSent = true;
+        if (!isAwaiting) begin();
       });
     };
     const finish = () => {
-      awaiting = false;
+      isAwaiting = false;
       count(report.responses, reading.status);
     };
     const continueAfterResponse = () => {
       if (/\r\nconnection: *close/i.test(reading.head)) socket.destroy();
-      // The rest of the body must be sent before the next request.
-      else if (sent) begin();
+      // The remaining body must be sent before the next request.
+      else if (isSent) begin();
       else if (isOver()) socket.destroy();
     };
     const onData = (length: number, buffer: Uint8Array) => {
-      if (!awaiting || !addChunk(reading, (buffer as Buffer).subarray(0, length))) return true;
+      if (!isAwaiting || !addChunk(reading, (buffer as Buffer).subarray(0, length))) return true;
       finish();
       continueAfterResponse();
       return true;
@@ -111,22 +111,22 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
       socket.destroy();
     });
     socket.on('connect', () => {
-      connected = true;
+      isConnected = true;
       report.connections++;
       begin();
     });
     socket.on('end', () => {
       // Without a content length, the end of the connection is the end of the response.
       const isComplete = reading.total < 0 && /\r\n\r\n/.test(reading.head);
-      if (awaiting && isComplete && !/\r\ntransfer-encoding:/i.test(reading.head)) finish();
+      if (isAwaiting && isComplete && !/\r\ntransfer-encoding:/i.test(reading.head)) finish();
       socket.destroy();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       cause = error.code ?? error.message;
     });
     socket.on('close', () => {
-      if (awaiting) count(report.unanswered, cause);
-      if (connected) return resolve();
+      if (isAwaiting) count(report.unanswered, cause);
+      if (isConnected) return resolve();
       count(report.unconnected, cause);
       void sleep(RECONNECT_MS).then(resolve);
     });

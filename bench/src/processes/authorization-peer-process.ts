@@ -106,9 +106,9 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
     const time = { now: effects.now(), ownClock: false };
     const ctx = createContext({ effects, db, vault }, systemCaller(platformId, 'sandbox'), time);
     if (stored) {
-      const known = await ctx.read(providerMessages, stored.id);
+      const existing = await ctx.read(providerMessages, stored.id);
       const issuer = await ctx.read(providerTransfers, request.cardId);
-      if (known || issuer?.provider_id !== BENCH_PROVIDER) throw new Error('not a new message');
+      if (existing || issuer?.provider_id !== BENCH_PROVIDER) throw new Error('not a new message');
       ctx.insert(providerMessages, { ...stored, platform_id: platformId });
     }
     const card = await cardOf(ctx, request.cardId);

@@ -39,7 +39,7 @@ export interface AuthorizationOptions {
   dataDir: string;
 }
 
-/** Longer than a terminal waits, because the latency is measured and not the reversal. */
+/** Longer than the timeout of a terminal, so that the latency is measured without reversals. */
 const WAIT_MS = 30_000;
 
 const effects = systemEffects();
@@ -73,7 +73,7 @@ const directory = {
   current: () => ({ providers: new Map([[BENCH_PROVIDER, provider]]), routes: [] }),
 } as unknown as ProviderDirectory;
 
-/** The steps of the address for messages after the body is read. */
+/** The steps of the endpoint for messages after the body is read. */
 async function receive(
   { runtime, handler }: NonNullable<typeof open>,
   request: SignableRequest,

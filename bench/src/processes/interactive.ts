@@ -46,12 +46,12 @@ async function run(
 export type Locks = Readonly<Record<string, 'for no key update' | 'for share'>>;
 
 /** Condition for rows that equal the given values, null included. */
-function matching(table: Table, where: object, lock: string) {
+function matching(table: Table, conditions: object, lock: string) {
   const values: unknown[] = [];
-  const all = Object.entries(where).map(([name, value]) =>
+  const clauses = Object.entries(conditions).map(([name, value]) =>
     value === null ? `${name} is null` : `${name} = $${values.push(value)}`,
   );
-  return { text: `select * from ${table.name} where ${all.join(' and ')}${lock}`, values };
+  return { text: `select * from ${table.name} where ${clauses.join(' and ')}${lock}`, values };
 }
 
 const keyOf = ({ name }: Table, id: string) => `${name} ${id}`;
@@ -64,11 +64,11 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   let responses: Promise<Map<string, Row>> | undefined;
   async function fetchAll(): Promise<Map<string, Row>> {
     await Promise.resolve();
-    const all = requestedIds;
+    const idsByTable = requestedIds;
     requestedIds = new Map();
     responses = undefined;
     const rowsById = new Map<string, Row>();
-    for (const [table, ids] of all) {
+    for (const [table, ids] of idsByTable) {
       const text = `select * from ${table.name} where id = any($1::text[])${lockOf(table)}`;
       for (const row of (await run(client, text, [ids])).rows)
         rowsById.set(keyOf(table, row.id), row);
@@ -86,8 +86,8 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     readRows.set(key, row);
     return row;
   }
-  async function find(table: Table, where: object): Promise<Row[]> {
-    const { text, values } = matching(table, where, lockOf(table));
+  async function find(table: Table, conditions: object): Promise<Row[]> {
+    const { text, values } = matching(table, conditions, lockOf(table));
     return (await run(client, text, values)).rows;
   }
   // The operations of these rows use only read and find of the database interface.

@@ -1,5 +1,5 @@
 // Quote execution in the conventional way, for comparison: one interactive transaction per request,
-// on a route with nothing but authentication. It runs the operation of the server; `interactive.ts`
+// on a route with authentication only. It runs the operation of the server; `interactive.ts`
 // writes its rows to the database.
 
 import type { AddressInfo } from 'node:net';

@@ -12,10 +12,10 @@ function listenTo(socket: net.Socket): void {
   let missing = 0;
   const readText = (text: string): void => {
     if (missing > 0) {
-      const part = Math.min(missing, text.length);
-      missing -= part;
+      const length = Math.min(missing, text.length);
+      missing -= length;
       if (missing === 0) finish();
-      if (part < text.length) readText(text.slice(part));
+      if (length < text.length) readText(text.slice(length));
       return;
     }
     head += text;

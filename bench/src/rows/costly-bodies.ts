@@ -1,5 +1,4 @@
-// The request bodies that take longest to validate: as large as allowed, with values that the schema
-// checks.
+// The request bodies with the longest validation: as large as allowed, with values that the schema checks.
 // Generated from openapi.json, so that every operation is covered.
 import { BASE } from '../machine/api.ts';
 
@@ -39,7 +38,9 @@ function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string
     : schema;
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((key) => (resolved[key] as Json[]) ?? []);
   const inner =
-    depth < SCHEMA_DEPTH ? parts.map((part) => propertiesOf(document, part, depth + 1)) : [];
+    depth < SCHEMA_DEPTH
+      ? parts.map((schemaPart) => propertiesOf(document, schemaPart, depth + 1))
+      : [];
   return Object.assign({}, resolved.properties, ...inner);
 }
 
@@ -49,9 +50,9 @@ function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string
  */
 function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
   const choices: Json = {};
-  for (const [name, { $ref, ...own }] of Object.entries(properties)) {
+  for (const [name, { $ref, ...siblings }] of Object.entries(properties)) {
     const schema = document.components.schemas[String($ref).split('/').at(-1) as string];
-    const [first] = ((schema ?? own).enum as unknown[] | undefined) ?? [];
+    const [first] = ((schema ?? siblings).enum as unknown[] | undefined) ?? [];
     if (first !== undefined) choices[name] = first;
   }
   return choices;

@@ -169,7 +169,7 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const deadPort = await hanging.call<number>('listen');
   await hanging.call('hang');
   const platform = await insertPlatforms(parts, 1, parts.port);
-  const many = await insertPlatforms(parts, 10_000 * scale, parts.port);
+  const manyPlatforms = await insertPlatforms(parts, 10_000 * scale, parts.port);
   const alive = await insertPlatforms(parts, 18, parts.port);
   const platforms = await insertPlatforms(parts, 2, parts.port);
   const dead = await insertPlatforms(parts, 2, deadPort);
@@ -178,7 +178,7 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const sides = {
     'one platform': () => deliver(parts, platform, backlog),
     'bare loop, 8 connections': () => runBareLoop(parts, poster, LANE_WIDTH, backlog / 2),
-    'many platforms, one event each': () => deliver(parts, many, 1),
+    'many platforms, one event each': () => deliver(parts, manyPlatforms, 1),
     'bare loop, 64 connections': () => runBareLoop(parts, poster, 64, backlog / 2),
     'twenty platforms': () => deliver(parts, [...alive, ...platforms], shared),
     'twenty platforms, two without responses': () =>

@@ -1,4 +1,4 @@
-// Row 2: executing quotes between internal accounts over HTTP, complete: credentials and an
+// Row 2: executing quotes between internal accounts over HTTP, with all steps: credentials and an
 // Idempotency-Key on each request, events written, and webhooks delivered to a receiver. The peers
 // are pgbench, which only posts one transfer per transaction, and the same operation in one
 // interactive transaction per request.
@@ -18,7 +18,7 @@ export type Kind = keyof Templates;
  * Quotes per second that are prepared for the first run of each side; later runs get at least half.
  */
 const FIRST_GUESS = { railhead: 3_000, peer: 800 };
-/** Factor by which more quotes are prepared than the fastest run so far would have used. */
+/** Factor by which more quotes are prepared than the fastest previous run would have used. */
 const RESERVE_FACTOR = 1.5;
 
 export interface Parts {
@@ -52,7 +52,7 @@ function assertSufficient(run: Run, seconds: number): Run {
     ...run,
     perSecond: 0,
     errors: run.errors + 1,
-    firstError: 'no quotes were left before the end of the measurement',
+    firstError: 'the prepared quotes were used up before the end of the measurement',
   };
 }
 

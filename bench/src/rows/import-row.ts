@@ -76,7 +76,7 @@ async function importFile(port: number, content: string): Promise<Run> {
     const response = await fetch(`${url}/jobs/${accepted.jobId}`, { headers });
     const { status, progress, errors } = (await response.json()) as Progress;
     const ms = performance.now() - started;
-    if (ms > IMPORT_MS) throw new Error('the import does not end');
+    if (ms > IMPORT_MS) throw new Error('the import did not complete in time');
     if (status !== 'COMPLETED' && status !== 'FAILED') continue;
     const run = runOf(progress.successful, progress.total - progress.successful, ms, []);
     return errors ? { ...run, firstError: JSON.stringify(errors[0]) } : run;
@@ -174,7 +174,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   const single = sideOf(`POST /customers, ${fastest}`, results['import, one by one']);
   const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });
   return [
-    // An import has no latencies of single rows.
+    // An import reports no latencies of single rows.
     {
       id: '5a',
       label: 'customers registered',
@@ -185,7 +185,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     },
     {
       id: '5b',
-      label: 'peak memory of the server meanwhile',
+      label: 'peak memory of the server during the import',
       unit: 'MB',
       railhead: memory(file, peaks.railhead),
       peer: memory(single, peaks.peer),

@@ -15,7 +15,7 @@ import type { Run } from '../table/stats.ts';
 const TRANSACTIONS = 100_000;
 const POOL_SIZE = 16;
 
-/** The page that both sides read: the newest 20 of one customer and status. */
+/** The page that both sides read: the newest 20 transactions of one customer and status. */
 async function pageOf(bench: Bench) {
   const [row] = await bench.cluster.rows<{ platform: string; customer: string; status: string }>(
     DATABASE,

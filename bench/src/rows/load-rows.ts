@@ -39,10 +39,8 @@ export async function startOn(
   return { ...shared, ...(await startServer(bench, all, { log, env })) };
 }
 
-/**
- * Warm-up: number of quotes executed per process before the measurement; the first ones take
- * several times as long.
- */
+/** Number of quotes executed per process before the measurement; the first ones take several times as long.
+ * */
 export const WARM = 4_000;
 
 const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
@@ -196,7 +194,7 @@ export async function walBytes(
 
 /** Growth of each table (largest first) and of the log while `run` executes quotes, in bytes per execute. */
 async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
-  // Free space left by earlier runs would hide the growth.
+  // Free space of earlier runs would hide the growth.
   await bench.cluster.rows(database, 'vacuum full transactions, quotes, ledger_accounts');
   const before = await sizesOf(bench, database);
   const walBefore = await walBytes(bench, database);
@@ -225,7 +223,7 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
   const serverGrowth = await growth(bench, DATABASE, () =>
     run('convert', api.port, CONNECTIONS, LONG_S, { count }),
   );
-  // Executes as many quotes as the time allows; some of them remain.
+  // Executes as many quotes as the time allows; some quotes remain unused.
   const peerGrowth = await growth(bench, PEER_DATABASE, () =>
     peer.run('convert', { count: 2_000 }),
   );

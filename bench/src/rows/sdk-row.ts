@@ -27,7 +27,7 @@ export async function sdkRows(bench: Bench): Promise<Row[]> {
     warmupMs,
     seconds,
   };
-  // Separate processes, so that the compiler does not optimize one for the calls of the other.
+  // Separate processes, so that neither affects the compiler optimizations of the other.
   const workers = { sdk: startWorker('sdk'), fetch: startWorker('sdk') };
   const run = (variant: SdkOptions['by']) =>
     workers[variant].call<Run>('read', { ...options, by: variant } satisfies SdkOptions);

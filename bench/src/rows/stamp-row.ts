@@ -56,8 +56,9 @@ const bareFromPoint: Check = ({ point, bytes, signature }) => {
     undefined,
     'uncompressed',
   ) as Buffer;
-  const part = (from: number) => uncompressed.subarray(from, from + 32).toString('base64url');
-  const key = { kty: 'EC', crv: 'P-256', x: part(1), y: part(33) };
+  const coordinateAt = (from: number) =>
+    uncompressed.subarray(from, from + 32).toString('base64url');
+  const key = { kty: 'EC', crv: 'P-256', x: coordinateAt(1), y: coordinateAt(33) };
   return verify('sha256', bytes, createPublicKey({ format: 'jwk', key }), signature);
 };
 

@@ -23,8 +23,8 @@ async function startCollector() {
   const server = http.createServer((request, response) => {
     let text = '';
     request.setEncoding('utf8');
-    request.on('data', (part: string) => {
-      text += part;
+    request.on('data', (chunk: string) => {
+      text += chunk;
     });
     request.on('end', () => {
       spans += text.split('"spanId"').length - 1;
@@ -52,20 +52,20 @@ export async function traceRows(bench: Bench): Promise<Row[]> {
   const collector = await startCollector();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: '0.01' };
   const traced = await startOn(bench, [], env);
-  const plain = await startOn(bench);
+  const untraced = await startOn(bench);
   const load = startWorker('load');
   const groups = {
     traced: () => familyOf(traced.process.pid),
-    plain: () => familyOf(plain.process.pid),
+    plain: () => familyOf(untraced.process.pid),
   };
-  const server = executor({ bench, api: plain, load, groups }, DATABASE);
+  const server = executor({ bench, api: untraced, load, groups }, DATABASE);
   const before = await executedIn(bench, DATABASE);
   const us = { traced: [] as number[], plain: [] as number[] };
   const turns = bench.quick ? 2 : TURNS;
   for (let turn = 0; turn < turns; turn++) {
     const order = turn % 2 ? (['traced', 'plain'] as const) : (['plain', 'traced'] as const);
     for (const name of order) {
-      const { port } = name === 'traced' ? traced : plain;
+      const { port } = name === 'traced' ? traced : untraced;
       // Rows that the other server changed are read again, and an idle server has released memory.
       await server.run('convert', port, CONNECTIONS, LONG_S, { count: WARM });
       await server.run('convert', port, CONNECTIONS, TURN_S);
@@ -74,7 +74,7 @@ export async function traceRows(bench: Bench): Promise<Row[]> {
     const [a, b] = [us.traced.at(-1), us.plain.at(-1)].map((value) => value?.toFixed(0));
     printProgress(`turn ${turn + 1}: ${a} µs with traces, ${b} µs without`);
   }
-  for (const child of [load, traced.process, plain.process]) await child.stop();
+  for (const child of [load, traced.process, untraced.process]) await child.stop();
   collector.stop();
   const errors = await differences(bench, DATABASE, before + server.done());
   if (collector.spans() === 0) throw new Error('the collector received no spans');

@@ -49,7 +49,7 @@ export const QUICK_SETTINGS: Settings = {
   tuningSeconds: 1,
 };
 
-/** The ratios of a row: above one Railhead is better, unless the row is a slowdown. */
+/** The ratios of a row: above one Railhead is better, unless the row measures a slowdown. */
 export function ratiosOf({ railhead, peer, unit, slowdown }: Row): Range {
   const isDirect = unit === '/s' || slowdown !== undefined;
   const ratio = (railhead: number, peer: number) => (isDirect ? railhead / peer : peer / railhead);

@@ -20,11 +20,11 @@ export const PEER_CARDS_DATABASE = 'bench_cards_peer';
 
 export interface Cards {
   platformId: string;
-  /** Folder of the master key that both sides need. */
+  /** Folder of the master key, which both sides need. */
   dataDir: string;
-  /** On USD accounts, one account each. */
+  /** IDs of cards on USD accounts, one account each. */
   plain: string[];
-  /** On embedded wallets. */
+  /** IDs of cards on embedded wallets. */
   wallets: string[];
 }
 
@@ -79,7 +79,7 @@ export const ISSUED_BY_PROVIDER = `insert into provider_transfers
     (id, platform_id, provider_id, created_at)
   select id, platform_id, '${BENCH_PROVIDER}', created_at from cards`;
 
-/** Waits until the issuer has issued all of them. */
+/** Waits until the issuer has issued all cards. */
 export async function waitForCards(
   { cluster }: Pick<Bench, 'cluster'>,
   database = CARDS_DATABASE,
@@ -89,7 +89,7 @@ export async function waitForCards(
     const [row] = await cluster.rows<{ n: number }>(database, openCardsSql);
     if (row?.n === 0) return;
   }
-  throw new Error('the cards are not issued');
+  throw new Error('the cards were not issued in time');
 }
 
 export const definedIds = (ids: readonly (string | undefined)[]) =>
@@ -117,7 +117,7 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const plain = definedIds(createdHolders.map((holder) => holder.plain));
   const wallets = definedIds(createdHolders.map((holder) => holder.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
-  // The provider of row 7d issues them; without a message of it, this has no effect.
+  // The provider of row 7d issues the cards; only its messages use these rows.
   await cluster.rows(CARDS_DATABASE, ISSUED_BY_PROVIDER);
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {

@@ -78,10 +78,12 @@ async function differences(bench: Bench, name: string, handler: Worker): Promise
     all.map(({ amount }) => amount),
   ];
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK, columns);
-  const { approved, ...wrong } = row ?? {};
-  const counts = Object.entries(wrong).map(([kind, count]) => `${count} ${kind.replace('_', ' ')}`);
+  const { approved, ...differenceCounts } = row ?? {};
+  const counts = Object.entries(differenceCounts).map(
+    ([kind, count]) => `${count} ${kind.replace('_', ' ')}`,
+  );
   printProgress(`${name}: ${approved} approved on ${all.length} cards; ${counts.join(', ')}`);
-  return Object.values(wrong).reduce((sum, count) => sum + Number(count), 0);
+  return Object.values(differenceCounts).reduce((sum, count) => sum + Number(count), 0);
 }
 
 interface Parts {
@@ -174,11 +176,11 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
     maxP99Ms: MAX_P99_MS,
   });
-  const many = (count: number) => count.toLocaleString('en-US');
+  const formatCount = (count: number) => count.toLocaleString('en-US');
   return [
-    row('7a', `${many(cards.plain.length)} cards and accounts`, 'spread'),
+    row('7a', `${formatCount(cards.plain.length)} cards and accounts`, 'spread'),
     row('7b', 'one hot card and account', 'hot'),
-    row('7c', `${many(cards.wallets.length)} wallets, signed for`, 'wallets'),
+    row('7c', `${formatCount(cards.wallets.length)} wallets, signed for`, 'wallets'),
     row('7d', 'through a signed message of a provider', 'messages'),
   ];
 }

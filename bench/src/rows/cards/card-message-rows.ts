@@ -1,7 +1,7 @@
-// Rows 7e and 7f: how long a provider waits for the answer to a card authorization over HTTP, while the
+// Rows 7e and 7f: the latency of a card authorization over HTTP for a provider, while the
 // same process executes payments. The provider is added with the command of operators, its cards belong to
 // customers of the same platform, and its messages are signed. The peer is the same server without
-// payments. What a saturated handler can decide per second is in rows 7a to 7d.
+// payments. Rows 7a to 7d measure the decisions per second of a saturated handler.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -20,12 +20,15 @@ import { definedIds, holder, ISSUED_BY_PROVIDER, waitForCards } from './authoriz
 
 const MAX_P99_MS = 100;
 const PER_SECOND = 50;
-/** Long enough for 500 authorizations, so that the 99th percentile is not a single one. */
+/** Long enough for 500 authorizations, so that five of them are above the 99th percentile. */
 const SECONDS = 10;
 const HOLDERS = 200;
 /** Customers of other rows have lower numbers. */
 const FIRST_HOLDER = 1_000_000;
-/** Connections that request payments; each waits for a response if the server is to be saturated. */
+/**
+ * Connections that request payments; without a rate, each waits for its response and then sends the next
+ * request.
+ */
 const CONNECTIONS = 64;
 /** Changes of providers reach every process within this time. */
 const EFFECTIVE_MS = 2_000;
@@ -61,17 +64,17 @@ interface Load {
   execute: ReturnType<typeof executor>;
 }
 
-/** Authorizations beside payments: without them, at a rate, or as fast as the server is. */
+/** Authorizations beside payments: without them, at a rate, or at the maximum rate of the server. */
 async function authorizations(load: Load, payments: 'none' | 'saturated' | number): Promise<Run> {
   const { bench, api, provider, cards, execute } = load;
   const seconds = bench.quick ? bench.settings.seconds : SECONDS;
   const { warmupMs } = bench.settings;
   const messages: CardMessages = { cards, perSecond: PER_SECOND, warmupMs, seconds };
   const rate = typeof payments === 'number' ? { perSecond: payments } : {};
-  const beside = () =>
+  const runPayments = () =>
     payments === 'none' ? undefined : execute.run('convert', api.port, CONNECTIONS, seconds, rate);
-  const [run, paid] = await Promise.all([provider.call<Run>('run', messages), beside()]);
-  const rates = paid ? `, beside ${paid.perSecond.toFixed(0)} payments/s` : '';
+  const [run, paymentRun] = await Promise.all([provider.call<Run>('run', messages), runPayments()]);
+  const rates = paymentRun ? `, beside ${paymentRun.perSecond.toFixed(0)} payments/s` : '';
   printProgress(
     `authorizations: p50 ${run.p50.toFixed(1)} ms, p99 ${run.p99.toFixed(1)} ms${rates}`,
   );
@@ -103,9 +106,9 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
   }
   for (const child of [payments, provider, api.process]) await child.stop();
   const errors = await differences(bench, DATABASE, before + execute.done());
-  const side = (name: string, all: readonly Run[], more = 0) => {
-    const { values: _, ...rest } = sideOf(name, all);
-    return { ...rest, values: rest.p99, errors: rest.errors + more };
+  const side = (name: string, all: readonly Run[], extraErrors = 0) => {
+    const { values: _, ...latencies } = sideOf(name, all);
+    return { ...latencies, values: latencies.p99, errors: latencies.errors + extraErrors };
   };
   const row = (id: string, subject: string, all: readonly Run[]): Row => ({
     id,

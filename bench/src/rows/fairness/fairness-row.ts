@@ -115,14 +115,14 @@ const counts = (all: Record<string, number>) =>
 
 const sum = (all: Record<string, number>) => Object.values(all).reduce((a, b) => a + b, 0);
 
-function add(into: AttackReport, addition: AttackReport): void {
-  for (const part of ['responses', 'unanswered', 'unconnected'] as const) {
-    for (const [name, times] of Object.entries(addition[part])) {
-      into[part][name] = (into[part][name] ?? 0) + times;
+function add(target: AttackReport, addition: AttackReport): void {
+  for (const counter of ['responses', 'unanswered', 'unconnected'] as const) {
+    for (const [name, times] of Object.entries(addition[counter])) {
+      target[counter][name] = (target[counter][name] ?? 0) + times;
     }
   }
-  into.connections += addition.connections;
-  into.bodyBytes = addition.bodyBytes;
+  target.connections += addition.connections;
+  target.bodyBytes = addition.bodyBytes;
 }
 
 function summaryOf(report: AttackReport): string {
@@ -136,7 +136,7 @@ function summaryOf(report: AttackReport): string {
   );
 }
 
-/** A run during an attack, which has ended with all its requests when this resolves. */
+/** A run during an attack. The attack and all its requests are complete when this resolves. */
 async function runDuringAttack(parts: Parts, attack: Attack, total: AttackReport): Promise<Run> {
   const { bench, setup, attacker } = parts;
   return withPayer(parts, 'transfer', async (pay) => {
@@ -180,7 +180,7 @@ interface MessageCounts {
   unsent: number;
 }
 
-/** A run while text messages wait for the unresponsive service. They are sent before this resolves. */
+/** A run while text messages are queued for the unresponsive service. All are sent before this resolves. */
 async function runDuringServiceOutage(
   parts: Parts,
   customers: readonly string[],
@@ -203,7 +203,7 @@ async function runDuringServiceOutage(
     `${waitingCount?.n} of ${customers.length} messages were queued at the end, ` +
       `at most ${concurrent} concurrently at the service`,
   );
-  printProgress(`${seconds} s after the service recovered ${unsent} messages are still waiting`);
+  printProgress(`${seconds} s after the service recovered ${unsent} messages are still queued`);
   total.sent += customers.length;
   total.maxConcurrent = Math.max(total.maxConcurrent, concurrent);
   total.minQueued = Math.min(total.minQueued, waitingCount?.n ?? 0);

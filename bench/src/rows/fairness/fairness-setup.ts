@@ -1,7 +1,6 @@
 // Setup of row 8: a server with its rate limits at their defaults, the platform whose payments are
 // measured, a second sandbox platform that sends large bodies, and a production platform whose
-// customers receive text messages. The last two are created with the operator's command, as on any
-// installation.
+// customers receive text messages. The last two are created with the operator's command.
 import path from 'node:path';
 import {
   basic,

@@ -6,11 +6,11 @@ import { numberedId } from './fill.ts';
 
 export interface KnownOfClient {
   authorization: string;
-  /** A payment in the middle of all, and its time. */
+  /** The median payment by time, and its time. */
   payment: string;
   at: Date;
   reference: string;
-  /** A customer and the account that made the payments which the others are copies of. */
+  /** The customer and the accounts of the original payments, from which all others are copied. */
   payer: { customer: string; source: string; payee: string };
   people: number;
 }
@@ -18,26 +18,26 @@ export interface KnownOfClient {
 const HOUR_MS = 3_600_000;
 const iso = (time: number) => new Date(time).toISOString();
 
-/** A request of a client, which has a `name` in the progress. */
+/** A request of a client; `name` is shown in the progress. */
 const probeOf = ({ authorization }: KnownOfClient, name: string, path: string): Probe => ({
   ...{ name: `client: ${name}`, path: `${BASE}/${path}`, authorization },
 });
 
 /** Payments by ID and every list; filters that match few of the rows are in `rareClientProbes`. */
-export function clientProbes(known: KnownOfClient): Probe[] {
-  const { payment, at, reference, people } = known;
+export function clientProbes(facts: KnownOfClient): Probe[] {
+  const { payment, at, reference, people } = facts;
   const hub = numberedId('Customer', 1);
-  const few = numberedId('Customer', Math.floor(people / 2));
+  const rareCustomer = numberedId('Customer', Math.floor(people / 2));
   const accounts = [1, Math.floor(people / 2)].map((n) => numberedId('InternalAccount', n));
   const hour = `startDate=${iso(at.getTime() - HOUR_MS)}&endDate=${iso(at.getTime() + HOUR_MS)}`;
   const payments = (name: string, query: string) =>
-    probeOf(known, `payments${name}`, `transactions?limit=20${query}`);
+    probeOf(facts, `payments${name}`, `transactions?limit=20${query}`);
   return [
-    probeOf(known, 'a payment', `transactions/${payment}`),
+    probeOf(facts, 'a payment', `transactions/${payment}`),
     payments('', ''),
     payments(', oldest first', '&sortOrder=asc'),
     payments(' of a customer with a third', `&customerId=${hub}`),
-    payments(' of a customer with few', `&customerId=${few}`),
+    payments(' of a customer with few', `&customerId=${rareCustomer}`),
     payments(" of the platform's ID of a customer", '&platformCustomerId=person 50'),
     payments(' of an account with a third', `&accountIdentifier=${accounts[0]}`),
     payments(' of an account with few', `&accountIdentifier=${accounts[1]}`),
@@ -48,34 +48,38 @@ export function clientProbes(known: KnownOfClient): Probe[] {
     payments(' of a reference', `&reference=${encodeURIComponent(reference)}`),
     payments(' of two hours', `&${hour}`),
     payments(' of a customer in two hours', `&customerId=${hub}&${hour}`),
-    probeOf(known, 'customers', 'customers?limit=20'),
-    probeOf(known, 'a customer by its own ID', 'customers?platformCustomerId=person 50'),
-    probeOf(known, 'customers of a time', `customers?limit=20&createdAfter=${iso(at.getTime())}`),
-    probeOf(known, 'customers of a type', 'customers?limit=20&customerType=INDIVIDUAL'),
-    probeOf(known, 'external accounts', 'customers/external-accounts?limit=20'),
-    probeOf(known, 'external accounts of one', `customers/external-accounts?customerId=${few}`),
-    probeOf(known, 'internal accounts', 'customers/internal-accounts?limit=20'),
-    probeOf(known, 'events', 'events?limit=20'),
-    probeOf(known, 'events of a payment', `events?limit=20&resourceId=${payment}`),
-    probeOf(known, 'deliveries', 'webhook-deliveries?limit=20'),
-    probeOf(known, 'requests', 'requests?limit=20'),
+    probeOf(facts, 'customers', 'customers?limit=20'),
+    probeOf(facts, 'a customer by its own ID', 'customers?platformCustomerId=person 50'),
+    probeOf(facts, 'customers of a time', `customers?limit=20&createdAfter=${iso(at.getTime())}`),
+    probeOf(facts, 'customers of a type', 'customers?limit=20&customerType=INDIVIDUAL'),
+    probeOf(facts, 'external accounts', 'customers/external-accounts?limit=20'),
+    probeOf(
+      facts,
+      'external accounts of one',
+      `customers/external-accounts?customerId=${rareCustomer}`,
+    ),
+    probeOf(facts, 'internal accounts', 'customers/internal-accounts?limit=20'),
+    probeOf(facts, 'events', 'events?limit=20'),
+    probeOf(facts, 'events of a payment', `events?limit=20&resourceId=${payment}`),
+    probeOf(facts, 'deliveries', 'webhook-deliveries?limit=20'),
+    probeOf(facts, 'requests', 'requests?limit=20'),
   ].map((probe) => ({ ...probe, path: probe.path.replaceAll(' ', '%20') }));
 }
 
 /** Filters that match one row in a hundred, or none. */
-export const rareClientProbes = (known: KnownOfClient): Probe[] => [
-  probeOf(known, 'payments of a rare status', 'transactions?limit=20&status=FAILED'),
-  probeOf(known, 'payments of a type without any', 'transactions?limit=20&type=INCOMING'),
+export const rareClientProbes = (facts: KnownOfClient): Probe[] => [
+  probeOf(facts, 'payments of a rare status', 'transactions?limit=20&status=FAILED'),
+  probeOf(facts, 'payments of a type without any', 'transactions?limit=20&type=INCOMING'),
 ];
 
 /** A quote that is executed immediately. */
-export const executeProbes = (known: KnownOfClient): Probe[] => [
+export const executeProbes = (facts: KnownOfClient): Probe[] => [
   {
-    ...probeOf(known, 'an executed quote', 'quotes'),
+    ...probeOf(facts, 'an executed quote', 'quotes'),
     status: 201,
     body: JSON.stringify({
-      source: { sourceType: 'ACCOUNT', accountId: known.payer.source },
-      destination: { destinationType: 'ACCOUNT', accountId: known.payer.payee },
+      source: { sourceType: 'ACCOUNT', accountId: facts.payer.source },
+      destination: { destinationType: 'ACCOUNT', accountId: facts.payer.payee },
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: 100,
       immediatelyExecute: true,

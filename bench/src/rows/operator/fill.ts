@@ -20,7 +20,7 @@ const PER_PERSON = 100;
 /** Payments for each event, and for each quote. */
 const PER_EVENT = 10;
 const PER_QUOTE = 10;
-/** Of this number of payments, one failed. */
+/** Number of payments for each failed payment. */
 const FAILED = 100;
 const AMOUNTS = 5_000;
 export const FIRST_AMOUNT = 1_000;
@@ -37,7 +37,7 @@ const numbered = (resource: string, n: string) => idSql(resource, '1700000000000
 export const numberedId = (resource: string, n: number): string =>
   `${resource}:018bcfe5-6800-7000-8000-${String(n).padStart(12, '0')}`;
 
-/** The first of them has every third payment. */
+/** The customer or account of a payment; the first one has every third payment. */
 const often = (resource: string, maximum: number) =>
   `case when n % 3 = 0 then ${numbered(resource, '1')}
     else ${numbered(resource, `2 + n % ${maximum}`)} end`;
@@ -51,7 +51,7 @@ interface Copies {
   isPartitioned?: boolean;
 }
 
-/** Building an index afterwards takes a fraction of the time of inserting entry by entry. */
+/** Runs `work` without indexes: building an index afterwards is much faster than inserting single entries. */
 async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
@@ -64,11 +64,11 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Without a log the copies cost half; reading them is the same. */
+/** Without a log, copies take half the time; reads are unaffected. */
 const withoutLog = (client: pg.Client, table: string) =>
   client.query(`alter table ${table} set unlogged`);
 
-/** Prints the seconds of a step, which are many at ten million payments. */
+/** Prints the duration of a step, which is long at ten million payments. */
 async function timed<R>(name: string, work: () => Promise<R>): Promise<R> {
   const started = performance.now();
   const result = await work();
@@ -132,7 +132,7 @@ async function countPayments(client: pg.Client) {
     select platform_id, grain, date_trunc(grain, created_at, 'UTC'), type, currency, rail, count(*),
       ${sums.join(', ')}
     from (${counted}) c, (values ('hour'), ('day')) g(grain) group by 1, 2, 3, 4, 5, 6`);
-  // The sweep has nothing to count again.
+  // Marks all payments as counted, so that the sweep does not count them again.
   await client.query(`insert into payment_metric_marks
       (platform_id, stage, position, event_id, backfill_at, backfill_id)
     select id, 'follow', pg_snapshot_xmin(pg_current_snapshot())::text::bigint, '', 'epoch', ''
@@ -145,7 +145,10 @@ async function countPayments(client: pg.Client) {
 export interface Templates {
   /** Executed payments. */
   payments: readonly string[];
-  /** Has three quarters of the rows; the others have equal parts of the rest. */
+  /**
+   * ID of the platform with three quarters of the rows; the others have equal shares of the remaining
+   * rows.
+   */
   main: string;
   others: readonly string[];
 }
@@ -173,7 +176,7 @@ async function fillTransactions(
   { client, count, people, now, owned }: Fill,
   payments: readonly string[],
 ): Promise<void> {
-  const paid = spread(now, YEAR_MS, count);
+  const paidMs = spread(now, YEAR_MS, count);
   const customer = often('Customer', people);
   const quotes = await idsOf(
     client,
@@ -186,29 +189,29 @@ async function fillTransactions(
     ...{ table: 'transactions', templates: payments, count },
     columns: {
       ...owned,
-      id: idSql('Transaction', paid, 'n'),
-      quote_id: idSql('Quote', paid, 'n'),
+      id: idSql('Transaction', paidMs, 'n'),
+      quote_id: idSql('Quote', paidMs, 'n'),
       customer_id: customer,
       source_account: often('InternalAccount', people),
       destination_account: numbered('InternalAccount', `2 + (n * 7) % ${people}`),
       ...{ sent_amount: amount, received_amount: amount },
       status: `case when ${isFailed} then 'FAILED' else t.status end`,
       funds: `case when ${isFailed} then 'RETURNED' else t.funds end`,
-      settled_at: `case when not ${isFailed} then ${timeSql(paid)} end`,
-      ...{ created_at: timeSql(paid), updated_at: timeSql(paid) },
+      settled_at: `case when not ${isFailed} then ${timeSql(paidMs)} end`,
+      ...{ created_at: timeSql(paidMs), updated_at: timeSql(paidMs) },
     },
   });
   const n = `(n * ${PER_QUOTE})`;
-  const quoted = spread(now, YEAR_MS, count, n);
+  const quotedMs = spread(now, YEAR_MS, count, n);
   await copy(client, {
     ...{ table: 'quotes', templates: quotes, count: Math.floor(count / PER_QUOTE) },
     columns: {
       ...owned,
-      id: idSql('Quote', quoted, n),
-      transaction_id: idSql('Transaction', quoted, n),
+      id: idSql('Quote', quotedMs, n),
+      transaction_id: idSql('Transaction', quotedMs, n),
       customer_id: customer,
-      created_at: timeSql(quoted),
-      // A sweep reads those that have expired.
+      created_at: timeSql(quotedMs),
+      // A sweep would process expired quotes.
       expires_at: `now() + interval '10 years'`,
     },
   });
@@ -216,15 +219,15 @@ async function fillTransactions(
 
 /** The postings of all payments. They have the time of their payment. */
 async function fillTransfers({ client, count, now }: Fill, payments: readonly string[]) {
-  const paid = spread(now, YEAR_MS, count);
+  const paidMs = spread(now, YEAR_MS, count);
   const table = 'ledger_transfers';
   await withoutLog(client, table);
   await withoutIndexes(client, table, () =>
     client.query(
       `insert into ${table}
           (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-        select ${idSql('Transaction', paid, 'n')}, t.step, t.phase, t.debit, t.credit, t.currency,
-          t.amount, ${timeSql(paid)}
+        select ${idSql('Transaction', paidMs, 'n')}, t.step, t.phase, t.debit, t.credit, t.currency,
+          t.amount, ${timeSql(paidMs)}
         from generate_series(1, ${count}) n
         join (select turn - 1 as turn, copied.* from unnest($1::text[]) with ordinality u(id, turn)
           join ${table} copied on copied.transaction_id = u.id) t on t.turn = n % ${payments.length}`,
@@ -245,7 +248,7 @@ async function fillPeople({ client, people, now, owned }: Fill): Promise<void> {
       id: numbered('Customer', 'n'),
       platform_customer_id: `'person ' || n`,
       uma_address: `'$p' || n || '@example.com'`,
-      // Decrypted in its own row only.
+      // The copies have other IDs, under which this value cannot be decrypted.
       ...{ data_key: 'null', personal: 'null' },
       email_digest: `md5('e-mail ' || n)`,
       phone_digest: `md5('phone ' || n)`,

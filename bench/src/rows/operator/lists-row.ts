@@ -1,4 +1,4 @@
-// Row 16: what operators and clients request, at a small and at a large number of payments. The peer
+// Row 16: requests of operators and clients, with a small and with a large number of payments. The peer
 // of every row but 16e is the same server on the small database, because neither time nor memory may
 // grow with the payments. The peer of 16e is a minimal Fastify route that sends the statement of the
 // same page through `pg`.
@@ -16,13 +16,16 @@ import { type OperatorServer, startOperatorServer } from './setup.ts';
 import { sizeRows } from './size-rows.ts';
 
 const SMALL = 10_000;
-/** Without `--payments`. */
+/** Number of payments without `--payments`. */
 const LARGE = 200_000;
 /** Maximum quotient of the times at both numbers of payments. */
 const MAX_GROWTH = 1.2;
 const CONNECTIONS = 16;
 const PATH = '/operator/v1/payments?limit=20';
-/** Measured seconds of each run, so that the row takes about a minute. With `--payments` as in other rows. */
+/**
+ * Measured seconds of each run, so that the row takes about a minute. With `--payments`, the duration of
+ * other rows applies.
+ */
 const SECONDS = 2;
 
 const KINDS = [
@@ -107,12 +110,15 @@ async function growthRows(
       },
       rounds,
     );
-    const [few, many] = [runs[`${kind}, small`] as Run[], runs[`${kind}, large`] as Run[]];
-    printEach(few, many, [small.payments, large.payments]);
+    const [smallRuns, largeRuns] = [
+      runs[`${kind}, small`] as Run[],
+      runs[`${kind}, large`] as Run[],
+    ];
+    printEach(smallRuns, largeRuns, [small.payments, large.payments]);
     rows.push({
       ...{ id, label, unit: 'ms', slowdown: { maximum } },
-      railhead: latencySide(`${countOf(large.payments)} payments`, many),
-      peer: latencySide(`${countOf(small.payments)} payments`, few),
+      railhead: latencySide(`${countOf(large.payments)} payments`, largeRuns),
+      peer: latencySide(`${countOf(small.payments)} payments`, smallRuns),
     });
   }
   return rows;

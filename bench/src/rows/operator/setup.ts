@@ -1,4 +1,4 @@
-// Two servers that differ in the number of their payments only, and what is requested of them.
+// Two servers that differ only in the number of their payments, and the requests to these servers.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -18,7 +18,7 @@ import { clientProbes, executeProbes, type KnownOfClient, rareClientProbes } fro
 import { FIRST_AMOUNT, fillPayments, numberedId } from './fill.ts';
 
 const PEOPLE = 10;
-/** Platforms with a part of the payments, in addition to the first. */
+/** Number of platforms besides the first, each with a share of the payments. */
 const OTHER_PLATFORMS = 7;
 const BASE = '/operator/v1';
 const DAY_MS = 86_400_000;
@@ -98,20 +98,20 @@ const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
 
 interface Known {
-  /** A payment in the middle of all, its quote and reference. */
+  /** The median payment by time, its quote and reference. */
   payment: string;
   quote: string;
   reference: string;
-  /** A page in the middle of all payments. */
+  /** Cursor of a page in the middle of all payments. */
   cursor: string;
   at: Date;
   platform: string;
   people: number;
-  /** Of all payments. */
+  /** Rail of all payments. */
   rail: string;
 }
 
-/** Every filter of the lists of payments, quotes and customers that finds rows without a long way. */
+/** Every filter of the lists of payments, quotes and customers that finds rows after reading few others. */
 function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
   const hub = numberedId('Customer', 1);
   const rare = numberedId('Customer', Math.floor(people / 2));
@@ -231,12 +231,12 @@ export async function startOperatorServer(
   const templateIds = templates.map(({ id }) => id);
   for (const id of templateIds) await completed(request, id);
   const env = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
-  const others: string[] = [];
+  const otherPlatforms: string[] = [];
   for (let n = 1; n <= OTHER_PLATFORMS; n++) {
     const created = await runCommand<{ platformId: string }>(bench, env, [
       ...['platform', 'create', '--name', `Other ${n}`],
     ]);
-    others.push(created.platformId);
+    otherPlatforms.push(created.platformId);
   }
   const tokenWith = (...args: string[]) =>
     runCommand<{ secret: string }>(bench, env, [
@@ -248,22 +248,26 @@ export async function startOperatorServer(
     'select platform_id as id from transactions limit 1',
   );
   const platform = main?.id as string;
-  const limited = await tokenWith('--platforms', [platform, ...others.slice(1)].join(','));
+  const limited = await tokenWith('--platforms', [platform, ...otherPlatforms.slice(1)].join(','));
   await first.process.stop();
-  await fillPayments(url, { payments: templateIds, main: platform, others }, payments);
+  await fillPayments(
+    url,
+    { payments: templateIds, main: platform, others: otherPlatforms },
+    payments,
+  );
   await cluster.checkpoint();
-  const started = await startServer(bench, args, { log, logLevel, profile });
-  const known = await knownOf(bench, { database, payments }, requester(started.port), platform);
+  const serving = await startServer(bench, args, { log, logLevel, profile });
+  const facts = await knownOf(bench, { database, payments }, requester(serving.port), platform);
   const [payer] = templates;
-  const ofClient = { ...known, authorization: AUTHORIZATION, payer: payer as Payment };
+  const ofClient = { ...facts, authorization: AUTHORIZATION, payer: payer as Payment };
   const server: OperatorServer = {
-    ...{ database, payments, port: started.port, process: started.process },
+    ...{ database, payments, port: serving.port, process: serving.process },
     authorization: `Bearer ${token.secret}`,
     probes: {
-      lists: listsOf(known),
+      lists: listsOf(facts),
       rare: RARE,
-      search: searchesOf(known),
-      sums: sumsOf(known),
+      search: searchesOf(facts),
+      sums: sumsOf(facts),
       platforms: sumsOfPlatforms(`Bearer ${limited.secret}`),
       client: clientProbes(ofClient),
       rareOfClient: rareClientProbes(ofClient),
@@ -271,9 +275,9 @@ export async function startOperatorServer(
     },
     async restart() {
       await server.process.stop();
-      const again = await startServer(bench, args, { log, logLevel });
-      Object.assign(server, { port: again.port, process: again.process });
-      return again.startedMs;
+      const restarted = await startServer(bench, args, { log, logLevel });
+      Object.assign(server, { port: restarted.port, process: restarted.process });
+      return restarted.startedMs;
     },
   };
   return server;
