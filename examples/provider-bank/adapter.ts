@@ -24,7 +24,7 @@ interface Options {
   isTest: boolean;
 }
 
-/** Maximum time in which the bank processes an order whose connection has ended. */
+/** Maximum time in which the bank processes an order whose connection was closed. */
 const MAX_PROCESSING_MS = Number(process.env.BANK_MAX_PROCESSING_MS ?? 30_000);
 const SEND_INTERVAL_MS = 250;
 
@@ -87,8 +87,8 @@ function paymentsOf(
    * not processed.
    */
   async function resume(payment: Payment): Promise<void> {
-    const found = await bank.find(payment.order.end_to_end_id);
-    if (found) accept(payment, found);
+    const bankPayment = await bank.find(payment.order.end_to_end_id);
+    if (bankPayment) accept(payment, bankPayment);
     else if (Date.now() - payment.sentAt > MAX_PROCESSING_MS) await send(payment);
   }
   async function advance(payment: Payment, step: typeof send): Promise<void> {
@@ -107,10 +107,10 @@ function paymentsOf(
   };
   return {
     async send(transferId: string, order: Payment['order']): Promise<sdk.TransferState> {
-      const known = data.payments[transferId];
-      const payment = known ?? { transferId, order, sentAt: 0 };
+      const storedPayment = data.payments[transferId];
+      const payment = storedPayment ?? { transferId, order, sentAt: 0 };
       data.payments[transferId] = payment;
-      await advance(payment, known ? resume : send);
+      await advance(payment, storedPayment ? resume : send);
       return current(payment);
     },
     async state(transferId: string): Promise<sdk.TransferState | undefined> {

@@ -39,11 +39,11 @@ export function decimalOf(amount: number): string {
 }
 
 export function minorUnitsOf(decimal: string): number {
-  const [, whole, fraction] = /^(\d+)\.(\d{2})$/.exec(decimal) ?? [];
-  if (whole === undefined) {
+  const [, integerPart, fraction] = /^(\d+)\.(\d{2})$/.exec(decimal) ?? [];
+  if (integerPart === undefined) {
     throw new Error(`The amount ${decimal} must have two decimal places.`);
   }
-  return Number(whole + fraction);
+  return Number(integerPart + fraction);
 }
 
 /** Returns the event of a webhook; undefined if its signature is invalid or older than five minutes. */

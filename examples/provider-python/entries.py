@@ -1,4 +1,4 @@
-"""Entries of the fictitious bank other than payments: deposits, and returns of payments days later.
+"""Entries of the fictitious bank other than payments: deposits, and later returns of payments.
 
 `entries.json` contains them. The bank books them while it serves, too, so that they are read for each statement.
 """

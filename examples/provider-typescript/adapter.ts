@@ -1,5 +1,5 @@
-// An adapter for payouts in euros. It stores each payment and each message before it responds, so
-// that its process can end at any time. In your own project, import from 'railhead-sdk/providers'.
+// An adapter for payouts in euros. It stores each payment and each message before it responds, so that its
+// process can be stopped at any time. In your own project, import from 'railhead-sdk/providers'.
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,7 +40,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     store();
   }
   function advance([id, payment]: [string, Payment]) {
-    if (data.outbox.some((message) => message.id.startsWith(`${id}/`))) return; // keeps the order
+    if (data.outbox.some((message) => message.id.startsWith(`${id}/`))) return; // A loop, because messages must be sent in order.
     const state = payment.next.shift();
     if (!state) return;
     payment.state = state;

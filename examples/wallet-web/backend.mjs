@@ -90,7 +90,7 @@ export async function startBackend({ api, files, port, sandbox }) {
     const on = `${request.method} ${path}`;
     if (on === 'POST /api/visit') return begin(request);
     const route = routes.find(({ pattern }) => pattern.test(on));
-    if (!route) throw rejection(404, 'NOT_FOUND', 'This is not relayed.');
+    if (!route) throw rejection(404, 'NOT_FOUND', 'This path is not supported.');
     const visit = book.find(request);
     if (!visit || visit.until < Date.now()) throw rejection(401, 'SIGN_IN', 'Please sign in.');
     const sessionId = visit.sessionId;

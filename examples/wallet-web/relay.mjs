@@ -159,7 +159,7 @@ const sandboxRoutes = (call) => ({
 
 /** All calls as `{ pattern, handle }`; the pattern matches method and path. */
 export function routesOf(call, { sandbox }) {
-  /** Checked for every call, because a session can be ended on another device. */
+  /** Checked for every call, because a session can be revoked on another device. */
   async function checkSignedIn(visit) {
     const { body } = await listOf(call, visit, 'sessions');
     if (body.data.some(({ id }) => id === visit.sessionId)) return;

@@ -32,8 +32,8 @@ const money = (units: number, decimals: number) =>
 
 /** Parses an amount into millionths, without floating point. */
 function millionths(text: string): number {
-  const [integerPart, part = ''] = text.split('.');
-  return Number(`${integerPart}${part.padEnd(6, '0')}`);
+  const [integerPart, fraction = ''] = text.split('.');
+  return Number(`${integerPart}${fraction.padEnd(6, '0')}`);
 }
 
 function show(name: 'welcome' | 'ways' | 'wallet') {
@@ -116,7 +116,7 @@ async function refresh() {
       const isThis = id === wallet.session()?.id;
       const period = `${time(createdAt)} to ${time(expiresAt)}`;
       const description = `${TYPES[type]}, ${period}${isThis ? ' (this page)' : ''}`;
-      return row(description, isThis ? undefined : button('End', () => endSession(id)));
+      return row(description, isThis ? undefined : button('Revoke', () => endSession(id)));
     }),
   );
 }
@@ -125,7 +125,7 @@ async function endSession(id: string) {
   await wallet.endSession(id);
   await refresh();
   at('sessions-title').focus();
-  showMessage('news', 'That session has ended.');
+  showMessage('news', 'The session was revoked.');
 }
 
 async function enter() {
@@ -184,7 +184,7 @@ async function confirm() {
   closeOffer();
   at('pay-title').focus();
   field('amount').value = '';
-  showMessage('news', 'On its way …');
+  showMessage('news', 'Sending the payment …');
   while (payment.status === 'PROCESSING') {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     payment = await wallet.quoteNow(payment);

@@ -113,7 +113,7 @@ export const credentials = async (): Promise<Credential[]> =>
 export const sessions = async (): Promise<Session[]> =>
   (await request<{ data: Session[] }>('GET', 'sessions')).data;
 
-/** Ends a session of the wallet, possibly the signing one. */
+/** Revokes a session of the wallet, possibly the signing session. */
 export async function endSession(id: string): Promise<void> {
   await requestSigned(signedIn().keys, 'DELETE', `sessions/${id}`);
   if (id === session()?.id) clearSession();

@@ -173,8 +173,8 @@ async function endAnother({ page }: Visit, accountId: string) {
   await fixture.openEmailSession(accountId);
   await press(page, 'Add 100 test USDB');
   await balanceIs(page, '187.654322');
-  await press(page, 'End');
-  await waitForMessage(page, 'That session has ended.');
+  await press(page, 'Revoke');
+  await waitForMessage(page, 'The session was revoked.');
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
 }
 
