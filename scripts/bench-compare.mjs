@@ -29,7 +29,7 @@ function measure(folder, { only, quick }, name) {
   const script = path.join(folder, 'scripts', 'bench.mjs');
   spawnSync(process.execPath, [script, ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 2] });
   const rows = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')).rows : [];
-  if (rows.length === 0) throw new Error(`${name} has no result; the messages are above`);
+  if (rows.length === 0) throw new Error(`${name} has no result. See the messages above.`);
   return rows;
 }
 

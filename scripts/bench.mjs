@@ -1,6 +1,6 @@
 // `npm run bench [-- --only execute,read --rounds 3 …]`: installs the packages of server and bench,
 // builds both, and runs the bench. Its peers are packages of bench/, which are installed for
-// measurements only. With --compare REF another checkout runs in turns (bench-compare.mjs).
+// measurements only. With --compare REF, another checkout is measured alternately (bench-compare.mjs).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -80,10 +80,11 @@ function readFlags(argv) {
 
 function installPeers() {
   if (hasLockedPackages(bench)) return;
-  print('Installing the systems of the comparison …');
+  print('Installing the systems for comparison …');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', args, { cwd: bench, stdio: ['ignore', 'ignore', 2] });
-  if (status !== 0) exitWithError('The packages of bench/ cannot be installed, see above.');
+  if (status !== 0)
+    exitWithError('The packages of bench/ cannot be installed. See the messages above.');
 }
 
 /** The row of the SDK measures its built package. */
@@ -91,7 +92,7 @@ function buildSdk() {
   const script = path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs');
   const options = { cwd: root, stdio: ['ignore', 'ignore', 2] };
   const { status } = spawnSync(process.execPath, [script, 'build'], options);
-  if (status !== 0) exitWithError('The SDK cannot be built, see above.');
+  if (status !== 0) exitWithError('The SDK cannot be built. See the messages above.');
 }
 
 function isRunning(pid) {

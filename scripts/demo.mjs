@@ -1,7 +1,7 @@
 // `npm run demo`: payments of a platform in half a minute, on a running server or on one that is
 // started for the demonstration. A customer is funded, pays a euro and a peso account, and has a
-// third payment returned by the bank; webhooks and ledger are shown. Every shown value is also
-// checked: exit code 0 means that all were as expected. The steps are in demo/scenario.mjs.
+// third payment returned by the bank; webhooks and ledger are shown. Every shown value is also checked:
+// exit code 0 means that all values were as expected. The steps are in demo/scenario.mjs.
 import { createPublicKey } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';
@@ -81,15 +81,18 @@ function readFlags() {
 async function within(limitMs, work) {
   const stopped = new AbortController();
   const because = (reason) => () => stopped.abort(reason);
-  const timer = setTimeout(because(`Not done after ${limitMs / 1_000} seconds.`), limitMs);
+  const timer = setTimeout(
+    because(`The demonstration was not complete after ${limitMs / 1_000} seconds.`),
+    limitMs,
+  );
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, because('Interrupted.'));
   process.stdout.on('error', because('The output was closed.'));
   try {
     await work(stopped.signal);
   } catch (error) {
     if (!stopped.signal.aborted) throw error;
-    // The error of an aborted call has no useful message, unlike that of the step that waited for
-    // it.
+    // The error of an aborted call has no useful message, unlike the error of the step that awaited the
+    // call.
     const detail = error instanceof Error && error.name === 'Error' ? ` ${error.message}` : '';
     throw new Error(`${stopped.signal.reason}${detail}`);
   } finally {

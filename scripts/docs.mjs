@@ -56,18 +56,18 @@ function options() {
 
 async function build(folder, base) {
   if (!isInstalled()) {
-    print('Installing what the site needs …');
+    print('Installing the packages of the site …');
     const args = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'];
     if (run('npm', args) !== 0) fail('The packages of site/ cannot be installed.', NOT_INSTALLED);
   }
   const link = path.join(site, 'pages');
   if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
   writeOperations(site);
-  // Its types are generated.
+  // The types of the SDK are generated.
   const sdk = [path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs'), 'generate'];
   const generated = run(process.execPath, sdk);
   if (generated !== 0) process.exit(generated);
-  // It needs packages that are installed by now.
+  // Imported here because the module needs these packages.
   const { writeSdkReference } = await import('../site/.vitepress/sdk-reference.mjs');
   await writeSdkReference();
   const vitepress = path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js');

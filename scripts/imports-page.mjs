@@ -77,8 +77,8 @@ const upward = (imports) =>
 
 const directOf = (imports, from) => NAMES.filter((to) => imports.get(from).has(to));
 
-// Omits an arrow if a longer path leads to the same part. Called only without upward arrows, so the
-// recursion terminates.
+// Omits an arrow if a longer path leads to the same part. The recursion terminates because there are no
+// upward arrows.
 const reaches = (imports, from, to) =>
   directOf(imports, from).some((via) => via === to || reaches(imports, via, to));
 const directImportsOf = (imports, from) => {
@@ -101,11 +101,13 @@ const table = (imports) => {
     ['Part', 'Imports'],
     ...NAMES.map((from) => [`\`${from}\``, directOf(imports, from).join(', ') || 'nothing']),
   ];
-  const [left, right] = [0, 1].map((column) => Math.max(...rows.map((row) => row[column].length)));
-  const line = ([name, list]) => `| ${name.padEnd(left)} | ${list.padEnd(right)} |`;
+  const [nameWidth, importsWidth] = [0, 1].map((column) =>
+    Math.max(...rows.map((row) => row[column].length)),
+  );
+  const line = ([name, list]) => `| ${name.padEnd(nameWidth)} | ${list.padEnd(importsWidth)} |`;
   return [
     line(rows[0]),
-    `| ${'-'.repeat(left)} | ${'-'.repeat(right)} |`,
+    `| ${'-'.repeat(nameWidth)} | ${'-'.repeat(importsWidth)} |`,
     ...rows.slice(1).map(line),
   ];
 };

@@ -108,7 +108,7 @@ function findMissing(dev) {
       ([packagePath, entry]) => packagePath.includes('node_modules/') && isExpected(entry, dev),
     )
     .filter(([packagePath, entry]) => !isThere(packagePath, entry, installed));
-  // npm omits optional packages that are unavailable. Another attempt at each start would not help.
+  // npm omits optional packages that are unavailable. Another attempt at each start would fail again.
   const real = requiredInstallation(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;
   if (real.length === 0) return undefined;
   const hasDev = Object.values(installed).some((entry) => entry.dev);
@@ -144,7 +144,7 @@ function tryLock() {
     if (error.code !== 'EEXIST') throw error;
   }
   if (holder() !== undefined) return false;
-  // Its holder has ended. Of several processes only one can rename the lock.
+  // The process of the lock has exited. Of several processes only one can rename the lock.
   const away = `${LOCK}.${process.pid}`;
   try {
     fs.renameSync(LOCK, away);
@@ -171,7 +171,7 @@ function runNpm(args) {
   const [program, first] = script ? [process.execPath, [script]] : ['npm', []];
   return spawnSync(program, [...first, ...args], {
     cwd: root,
-    // Its output goes to standard error; standard output belongs to the calling command.
+    // npm's output goes to standard error; standard output belongs to the calling command.
     stdio: ['ignore', 'ignore', 2],
     shell: !script && process.platform === 'win32',
   });
@@ -189,7 +189,7 @@ function install({ dev, fresh }) {
   if (status !== 0) {
     const reason = error
       ? `npm cannot be run: ${error.message}`
-      : `npm ${command[0]} failed, see above`;
+      : `npm ${command[0]} failed; see its messages above`;
     print(`The packages are not installed: ${reason}.`);
     process.exit(1);
   }

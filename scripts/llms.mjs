@@ -9,7 +9,8 @@ const HEAD = '# Railhead\n\n> A payments platform that you run yourself, behind 
 const PARAGRAPH = /^(?![#|`>]|Date: )\S/;
 const ITEM = /^(?:- |\d+\. )/;
 
-const plain = (markdown) => markdown.replaceAll(/\[([^\]]+)\]\([^)]*\)(?:\{[^}]*\})?/g, '$1');
+const withoutLinks = (markdown) =>
+  markdown.replaceAll(/\[([^\]]+)\]\([^)]*\)(?:\{[^}]*\})?/g, '$1');
 
 /**
  * The first sentence of the first paragraph, on one line; for a decision, the first that states it.
@@ -22,7 +23,7 @@ export function firstSentence(markdown) {
   const paragraph = blocks.find((block) => PARAGRAPH.test(block)) ?? '';
   // Of a list, the first item.
   const [first = ''] = paragraph.replace(ITEM, '').split(/\n(?=- |\d+\. )/);
-  const text = plain(first).replaceAll(/\s+/g, ' ');
+  const text = withoutLinks(first).replaceAll(/\s+/g, ' ');
   return /^.*?[.!?](?=\s+[A-Z`]|$)/.exec(text)?.[0] ?? text.replace(/:$/, '.');
 }
 

@@ -1,4 +1,4 @@
-// `npm start`: installs and builds what is missing and then runs the server in the same process, so
+// `npm start`: installs and builds missing parts and then runs the server in the same process, so
 // that it receives signals. With --processes it runs the supervisor, which starts this file once
 // for each process; those use the newest build.
 import cluster from 'node:cluster';

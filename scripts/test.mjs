@@ -3,7 +3,7 @@
 // test:long` (--system --long) the same with their full number of kills, steps and events. `npm run
 // test:cluster` (--cluster) runs the tests of a database cluster, with --short two failovers only. A
 // run of the main suite also collects the statuses and error codes of all replies and fails if a declared
-// one is missing.
+// reply is missing.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

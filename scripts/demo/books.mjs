@@ -37,8 +37,7 @@ export const balanceChange = (postings, account) =>
 
 /**
  * `names` contains display names of accounts; others, such as `system:sandbox:fees:USD`, are shown
- * as they are.
- */
+ * unchanged. */
 export function printPostings(postings, names) {
   const nameOf = (id) =>
     names[id] ?? (id.startsWith('system:') ? id.split(':').slice(2).join(' ') : 'platform');

@@ -1,5 +1,5 @@
-// A webhook receiver as a platform would run it: it verifies the signature over the raw body, keeps
-// new events, and replies. `expect` prints the events received and waits until each resource has
+// A webhook receiver of a platform: verifies the signature over the raw body, stores new events, and
+// replies. `expect` prints the events received and waits until each resource has
 // emitted the expected ones, in the expected order.
 import { verify } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ const show = ({ amount, currency }) => money(amount, currency);
 
 /** Describes an event beyond its type. */
 function descriptionOf({ type, data }) {
-  if (data.balance) return `${show(data.balance)} to spend, ${show(data.totalBalance)} in all`;
+  if (data.balance) return `${show(data.balance)} available, ${show(data.totalBalance)} in total`;
   if (type.endsWith('.FAILED')) return data.failureReason;
   if (type.includes('.REFUND_')) return show(data.sentAmount);
   if (data.sentAmount) return `${show(data.sentAmount)} → ${show(data.receivedAmount)}`;
@@ -44,7 +44,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   /** Handles one request; returns its status. */
   function acceptRequest(body, signature = '') {
     if (!verify('sha256', body, publicKey, Buffer.from(signature, 'base64'))) {
-      failure = new Error(`A webhook arrived whose ${header} does not match the public key.`);
+      failure = new Error(`The ${header} of a webhook does not match the public key.`);
       return 401;
     }
     const event = JSON.parse(body.toString());

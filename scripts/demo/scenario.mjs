@@ -33,8 +33,8 @@ const receiving = (amount) => ({ lockedCurrencySide: 'RECEIVING', lockedCurrency
 const dollars = (amount) => money(amount, USD);
 const outgoing = (...names) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 /** The expected balance webhook: available and total balance. */
-const balance = (free, all) =>
-  `INTERNAL_ACCOUNT.BALANCE_UPDATED ${dollars(free)} to spend, ${dollars(all)} in all`;
+const balance = (available, total) =>
+  `INTERNAL_ACCOUNT.BALANCE_UPDATED ${dollars(available)} available, ${dollars(total)} in total`;
 
 function assertThat(isMet, message) {
   if (!isMet) throw new Error(message);
@@ -131,7 +131,7 @@ async function payAndComplete(parts, owner, before, target, lock) {
   const payment = await parts.call('GET', `/transactions/${quote.transactionId}`);
   const { amount, currency } = payment.receivedAmount;
   assertThat(payment.status === 'COMPLETED', `${payment.id} is ${payment.status}.`);
-  assertThat(amount === quote.totalReceivingAmount, `${payment.id} paid out another amount.`);
+  assertThat(amount === quote.totalReceivingAmount, `${payment.id} paid out an unexpected amount.`);
   fact('Arrived', money(amount, currency));
   await checkBalance(parts, owner, remaining);
   return { quote, remaining };
@@ -139,7 +139,7 @@ async function payAndComplete(parts, owner, before, target, lock) {
 
 async function payAndReturn(parts, owner, before, target, lock) {
   const { quote } = await pay(parts, owner, before, target, lock);
-  line('  The bank sends it back after about ten seconds …');
+  line('  The bank returns the payment after about ten seconds …');
   await parts.webhooks.expect({
     [quote.transactionId]: outgoing('FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
     [owner.account.id]: [balance(before, before)],
@@ -173,11 +173,11 @@ async function closeBooks(parts, owner, first, second, third) {
   printPostings(postings, { [owner.account.id]: "Ada's USD" });
   line();
   await check('The payment in pesos', second, second.totalSendingAmount);
-  await check('The payment that came back', third, 0);
+  await check('The returned payment', third, 0);
   const { balanced, currencies, problems } = await parts.operate('ledger', 'verify');
-  assertThat(balanced, `The books do not balance: ${problems[0]}.`);
+  assertThat(balanced, `The ledger does not balance: ${problems[0]}.`);
   const transfers = currencies.reduce((sum, currency) => sum + currency.transfers, 0);
-  tick('The books balance', `${transfers} transfers in ${currencies.length} currencies`);
+  tick('The ledger balances', `${transfers} transfers in ${currencies.length} currencies`);
 }
 
 /**
@@ -185,7 +185,7 @@ async function closeBooks(parts, owner, first, second, third) {
  * operator's command; `customerRecord` receives the id of the created customer under its name.
  */
 export async function runScenario(parts) {
-  heading('A customer with money');
+  heading('A customer with funds');
   const owner = await begin(parts);
   heading('Dollars to euros');
   const first = await payAndComplete(parts, owner, FUNDS, EUROS, sending(1_000_00));
@@ -195,5 +195,8 @@ export async function runScenario(parts) {
   const third = await payAndReturn(parts, owner, second.remaining, RETURNED_IBAN, sending(250_00));
   heading('The ledger');
   await closeBooks(parts, owner, first.quote, second.quote, third);
-  tick('Every webhook is genuine', `${parts.webhooks.finish()} of them, each in its place`);
+  tick(
+    'All webhooks have valid signatures',
+    `${parts.webhooks.finish()} webhooks in the expected order`,
+  );
 }

@@ -29,7 +29,7 @@ export const filesBelow = (folder) =>
     .filter((entry) => !entry.isDirectory())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
     .map((name) => name.replaceAll(path.sep, '/'))
-    .sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
 const isProgram = (name) => /(^|\/)bin\/[^/]+$/.test(name);
 

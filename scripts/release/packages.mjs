@@ -1,5 +1,5 @@
 // Third-party packages of a release: their licenses as one text, and the SBOM in CycloneDX. `npm sbom`
-// lists what is installed, which is not what is bundled, and fails for the override of the console.
+// lists installed packages instead of bundled ones, and fails for the override of the console.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export function packagesIn(folders) {
     if (!id) throw new Error(`The package ${name} in ${folder} has no license.`);
     packages.set(`${name}@${version}`, { folder, name, version, license: id });
   }
-  return [...packages].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
+  return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
 /** The texts in the folder of a package. */
@@ -66,8 +66,8 @@ function dependenciesOf({ packages, name }) {
   const { dependencies, optionalDependencies, peerDependencies } = packages[name];
   const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
   return names.flatMap((dependency) => {
-    const found = placesOf(name, dependency).find((each) => packages[each]);
-    return found ? [`${dependency}@${packages[found].version}`] : [];
+    const dependencyPath = placesOf(name, dependency).find((each) => packages[each]);
+    return dependencyPath ? [`${dependency}@${packages[dependencyPath].version}`] : [];
   });
 }
 
@@ -116,7 +116,7 @@ export function sbomOf({ version, time, packages, files, lockFolders }) {
   const locks = lockFolders
     .map((base) => ({ base, packages: readJson(path.join(base, 'package-lock.json')).packages }))
     // The lock file of the server is above the others.
-    .sort((one, other) => other.base.length - one.base.length);
+    .sort((a, b) => b.base.length - a.base.length);
   const libraries = packages.map((each) => ({ ...each, locked: lockedAt(each.folder, locks) }));
   const fileComponents = files.map(fileComponent);
   const refs = libraries.map(refOf);

@@ -32,7 +32,7 @@ async function bundleServer(root, folder) {
     entryPoints: ENTRIES.map((name) => `server/src/${name}.ts`),
     sourcemap: false,
     legalComments: 'none',
-    // Names stay, for stack traces.
+    // Names are preserved for stack traces.
     minifySyntax: true,
     minifyWhitespace: true,
   });
@@ -54,7 +54,7 @@ function copyBundle(from, to, base, withoutFiles) {
   return readJson(path.join(from, LIST)).map((each) => path.join(base, each));
 }
 
-/** Writes everything but package.json and the database; returns the folders of its packages. */
+/** Writes all files except package.json and the database; returns the folders of its packages. */
 export async function stage(root, folder) {
   const inRoot = (...names) => path.join(root, ...names);
   const inFolder = (...names) => path.join(folder, ...names);
@@ -100,6 +100,6 @@ export function addDatabase(root, folder, platform) {
       name: `native/lib/${entry.name}`,
       data: fs.readFileSync(path.join(libraries, entry.name)),
     }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
   return { package: from, files };
 }

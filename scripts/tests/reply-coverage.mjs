@@ -1,6 +1,6 @@
 // Finds declared replies that no test has produced: success statuses and error codes of contracts.
-// Also operations of operators that are declared to post money, and have posted in no test; the
-// harness of the tests reports those that post without being declared.
+// Also finds operations of operators that are declared to post money but have not posted in any test; the
+// test harness reports undeclared operations that post money.
 // If operations share the functions of a code, one of them is tested, and
 // server/test/untested-replies.json lists the others as `same as` that operation; `*` stands for
 // all its codes. It also lists codes that no test can produce, with the reason.
@@ -55,7 +55,9 @@ function checkUntested(operationId, replies, declared, observed) {
 export function replyProblems({ lines, successes, errors, untested, posting = [] }) {
   const split = lines.map((line) => line.split(' '));
   const observed = new Set(split.map(([id, status, code]) => `${id} ${code ?? status}`));
-  const declared = new Map(errors.map(({ operationId, own }) => [operationId, [...own]]));
+  const declared = new Map(
+    errors.map(({ operationId, specificCodes }) => [operationId, [...specificCodes]]),
+  );
   for (const [id, status] of successes) declared.set(id, [status, ...(declared.get(id) ?? [])]);
   const problems = [];
   for (const [operationId, replies] of declared) {
@@ -73,7 +75,7 @@ export function replyProblems({ lines, successes, errors, untested, posting = []
   }
   // Codes that follow from the kind of an operation: one operation of the kind is sufficient.
   const codes = new Set(split.map(([, , code]) => code));
-  for (const code of new Set(errors.flatMap(({ common }) => common))) {
+  for (const code of new Set(errors.flatMap(({ commonCodes }) => commonCodes))) {
     if (!codes.has(code)) problems.push(`common error but not produced by a test: ${code}`);
   }
   for (const operationId of posting) {

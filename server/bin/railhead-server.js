@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=64
-// The server's own command: `start`, and every noun of the operator. What installing and building print
+// The server's own command: `start`, and every noun of the operator. The output of installing and building
 // goes to standard error, so that `--json` stays one JSON value on standard output.
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../../scripts/build.mjs';

@@ -63,11 +63,11 @@ const arrival = (...args: string[]) => args.map((arg) => `✓ OUTGOING_PAYMENT.$
 
 /** Lines that must appear in this order, possibly with others between them. */
 const SCENARIO = [
-  'A customer with money',
+  'A customer with funds',
   '✓ TEST',
   'Funded      5,000.00 USD',
   '✓ INCOMING_PAYMENT.COMPLETED         5,000.00 USD',
-  '✓ INTERNAL_ACCOUNT.BALANCE_UPDATED   5,000.00 USD to spend, 5,000.00 USD in all',
+  '✓ INTERNAL_ACCOUNT.BALANCE_UPDATED   5,000.00 USD available, 5,000.00 USD in total',
   'Dollars to euros',
   'Quote       1,000.00 USD → ',
   'Fees        5.00 USD, included',
@@ -79,15 +79,15 @@ const SCENARIO = [
   'Arrived     10,000.00 MXN',
   'A payment that the bank returns',
   ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
-  'The bank sends it back',
+  'The bank returns the payment',
   ...arrival('FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
   'Refund      COMPLETED, reference RF',
   'The ledger',
   "Ada's USD            fx_position USD          995.00 USD  held",
   "Ada's USD            fx_position USD          995.00 USD  posted",
-  '✓ The payment that came back         took 0.00 USD in 10 postings',
-  '✓ The books balance',
-  '✓ Every webhook is genuine           23 of them, each in its place',
+  '✓ The returned payment               took 0.00 USD in 10 postings',
+  '✓ The ledger balances',
+  '✓ All webhooks have valid signatures 23 webhooks in the expected order',
   'All checks passed.',
 ];
 
