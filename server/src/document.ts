@@ -16,7 +16,7 @@ export { operatorReferenceFiles, referenceFiles } from './http/reference.ts';
 export { operatorDocument } from './operator-api/mount.ts';
 export { statesPage } from './states-page.ts';
 
-/** The parts are not called while the document is generated. */
+/** Placeholders, because the parts are not called while the document is generated. */
 const contractsOfServer = (): Contract[] => {
   const parts: Partial<Parts> = {
     tokens: {} as Parts['tokens'],
@@ -30,8 +30,8 @@ const contractsOfServer = (): Contract[] => {
 export const publishedErrors = () =>
   contractsOfServer().map((contract) => ({
     operationId: contract.operationId,
-    own: ownCodesOf(contract),
-    common: commonCodesOf(contract),
+    specificCodes: ownCodesOf(contract),
+    commonCodes: commonCodesOf(contract),
   }));
 
 /** Operations of operators to which a policy with a smallest amount can apply. */

@@ -28,7 +28,7 @@ export interface Request {
   query: Record<string, unknown>;
   headers: Record<string, string | undefined>;
   body: unknown;
-  /** The body as received, to compare two forms, and with records of older versions. */
+  /** The body as received: compares two forms, and requests with records of older versions. */
   rawBody: string;
   /** Errors of a form that the schema does not cover. */
   errors?: FieldError[];
@@ -40,7 +40,10 @@ type OperationReply = Reply & { replayed?: boolean };
 
 const MAX_KEY_LENGTH = 255;
 
-/** Requests in flight in this process by idempotency id: a second one waits, then replays. */
+/**
+ * Requests in flight in this process by idempotency id: a concurrent request waits for the first one and
+ * replays its reply.
+ */
 const inFlight = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
 
 function inFlightIn(runtime: Runtime): Map<string, Promise<unknown>> {
@@ -125,10 +128,8 @@ function withoutInvalid(value: unknown, { isInvalid, children }: InvalidPaths): 
   return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }
 
-/**
- * Errors that the operation itself finds in the valid part of a body. Its context is discarded;
- * other faults of an incomplete request are ignored.
- */
+/** Field errors that the operation reports for the valid part of a body. Its context is discarded; other
+ * faults of an incomplete request are ignored. */
 async function furtherErrors(
   runtime: Runtime,
   caller: Caller,
@@ -170,8 +171,8 @@ function keyedBy(
 ): Keyed | null {
   const key = request.headers[KEY.toLowerCase()];
   if (idempotencyOf(contract) === 'none' || !key) return null;
-  // Built from the parameters, so that a raw and a percent-encoded path are equal. Anything that is
-  // not an id is hashed: it may be a secret in the wrong place, or not storable.
+  // Built from the parameters, so that a raw and a percent-encoded path are equal. Other values
+  // than IDs are hashed: they may be misplaced secrets, or not storable.
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {
     const value = request.params[name] ?? '';
     return isAnyId(value) ? value : vault.digest('parameter', value);
@@ -181,15 +182,15 @@ function keyedBy(
   const platformOwner = agentId === undefined ? platformId : `${platformId} ${agentId}`;
   const owner = operator?.id ?? platformOwner;
   // If the body is optional, an absent and an empty one are the same request.
-  const raw = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
+  const bodyText = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
   const hashInput = (body: string) => `${JSON.stringify(request.query)}\n${body}`;
   // A repetition may format the same JSON differently.
-  const body = contract.upload || raw === '' ? raw : canonical(request.body ?? {});
+  const body = contract.upload || bodyText === '' ? bodyText : canonical(request.body ?? {});
   return {
     id: `${owner} ${contract.method} ${path} ${key}`,
     // Bodies contain secrets and personal data, which could be guessed from a plain hash.
     hash: `${KEYED}${vault.digest('request', hashInput(body))}`,
-    plainHash: () => createHash('sha256').update(hashInput(raw)).digest('hex'),
+    plainHash: () => createHash('sha256').update(hashInput(bodyText)).digest('hex'),
   };
 }
 
@@ -219,7 +220,7 @@ async function replay(
       'This Idempotency-Key was already used for a different request. Use a new key.',
     );
   }
-  // The record may have survived a crash of the primary without having been acknowledged.
+  // After a crash of the primary the record may exist although it was not acknowledged.
   await runtime.db.confirm();
   // Stored JSON never begins like a sealed text; older versions stored replies of the same contract
   // in clear text.

@@ -243,7 +243,7 @@ interface Document {
   examples: Examples;
 }
 
-/** The body of an error, with only these of its status's codes. */
+/** The body of an error, narrowed to these codes of its status. */
 function errorOf(status: number, codes: readonly Code[], document: Document): Json {
   const { naming, errors, components } = document;
   const schema = errors.get(status) ?? errorSchema(status, naming);
@@ -252,7 +252,7 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   const narrowed = { allOf: [toOpenApi(schema, components), ownCodes] };
   const [firstCode, ...others] = codes;
   if (firstCode === undefined || others.length > 0) return narrowed;
-  // Most operations have one code of a status, and many the same.
+  // Most operations have one code of a status, and many have the same code.
   const name = errorName(firstCode);
   components[name] = { description: ERROR_GUIDE[firstCode].cause, ...narrowed };
   return { $ref: `${REF}${name}` };

@@ -58,10 +58,12 @@ describe('the codes that follow from the kind of an operation', () => {
   });
 
   it('are not repeated by a contract', () => {
-    const repeated = publishedErrors().flatMap(({ operationId, own, common }) => {
-      const once = new Set(own);
-      const twice = own.filter((code) => common.includes(code) || !once.delete(code));
-      return twice.map((code) => `${operationId} ${code}`);
+    const repeated = publishedErrors().flatMap(({ operationId, specificCodes, commonCodes }) => {
+      const unseen = new Set(specificCodes);
+      const repeatedCodes = specificCodes.filter(
+        (code) => commonCodes.includes(code) || !unseen.delete(code),
+      );
+      return repeatedCodes.map((code) => `${operationId} ${code}`);
     });
     expect(repeated).toEqual([]);
   });
@@ -132,11 +134,11 @@ describe('the document', () => {
         });
       codesByOperation.set(documented.operationId, codes);
     }
-    for (const { operationId, own, common } of publishedErrors()) {
+    for (const { operationId, specificCodes, commonCodes } of publishedErrors()) {
       const documentedCodes = codesByOperation.get(operationId);
       // Hosted operations are not published.
       if (documentedCodes)
-        expect(documentedCodes).toEqual(expect.arrayContaining([...own, ...common]));
+        expect(documentedCodes).toEqual(expect.arrayContaining([...specificCodes, ...commonCodes]));
     }
     expect(codesByOperation.size).toBeGreaterThan(150);
   });

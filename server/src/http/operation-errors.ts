@@ -59,7 +59,7 @@ const PUBLIC_CONTRACT: Readonly<Record<string, readonly Code[]>> = {
     'NO_COMPATIBLE_UMA_VERSION',
     'LNURLP_REQUEST_FAILED',
   ],
-  // An account that the credentials give no access to is a failed verification.
+  // Credentials without access to the account are reported as a failed verification.
   linkStablecoinProviderAccount: ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'],
 };
 

@@ -15,8 +15,8 @@ const addressesIn = (files: Record<string, string>): string[] =>
 
 it('load only files of the site', async () => {
   const document = { openapi: '3.1.0', info: { title: 'API', version: '1' }, paths: {} };
-  const own = await referenceFiles(BASE, document);
-  const files = { ...own, ...operatorReferenceFiles(BASE, document, { isStatic: true }) };
+  const siteFiles = await referenceFiles(BASE, document);
+  const files = { ...siteFiles, ...operatorReferenceFiles(BASE, document, { isStatic: true }) };
   const addresses = addressesIn(files);
   expect(addresses).toHaveLength(6);
   for (const address of addresses) {

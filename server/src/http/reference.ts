@@ -46,7 +46,7 @@ function memoize<T>(make: () => Promise<T>): () => Promise<T> {
 // All replies share the bytes, however slowly clients read. Most clients accept gzip, so the script
 // itself is not kept in memory until one does not.
 const compressed = memoize(async () => promisify(gzip)(await extracted()));
-const plain = memoize(async () => promisify(gunzip)(await compressed()));
+const uncompressed = memoize(async () => promisify(gunzip)(await compressed()));
 
 const page = (viewer: string, start: string, title = 'Railhead API reference') => `<!doctype html>
 <html lang="en">
@@ -104,7 +104,7 @@ const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** An operation is focused after a jump to it; its outline would be two lines along the page. */
+/** A linked operation receives the focus; its outline would be two lines along the page. */
 const NO_OUTLINE = 'section:focus, section:focus-visible { outline: none; }';
 
 const CUSTOM_CSS = Object.entries(COLORS)
@@ -191,7 +191,7 @@ async function sendScript(request: FastifyRequest, reply: FastifyReply) {
   reply.header('cache-control', 'public, max-age=86400');
   if (acceptsGzip(request.headers))
     return reply.header('content-encoding', 'gzip').send(await compressed());
-  return reply.send(await plain());
+  return reply.send(await uncompressed());
 }
 
 /** Sends the page of the reference. */

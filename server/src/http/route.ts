@@ -110,7 +110,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
   return {
     begin(request: FastifyRequest): Exchange {
       const { traceparent: parent } = request.headers as { traceparent?: string };
-      // A request that waits for events would be measured by its waiting time.
+      // The duration of a request that waits for events is mainly waiting time.
       const span = contract.waits
         ? undefined
         : runtime.tracer?.start(contract.operationId, 'server', { parent });

@@ -1,5 +1,5 @@
-// Another service name prefix in requests and replies: headers, codes and fields change, stored
-// data does not.
+// Another service name prefix in requests and replies changes headers, codes and fields. Stored data is
+// unchanged.
 import { expect, it } from 'vitest';
 import {
   createExternalAccount,

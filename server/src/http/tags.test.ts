@@ -42,7 +42,7 @@ describe('schemas of the document', () => {
     }
   });
 
-  it('keep their own descriptions', () => {
+  it('keep the descriptions of their contracts', () => {
     expect(withNote('AgentPolicy', { description: 'Own.' })).toEqual({ description: 'Own.' });
   });
 });

@@ -90,7 +90,7 @@ const NOTES: Readonly<Record<string, string>> = {
   AgentActionListResponse: 'A page of actions of agents.',
   AgentActionRejectRequest: 'The rejection of an action.',
   AgentActionStatus:
-    'PENDING_APPROVAL: waits for a decision. APPROVED: executed. REJECTED: not executed. FAILED: ' +
+    'PENDING_APPROVAL: needs a decision. APPROVED: executed. REJECTED: not executed. FAILED: ' +
     'approved, but could not be executed.',
   AgentActionType: 'The operation that an agent requested.',
   AgentCreateResponse: 'The created agent, with the device code that connects it.',

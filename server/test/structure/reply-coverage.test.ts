@@ -6,11 +6,15 @@ const script = new URL('../../../scripts/tests/reply-coverage.mjs', import.meta.
 const { replyProblems } = await import(script);
 
 const ERRORS = [
-  { operationId: 'createQuote', own: ['INVALID_CURRENCY', 'USER_NOT_READY'], common: ['CONFLICT'] },
+  {
+    operationId: 'createQuote',
+    specificCodes: ['INVALID_CURRENCY', 'USER_NOT_READY'],
+    commonCodes: ['CONFLICT'],
+  },
   {
     operationId: 'agentCreateQuote',
-    own: ['INVALID_CURRENCY', 'USER_NOT_READY', 'FORBIDDEN'],
-    common: ['CONFLICT'],
+    specificCodes: ['INVALID_CURRENCY', 'USER_NOT_READY', 'FORBIDDEN'],
+    commonCodes: ['CONFLICT'],
   },
 ];
 const SAME_AS = { agentCreateQuote: { '*': 'same as createQuote' } };
@@ -91,7 +95,7 @@ describe('the list of untested replies', () => {
 
   it('may contain only codes that the operation declares', () => {
     const [first, second] = ERRORS;
-    const errors = [first, { ...second, own: ['INVALID_CURRENCY', 'FORBIDDEN'] }];
+    const errors = [first, { ...second, specificCodes: ['INVALID_CURRENCY', 'FORBIDDEN'] }];
     expect(problems({ errors })).toEqual([
       'untested but not declared: agentCreateQuote USER_NOT_READY',
     ]);

@@ -86,14 +86,14 @@ describe('from the head alone', () => {
     }
     const { status, body } = await head('Host: a', 'Expect: 200-ok');
     expect([status, body.code, body.status]).toEqual([417, 'EXPECTATION_FAILED', 417]);
-    const long = await head('Host: a', `X: ${'x'.repeat(20_000)}`);
-    expect([long.status, long.body.code, long.body.status]).toEqual([
+    const oversizedHead = await head('Host: a', `X: ${'x'.repeat(20_000)}`);
+    expect([oversizedHead.status, oversizedHead.body.code, oversizedHead.body.status]).toEqual([
       431,
       'HEADERS_TOO_LARGE',
       431,
     ]);
-    const old = await sendRaw(port, 'GET /healthz HTTP/1.0\r\n\r\n');
-    expect([old.status, old.body]).toEqual([200, { status: 'ok' }]);
+    const http10Reply = await sendRaw(port, 'GET /healthz HTTP/1.0\r\n\r\n');
+    expect([http10Reply.status, http10Reply.body]).toEqual([200, { status: 'ok' }]);
   });
 
   it('HTTP/1.0 has no Transfer-Encoding', async () => {
@@ -118,8 +118,8 @@ describe('from the head alone', () => {
       length: body.length,
     }).replace('HTTP/1.1', 'HTTP/1.0');
     for (const expectation of ['100-continue', '200-ok']) {
-      const old = head.replace('Host', `Expect: ${expectation}\r\nHost`);
-      const { text } = await sendRaw(port, old, body);
+      const headWithExpectation = head.replace('Host', `Expect: ${expectation}\r\nHost`);
+      const { text } = await sendRaw(port, headWithExpectation, body);
       expect(text.match(/HTTP\/1\.\d \d+/g)).toEqual(['HTTP/1.1 201']);
     }
   });
@@ -248,11 +248,11 @@ describe('a client with repeated rejections', () => {
     return performance.now() - started;
   };
 
-  it('gets delayed replies, and other clients do not', async () => {
+  it('gets delayed replies, and other clients get immediate replies', async () => {
     for (let index = 0; index < 200; index++) await config();
-    const many = () => Promise.all(Array.from({ length: 30 }, () => config()));
+    const rejectMany = () => Promise.all(Array.from({ length: 30 }, () => config()));
     const delayMs = await elapsed(async () => {
-      const rejected = many();
+      const rejected = rejectMany();
       const first = await Promise.race([rejected.then(() => undefined), config(app.other)]);
       expect(first?.status).toBe(200);
       expect((await rejected).map(({ status }) => status)).toEqual(Array(30).fill(429));
@@ -264,7 +264,7 @@ describe('a client with repeated rejections', () => {
     ['for bodies that are too large', '/2025-10-13/quotes', 400],
     ['at an unknown path', '/nothing', 404],
     ['for a wrong method', '/2025-10-13/config', 405],
-  ])('is answered late %s', async (_, path, status) => {
+  ])('gets delayed replies %s', async (_, path, status) => {
     const knownPlatform = await app.newPlatform(path);
     const head = headOf({ path, authorization: authorizationOf(knownPlatform) });
     const delayMs = await elapsed(async () => {
@@ -276,7 +276,7 @@ describe('a client with repeated rejections', () => {
 });
 
 describe('/readyz', () => {
-  it('commits at most once a second, however often it is requested', async () => {
+  it('commits at most once per second, at any rate of requests', async () => {
     const app = await startApp();
     const port = await portOf(app.server);
     const request = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;

@@ -13,7 +13,7 @@ import { createRejectionDelay } from './rejection-delay.ts';
 
 /** Resolves the secret of a link. */
 export interface LinkBearers {
-  /** Throws LINK_ENDED. */
+  /** Throws LINK_ENDED for an expired or replaced link. */
   callerOf(secret: string): Promise<Caller>;
   /** Whether this secret was valid before. */
   isProven(secret: string): boolean;
@@ -31,7 +31,7 @@ interface AgentBearers {
 interface OperatorCredential {
   authorization: string | undefined;
   cookie: string | undefined;
-  /** Of a request with a cookie and a method other than GET. */
+  /** Set for a request with a cookie and a method other than GET. */
   csrfToken: string | undefined;
   host: string | undefined;
   origin: string | undefined;

@@ -43,7 +43,7 @@ const repeat = (count: number, request: () => unknown) => Array.from({ length: c
 const admitted = (count: number) => Array<true>(count).fill(true);
 
 describe('createLimiter', () => {
-  it('permits a burst of two seconds, then an even rate', () => {
+  it('permits a burst of two seconds, then a constant rate', () => {
     const { request, wait } = tokenLimiter({ requests: 10 });
     expect(repeat(21, () => request())).toEqual([...admitted(20), 1]);
     wait(99);
@@ -91,7 +91,7 @@ describe('createLimiter', () => {
     expect(headers()['RateLimit-Limit']).toBe('20');
   });
 
-  it('limits an agent to a share, which counts for its platform as well', () => {
+  it('limits an agent to a share, which also counts for its platform', () => {
     const { request, headers } = tokenLimiter({ requests: 20 });
     // A tenth of 20 per second, and twice as many at once.
     expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...admitted(4), 1]);
@@ -134,7 +134,7 @@ describe('createLimiter', () => {
     expect(() => limiter.takeBytes('a', 1)).toThrow('bytes');
   });
 
-  it('makes files wait for what exceeds half of the burst', async () => {
+  it('delays bytes of files beyond half of the burst', async () => {
     const { limiter, wait } = tokenLimiter({ bytes: 10_485_760 });
     const half = 10_485_760;
     expect(limiter.waitForBytes('a', half)).toBeUndefined();
@@ -230,7 +230,7 @@ describe('networkOf', () => {
 describe('a server with limits', () => {
   const app = testApp({ rateLimits: { requests: 20, quotes: 1, refused: 2 } });
 
-  it('states them with every reply to valid credentials, rejections included', async () => {
+  it('states them in every reply to valid credentials, including rejections', async () => {
     const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);
     const viewer = await app.tokenWith(['VIEW']);
     for (const response of [
@@ -284,7 +284,7 @@ describe('a server with limits', () => {
     );
   });
 
-  it('slows down clients that guess secrets and no others', async () => {
+  it('delays only clients that guess secrets', async () => {
     app.effects.set(app.effects.now() + 60_000);
     const request = async (secret: string, remoteAddress: string) => {
       const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');
@@ -324,7 +324,7 @@ describe('a server behind a proxy', () => {
   const app = testApp({ rateLimits, trustedProxies: ['10.0.0.0/8', '::1'] });
   const direct = testApp({ rateLimits });
 
-  it('uses the address that a trusted proxy forwards, and no other', async () => {
+  it('uses only the address that a trusted proxy forwards', async () => {
     expect(await proxied(app, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
     expect(await proxied(app, '10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
     expect(await proxied(app, '::1', '203.0.113.7')).toEqual([429, 429, 429]);
@@ -336,7 +336,7 @@ describe('a server behind a proxy', () => {
     expect(await proxied(app, '203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
   });
 
-  it('trusts no proxy by default', async () => {
+  it('uses the address of the connection by default', async () => {
     expect(await proxied(direct, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
     expect(await proxied(direct, '10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
   });

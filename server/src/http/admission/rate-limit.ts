@@ -42,8 +42,7 @@ export interface Limiter {
   waitForBytes(key: string, bytes: number): Promise<void> | undefined;
   /**
    * Throws RATE_LIMITED for an address with too many rejected credentials, unless these are
-   * `proven`: behind a proxy many clients share one address, and one client must not lock out the
-   * others.
+   * `proven`: behind a proxy many clients share one address, and one client must not block the others.
    */
   checkAddress(address: string, proven: () => boolean): void;
   /** Counts a rejected credential. */
@@ -105,10 +104,10 @@ function rejection(
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
-  const left = head ? head.split(':') : [];
-  const right = tail ? tail.split(':') : [];
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':');
+  const headGroups = head ? head.split(':') : [];
+  const tailGroups = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : 8 - headGroups.length - tailGroups.length;
+  return [...headGroups, ...Array<string>(zeros).fill('0'), ...tailGroups].slice(0, 4).join(':');
 }
 
 const TOO_MANY = {

@@ -1,5 +1,5 @@
-// Delays the responses to requests that are rejected by their head. A client that repeats them at
-// once would otherwise use as much processor time as accepted requests. The first rejections of
+// Delays the responses to requests that are rejected by their head. A client that repeats them immediately
+// would otherwise use as much processor time as accepted requests. The first rejections of
 // each second are sent immediately; a delayed one only occupies a connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMeter } from './bucket.ts';

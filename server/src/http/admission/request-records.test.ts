@@ -13,7 +13,7 @@ const WITHOUT_ID = [
   ...['sendTestEvent', 'sendTestWebhook', 'updateSandboxClock'],
 ];
 
-it('names the resource of each write whose path has none', () => {
+it('contains the resource of each write whose path has none', () => {
   const unnamed = new Set<string>();
   for (const { operationId, status, reply, parameters = {} } of readExamples().exchanges) {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);

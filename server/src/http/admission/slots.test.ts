@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createSlots } from './slots.ts';
 
-/** Starts changes that end when the test ends them. */
+/** Starts changes that the test completes. */
 function createFixture() {
   let time = 0;
   const started: string[] = [];
@@ -46,7 +46,7 @@ describe('changes', () => {
     expect(started).toHaveLength(52);
   });
 
-  it('all start when the time after the last authorization has ended', async () => {
+  it('all start when the time after the last authorization has elapsed', async () => {
     const { slots, started, add, end, advance } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 50);
@@ -66,7 +66,7 @@ describe('changes', () => {
     expect(await slots.run('a', async () => 1)).toBe(1);
   });
 
-  it('that do not end do not occupy their slots', async () => {
+  it('release their slots if they hang', async () => {
     const { slots, started, add } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 20);

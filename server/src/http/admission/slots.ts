@@ -8,7 +8,10 @@ const MAX_CHANGES = 20;
 /** Time after an authorization for which the limit applies, because others are likely. */
 const LIMITED_MS = 2_000;
 
-/** A change that waits for a provider or works for long gives its slot to the next one after this time. */
+/**
+ * Maximum time for which a change occupies a slot; afterwards the next change starts, although this one
+ * continues.
+ */
 const HELD_MS = 250;
 
 export interface Slots {
@@ -28,8 +31,8 @@ export function createSlots(now = () => performance.now()): Slots {
 
   function wait(owner: string): Promise<void> {
     return new Promise((start) => {
-      const others = waiting.get(owner);
-      if (others) others.push(start);
+      const queue = waiting.get(owner);
+      if (queue) queue.push(start);
       else waiting.set(owner, [start]);
     });
   }
@@ -38,9 +41,9 @@ export function createSlots(now = () => performance.now()): Slots {
     const [next] = waiting;
     if (!next || !isFree()) return false;
     const [owner, starts] = next;
-    const [start, ...others] = starts;
+    const [start, ...queue] = starts;
     waiting.delete(owner);
-    if (others.length > 0) waiting.set(owner, others);
+    if (queue.length > 0) waiting.set(owner, queue);
     running += 1;
     start?.();
     return true;
@@ -55,7 +58,7 @@ export function createSlots(now = () => performance.now()): Slots {
         if (!isHeld) return;
         isHeld = false;
         running -= 1;
-        // Several if the time has ended.
+        // Starts several changes if the limit no longer applies.
         while (startNext());
       };
       const timer = setTimeout(release, HELD_MS).unref();

@@ -15,7 +15,7 @@ export interface UnsupportedMethod {
   contracts: Contract[];
 }
 
-/** Other methods, such as HEAD and OPTIONS, are answered as an unknown path. */
+/** Other methods, such as HEAD and OPTIONS, get the reply of an unknown path. */
 const METHODS = new Set<string>(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']);
 
 /** The contracts of each route. */

@@ -5,9 +5,9 @@ import type { Readable } from 'node:stream';
 import { Fault } from '../../kernel/fault.ts';
 import { excessOf } from './json-limits.ts';
 
-/** Levels of objects and lists in a body; no operation reads more than ten. */
+/** Maximum levels of objects and lists in a body; operations read at most ten. */
 const MAX_DEPTH = 32;
-/** Items of one list; no operation takes more. */
+/** Maximum items of one list; all operations accept fewer. */
 const MAX_ITEMS = 1_000;
 /** Bytes of the limit for each value; complete bodies need fewer values. */
 const BYTES_PER_VALUE = 16;
@@ -27,7 +27,7 @@ const MIN_CHUNK_BYTES = 64;
 /** Maximum chunks of a body. */
 const MAX_CHUNKS = 4_096;
 
-/** Reads a body to its end. `count` is called for each chunk and may throw. */
+/** Reads a complete body. `count` is called for each chunk and may throw. */
 export function readBody(
   body: Readable,
   maxBytes: number,

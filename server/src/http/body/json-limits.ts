@@ -22,7 +22,7 @@ interface JsonLimits {
 
 /** The exceeded limit; undefined if there is none. */
 export function excessOf(text: string, max: JsonLimits): keyof JsonLimits | undefined {
-  /** Items so far of the open lists, from the outermost; objects have none. */
+  /** Number of items of each open list, from the outermost; objects have none. */
   const items: number[] = [];
   let depth = 0;
   let values = 1;

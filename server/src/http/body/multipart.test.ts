@@ -1,5 +1,5 @@
-// Invalid forms against a listening server: each is rejected with a message that names every
-// problem, stores nothing, and leaves the connection usable.
+// Invalid forms against a listening server: each is rejected with a message that contains every problem;
+// nothing is stored, and the connection remains usable.
 import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';
@@ -22,18 +22,18 @@ const uploads = openForFile(startUploads);
 const fieldsOf = (reply: { body: { details?: { errors?: { field: string }[] } } }) =>
   (reply.body.details?.errors ?? []).map((error) => error.field).sort();
 
-const many = (count: number): Entry[] =>
+const entriesOf = (count: number): Entry[] =>
   Array.from({ length: count }, (_, index) => [`f${index}`, 'x'] as Entry);
 
 describe('an invalid form', () => {
-  const big = Buffer.alloc(MAX_FILE_BYTES + 1);
+  const oversizedFile = Buffer.alloc(MAX_FILE_BYTES + 1);
   const cases: [string, Entry[], string[]][] = [
     ['lacks its file', [['name', 'ab']], ['file']],
-    ['lacks everything', [], ['file', 'name']],
+    ['has no parts', [], ['file', 'name']],
     [
       'has too large a file',
       [
-        ['file', big, 'a'],
+        ['file', oversizedFile, 'a'],
         ['name', 'ab'],
       ],
       ['file'],
@@ -41,7 +41,7 @@ describe('an invalid form', () => {
     [
       'has invalid fields and an invalid file',
       [
-        ['file', big, 'a'],
+        ['file', oversizedFile, 'a'],
         ['side', 'UP'],
       ],
       ['file', 'name', 'side'],
@@ -80,7 +80,7 @@ describe('an invalid form', () => {
   });
 
   it.each([
-    ['has too many fields', formOf([...GOOD, ...many(30)])],
+    ['has too many fields', formOf([...GOOD, ...entriesOf(30)])],
     ['has no end', formOf(GOOD, '')],
     ['ends inside its file', formOf(GOOD).subarray(0, -12)],
     ['ends inside a field', formOf([...GOOD].reverse()).subarray(0, -14)],
@@ -111,7 +111,7 @@ describe('an invalid form', () => {
         });
         request.on('error', reject).end(body);
       });
-    const first = await exchange(formOf([['file', big, 'a']]));
+    const first = await exchange(formOf([['file', oversizedFile, 'a']]));
     expect(first[0]).toBe(400);
     expect(await exchange(formOf(GOOD))).toEqual([201, first[1]]);
     agent.destroy();

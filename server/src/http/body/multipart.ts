@@ -164,7 +164,7 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
         else reject(error);
         return undefined;
       } finally {
-        // Skipped parts must be consumed, or the rest of the body would never arrive.
+        // Skipped parts must be consumed, or the remaining body would never arrive.
         stream.resume();
       }
     };
@@ -184,7 +184,7 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
   return {
     failed,
     stored: () => storing,
-    /** Ends a file in progress and waits for storage. */
+    /** Aborts a file in progress and waits for storage. */
     async abandon() {
       current?.destroy(new Error('the body ended early'));
       await storing;

@@ -11,9 +11,9 @@ import { Fault } from '../../kernel/fault.ts';
 import { stopListening } from './listen.ts';
 
 const SWEEP_MS = 50;
-/** Time for the rest of a request head that has begun to arrive. */
+/** Maximum time for the completion of a request head that has begun to arrive. */
 const HEAD_MS = 1_000;
-/** Time for requests in progress: the rest of their bodies, their work and the sending of their replies. */
+/** Time for requests in progress: their remaining bodies, their work and the sending of their replies. */
 const REQUESTS_MS = 5_000;
 
 export interface Draining {
@@ -21,14 +21,13 @@ export interface Draining {
   ms: number;
   /**
    * Whether connections are still accepted, for the whole duration: a load balancer needs time to
-   * detect that the process is not ready. Without them draining ends with the last connection.
-   */
+   * detect that the process is not ready. Otherwise draining completes with the last connection. */
   accepts: boolean;
 }
 
 const drains = new WeakMap<FastifyInstance, (draining: Draining) => Promise<void>>();
 
-/** Announces the end of each connection with its next reply. Ends before the server is closed. */
+/** Announces the closing of each connection with its next reply. Completes before the server is closed. */
 export async function drainConnections(server: FastifyInstance, draining: Draining): Promise<void> {
   await drains.get(server)?.(draining);
 }
@@ -36,7 +35,7 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
 /**
  * Closes, once the server stops: immediately every connection without a request, after HEAD_MS
  * those with only part of a request head, after REQUESTS_MS all others. Node's own close waits for
- * each of them without a limit, because it also ends the timers that limit slow requests.
+ * each of them without a limit, because it also stops the timers that limit slow requests.
  */
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;

@@ -20,7 +20,8 @@ beforeAll(async () => {
   });
 });
 
-const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+const get = (path: string, extraHeaders = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${extraHeaders}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 const statusLinesOf = (text: string) => text.match(/HTTP\/1\.1 \d+/g) ?? [];
 
@@ -42,7 +43,7 @@ describe('pipelined requests on one connection', () => {
   });
 
   it.each(['/healthz', '/nothing', '/%zz', `/2025-10-13/transactions/${'x'.repeat(400)}`])(
-    'close the connection if there are more, without parsing the rest: %s',
+    'close the connection if there are more, without parsing further requests: %s',
     async (path) => {
       received = 0;
       const { text } = await sendRaw(port, get(path).repeat(500)).catch(() => ({ text: '' }));
@@ -111,12 +112,12 @@ describe('an address that cannot be decoded', () => {
       if (index === 0) expect(statusCode).toBe(400);
       if (index === 15) break;
     }
-    const rest = await Promise.all(
+    const laterReplies = await Promise.all(
       Array.from({ length: 26 }, () => app.server.inject({ url: '/%zz', remoteAddress })),
     );
-    statuses.push(...rest.map(({ statusCode }) => statusCode));
+    statuses.push(...laterReplies.map(({ statusCode }) => statusCode));
     expect(statuses.filter((status) => status === 429)).toHaveLength(2);
-    expect(rest.at(-1)?.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+    expect(laterReplies.at(-1)?.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
   });
 });
 

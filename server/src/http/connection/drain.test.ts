@@ -23,8 +23,8 @@ beforeAll(async () => {
   authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 });
 
-const headOf = (path: string, length: number, more = '') =>
-  `POST /2025-10-13${path} HTTP/1.1\r\nHost: localhost\r\n${more}` +
+const headOf = (path: string, length: number, extraHeaders = '') =>
+  `POST /2025-10-13${path} HTTP/1.1\r\nHost: localhost\r\n${extraHeaders}` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
 // This test runs first, while the discard budget of the address is unused.
@@ -89,7 +89,7 @@ describe('a connection', () => {
 describe('a head with more than 2,000 lines', () => {
   const filler = 'a:\r\n'.repeat(2_100);
 
-  it('cannot hide a length: the rest is discarded up to the limits', async () => {
+  it('cannot hide a length: the remaining body is discarded up to the limits', async () => {
     const head = `POST /nope HTTP/1.1\r\nHost: localhost\r\n${filler}Content-Length: 999999999\r\n\r\n`;
     const { status, headers } = await sendRaw(port, head, ELEVEN);
     expect([status, headers.connection]).toEqual([404, 'close']);
@@ -115,7 +115,7 @@ describe('many small chunks', () => {
   });
 
   it('count as more than their bytes if they are discarded', async () => {
-    const sent = await new Promise<number>((resolve) => {
+    const sentBytes = await new Promise<number>((resolve) => {
       const socket = net.connect(port, '127.0.0.1');
       const chunk = '1\r\na\r\n'.repeat(10_000);
       const fill = () => {
@@ -128,8 +128,8 @@ describe('many small chunks', () => {
       socket.on('drain', fill);
       socket.on('error', () => undefined).on('close', () => resolve(socket.bytesWritten));
     });
-    // 16 MiB at 4 KiB a chunk are 4,096 chunks; the rest is buffered by the sockets.
-    expect(sent).toBeLessThan(12 * MIB);
+    // 16 MiB at 4 KiB a chunk are 4,096 chunks; the remaining bytes are buffered by the sockets.
+    expect(sentBytes).toBeLessThan(12 * MIB);
   });
 });
 
@@ -143,16 +143,16 @@ const REJECTED = [
 describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => {
   const headers = (): Record<string, string> => (hasCredential ? { authorization } : {});
 
-  it('gets a reply on a plain socket, every time', async () => {
-    const more = hasCredential ? `Authorization: ${authorization}\r\n` : '';
+  it('always gets a reply on a plain socket', async () => {
+    const extraHeaders = hasCredential ? `Authorization: ${authorization}\r\n` : '';
     for (let time = 0; time < 6; time++) {
-      const reply = await sendRaw(port, headOf(path, ELEVEN.length, more), ELEVEN);
+      const reply = await sendRaw(port, headOf(path, ELEVEN.length, extraHeaders), ELEVEN);
       expect([time, reply.status, reply.body.status]).toEqual([time, status, status]);
       expect(reply.headers.connection).toBe('close');
     }
   });
 
-  it('gets a reply with fetch, every time', async () => {
+  it('always gets a reply with fetch', async () => {
     for (let time = 0; time < 10; time++) {
       const reply = await fetch(`http://127.0.0.1:${port}/2025-10-13${path}`, {
         method: 'POST',
@@ -195,10 +195,12 @@ describe('createDrain', () => {
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const { port: bare } = server.address() as AddressInfo;
+    const { port: barePort } = server.address() as AddressInfo;
     const flood = (count: number) =>
       Promise.all(
-        Array.from({ length: count }, () => sendRaw(bare, headOf('/x', 50 * MIB), ELEVEN, ELEVEN)),
+        Array.from({ length: count }, () =>
+          sendRaw(barePort, headOf('/x', 50 * MIB), ELEVEN, ELEVEN),
+        ),
       );
     const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     const replies = await flood(8);

@@ -1,6 +1,6 @@
 // Handles a request body that is still arriving when its response is ready. Closing a connection
-// with unread data resets it, and the client may lose the response. A short body is read to its end
-// and the connection is kept. Otherwise the response contains `connection: close`, the write side
+// with unread data resets it, and the client may lose the response. A short body is read completely and the
+// connection is kept. Otherwise the response contains `connection: close`, the write side
 // is shut down after it, and input is discarded up to limits per connection, per address and per
 // process. Beyond these limits nothing is read, and the connection remains open for a second.
 import type { IncomingMessage, ServerResponse } from 'node:http';

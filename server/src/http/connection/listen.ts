@@ -53,7 +53,10 @@ export function probeListen({ host, port }: { host: string; port: number }): Pro
   });
 }
 
-/** Accepts no more connections. Open ones remain; the server's own close would end the idle ones. */
+/**
+ * Accepts no more connections. Open connections remain; the close method of the server would close idle
+ * ones.
+ */
 export function stopListening(server: FastifyInstance): void {
   net.Server.prototype.close.call(server.server);
   secondListeners.get(server)?.close();

@@ -43,7 +43,7 @@ export const rejectUnreadable =
       'connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    // A client that sends without reading does not keep the connection.
+    // Closes the connection of a client that sends without reading.
     setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   };
 
@@ -67,7 +67,7 @@ export function headFault(request: IncomingMessage): Fault | undefined {
     return new Fault('INVALID_INPUT', 'The request must have exactly one Host header.');
   }
   const isCurrent = request.httpVersion === '1.1';
-  // A proxy may determine another end of this request (RFC 9112, 6.1).
+  // A proxy may compute another length of this request (RFC 9112, 6.1).
   if (!isCurrent && request.headers['transfer-encoding'] !== undefined) {
     return new Fault('INVALID_INPUT', 'Transfer-Encoding requires HTTP/1.1.');
   }

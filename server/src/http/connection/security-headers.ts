@@ -2,7 +2,7 @@
 // replies without a route have them as well; `raw-errors.ts` writes the same ones on bare connections.
 import type { FastifyInstance } from 'fastify';
 
-/** One year. Subdomains are left to the operator. */
+/** One year. Subdomains are excluded, because the operator may use them otherwise. */
 const HSTS = 'max-age=31536000';
 
 export type SecurityHeaders = readonly (readonly [name: string, value: string])[];

@@ -51,7 +51,7 @@ const appHtml = (
 
 const BROKEN: PageContent = {
   status: 500,
-  title: 'This page is not available at the moment',
+  title: 'This page is temporarily unavailable',
   lines: ['Your data is safe. Open the link again in a few minutes.'],
 };
 

@@ -1,5 +1,5 @@
 // Rules for all pages behind a link: content security policy, brand of the platform, origins that
-// may frame them, and that a page with single use is consumed by a person only.
+// may frame them, and that prefetching does not consume a single-use page.
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
@@ -128,8 +128,8 @@ const inline = (body: string, tag: string) =>
 
 describe('the brand of a page', () => {
   const SHOP: PageBrand = { name: 'Shop & <Co>', isSandbox: false };
-  const branded = (more: Partial<PageBrand>) =>
-    serverWith({ ...PLAIN_PAGE, brand: { ...SHOP, ...more } }).open();
+  const branded = (overrides: Partial<PageBrand>) =>
+    serverWith({ ...PLAIN_PAGE, brand: { ...SHOP, ...overrides } }).open();
 
   it('is the name, in header and title, with a label in the sandbox', async () => {
     const { body } = await branded({});
@@ -152,7 +152,7 @@ describe('the brand of a page', () => {
   });
 
   it.each(['https://a;sandbox.example/l.png', 'https://a,b.example/l.png'])(
-    'has no logo whose host would change the policy: %s',
+    'omits a logo whose host would change the policy: %s',
     async (logoUrl) => {
       const { body, headers } = await branded({ logoUrl });
       expect(policyOf(headers['content-security-policy'])).not.toHaveProperty('img-src');
@@ -205,7 +205,7 @@ describe('a page that is shown once', () => {
     ['purpose', 'Prefetch'],
     ['x-purpose', 'preview'],
     ['x-moz', 'prefetch'],
-  ])('is not shown to a browser that fetches ahead: %s %s', async (name, value) => {
+  ])('is not shown to a browser that prefetches: %s %s', async (name, value) => {
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
     const earlyReply = await open('GET', { [name]: value });
     expect(earlyReply.statusCode).toBe(503);

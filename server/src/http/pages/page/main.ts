@@ -1,5 +1,5 @@
-// The script of a page with card details: copies a value, and removes the details when their time
-// has expired or the page is closed. The page allows this script by its hash and no other; without
+// The script of a page with card details: copies a value, and removes the details after a time limit or
+// when the page is closed. The page allows this script by its hash and no other; without
 // it the values can still be selected.
 
 const panel = document.querySelector<HTMLElement>('[data-hide-after]');
@@ -52,10 +52,10 @@ function hide(): void {
 if (panel && timer) {
   const ends = performance.now() + Number(panel.dataset.hideAfter) * 1_000;
   const tick = () => {
-    const left = Math.max(0, Math.ceil((ends - performance.now()) / 1_000));
-    const clock = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+    const remainingS = Math.max(0, Math.ceil((ends - performance.now()) / 1_000));
+    const clock = `${Math.floor(remainingS / 60)}:${String(remainingS % 60).padStart(2, '0')}`;
     timer.textContent = `Hidden in ${clock}`;
-    if (left > 0) return;
+    if (remainingS > 0) return;
     clearInterval(ticking);
     hide();
     announce('The card details are hidden.');
