@@ -16,7 +16,7 @@ export interface Check {
 }
 
 export interface CheckGroup {
-  /** Whether the adapter offers what the checks require. */
+  /** Whether the adapter offers the capabilities that the checks require. */
   applies(capabilities: Capabilities, session: Session): boolean;
   /** Checks of `parallel` run first and concurrently, then `sequential` and `final` ones, one at a time. */
   readonly phase: 'parallel' | 'sequential' | 'final';

@@ -89,7 +89,7 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     return digest === undefined || digest === sha256(attempt.body) ? 200 : 409;
   }
 
-  /** What Railhead answers to an authorization, besides the result. */
+  /** The reply to an authorization, except the result. */
   function answerTo({ type, cardId, amount, currency }: Attempt['fields']): object {
     if (type !== 'card.authorization') return {};
     const isApproved = answers.get(cardId) === 'APPROVED';

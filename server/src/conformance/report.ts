@@ -17,12 +17,12 @@ const MIN_CELL = 16;
 const COLORS: Readonly<Record<Verdict, number>> = { passed: 32, failed: 31, skipped: 33 };
 
 /** Removes control characters, because a string of the adapter must not control the terminal. */
-const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+const withoutControls = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 
 /** Splits a string into lines of at most `width` characters. Longer words are split. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
-  for (const word of plain(text).split(' ')) {
+  for (const word of withoutControls(text).split(' ')) {
     const parts = word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''];
     for (const part of parts) {
       const last = lines.at(-1) as string;
@@ -51,8 +51,8 @@ const HEAD = ['VERDICT', 'CHECK', 'ACTION', 'EXPECTED', 'ACTUAL'];
 function widthsOf(results: readonly CheckResult[], width: number): number[] {
   const names = Math.max(...results.map(({ name }) => name.length), MIN_CELL);
   const verdict = 'skipped'.length;
-  const free = Math.min(width, MAX_WIDTH) - verdict - names - GAP * 4;
-  const cell = Math.max(MIN_CELL, Math.floor(free / 3));
+  const available = Math.min(width, MAX_WIDTH) - verdict - names - GAP * 4;
+  const cell = Math.max(MIN_CELL, Math.floor(available / 3));
   return [verdict, names, cell, cell, cell];
 }
 
@@ -83,8 +83,8 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
     isColored ? text.replace(verdict, `\u001b[${COLORS[verdict]}m${verdict}\u001b[39m`) : text;
   const widths = widthsOf(results, width);
   const rows = results.flatMap(({ verdict, name, action, expected, actual }) => {
-    const [first = '', ...more] = row([verdict, name, action, expected, actual], widths);
-    return [paint(first, verdict), ...more];
+    const [first = '', ...following] = row([verdict, name, action, expected, actual], widths);
+    return [paint(first, verdict), ...following];
   });
   const [passed, failed, skipped] = (['passed', 'failed', 'skipped'] as const).map((verdict) =>
     count(results, verdict),
@@ -93,7 +93,7 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
   const verdict =
     failed === 0 ? 'The adapter conforms to the protocol' : 'The adapter does not conform';
   return [
-    `Adapter ${plain(url)}, messages to ${inbox}`,
+    `Adapter ${withoutControls(url)}, messages to ${inbox}`,
     '',
     ...row(HEAD, widths),
     ...rows,

@@ -45,11 +45,11 @@ const capabilityCheck = (read: () => Promise<Capabilities>): Check => ({
   expected: 'valid capabilities with protocol "1"',
   remedy: 'Return the capabilities of docs/providers/openapi.json from /capabilities.',
   async run() {
-    const { transfers = [], cancel = false, ...others } = await read();
+    const { transfers = [], cancel = false, ...otherCapabilities } = await read();
     const supported = transfers.map(
       ({ rails, currencies }) => `${currencies.join()} by ${rails.join()}`,
     );
-    const features = Object.keys(others).filter((name) => name !== 'protocol');
+    const features = Object.keys(otherCapabilities).filter((name) => name !== 'protocol');
     return [...supported, ...(cancel ? ['cancel'] : []), ...features].join('; ') || 'nothing';
   },
 });
@@ -57,7 +57,7 @@ const capabilityCheck = (read: () => Promise<Capabilities>): Check => ({
 interface RunOptions {
   /** Whether a check runs, by its name. */
   isSelected(name: string): boolean;
-  /** Called when a check has ended. */
+  /** Called when a check is complete. */
   progress?(result: CheckResult): void;
 }
 

@@ -136,8 +136,8 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
   ): Promise<T | undefined> {
     const end = effects.now() + waitMs;
     for (;;) {
-      const found = await find();
-      if (found !== undefined || effects.now() > end) return found;
+      const match = await find();
+      if (match !== undefined || effects.now() > end) return match;
       await sleep(POLL_MS);
     }
   }
@@ -164,11 +164,11 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
     ...recorded,
     /** Waits until one of these states is reported in a reply or message. */
     async waitForState(transferId: string, ...states: string[]): Promise<string> {
-      const found = await poll(async () => {
+      const match = await poll(async () => {
         await recorded.state(transferId);
         return historyOf(transferId).find(({ state }) => states.includes(state))?.state;
       });
-      if (found !== undefined) return found;
+      if (match !== undefined) return match;
       const last = recorded.observations.get(transferId)?.at(-1)?.state ?? 'no state';
       throw failure(`${last} after ${waitMs / 1_000} s`);
     },
@@ -187,8 +187,8 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
     },
     /** Waits for a message with these fields. */
     async waitForMessage(fields: Readonly<Record<string, unknown>>): Promise<Attempt> {
-      const found = await poll(() => messagesOf(fields)[0]);
-      if (found) return found;
+      const match = await poll(() => messagesOf(fields)[0]);
+      if (match) return match;
       throw failure(`no message "${fields.type}" in ${waitMs / 1_000} s`);
     },
     waitQuietPeriod: () => sleep(parts.quietMs),

@@ -28,7 +28,7 @@ const OUTCOMES = {
   held: 'TEST HELD',
   /** Settled; the same amount is then received for the reference of the transfer. */
   deposit: 'TEST DEPOSIT',
-  /** Settled; its return is granted. That of others is not. */
+  /** Settled; its recall is granted, and recalls of all other transfers are rejected. */
   recalled: 'TEST RECALLED',
 } as const;
 export type Outcome = keyof typeof OUTCOMES;

@@ -1,4 +1,4 @@
-// Checks of cards: one card for each order, and payments only as Railhead, or its stand-in rules, decided.
+// Checks of cards: one card for each order, and payments only by decisions of Railhead or its stand-in rules.
 import { CardChanged, CardIssuing, CardNumber } from '../../connectors/ports/providers/cards.ts';
 import { uuid7 } from '../../kernel/id.ts';
 import type { CheckGroup } from '../check.ts';
@@ -48,7 +48,7 @@ async function payment(session: Session, decision?: CardDecision) {
   return { order, fields };
 }
 
-/** Throws if a payment that nothing has approved is cleared or reported as approved. */
+/** Throws if a payment is cleared or reported as approved without an approval. */
 async function notPaid(session: Session, order: Order): Promise<string> {
   await session.waitQuietPeriod();
   const cleared = ofCard(session, 'card.clearing', order).length;
@@ -56,7 +56,8 @@ async function notPaid(session: Session, order: Order): Promise<string> {
   const approved = ofCard(session, 'card.authorization', order).filter(
     ({ fields }) => fields.stoodIn === true,
   );
-  if (approved.length > 0) throw failure('the provider has approved the payment by itself');
+  if (approved.length > 0)
+    throw failure('the provider has approved the payment without authorization');
   return 'not paid';
 }
 
@@ -98,9 +99,10 @@ export const cardChecks: CheckGroup = {
         const order = newOrder(session);
         const { reference, last4, expMonth, expYear } = await issuedCard(session, order);
         const body = { cardId: order.cardId, reference };
-        const shown = await session.read('/cards/details', body, CardNumber);
-        if (!shown.number.endsWith(last4)) throw failure(`it does not end in ${last4}`);
-        if (shown.expMonth !== expMonth || shown.expYear !== expYear) throw failure('other expiry');
+        const details = await session.read('/cards/details', body, CardNumber);
+        if (!details.number.endsWith(last4)) throw failure(`it does not end in ${last4}`);
+        if (details.expMonth !== expMonth || details.expYear !== expYear)
+          throw failure('other expiry');
         return `…${last4}`;
       },
     },
@@ -151,9 +153,9 @@ export const cardChecks: CheckGroup = {
     },
     {
       name: 'cards.unanswered',
-      action: 'a payment is answered with 503, and the card has no stand-in amount',
+      action: 'an authorization gets the status 503, and the card has no stand-in amount',
       expected: 'it is not approved',
-      remedy: `${MODE} Without an answer, approve at most standIn.maxAmount.`,
+      remedy: `${MODE} Without a decision, approve at most standIn.maxAmount.`,
       async run(session) {
         const { order } = await payment(session);
         return notPaid(session, order);

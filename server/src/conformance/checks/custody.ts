@@ -19,7 +19,7 @@ export const custodyChecks: CheckGroup = {
       name: 'custody.same-key',
       action: 'a key is requested three times, twice concurrently',
       expected: 'the same public key and reference',
-      remedy: 'Store the key by keyId before the call is answered, and return it to later calls.',
+      remedy: 'Store the key by keyId before the response, and return it to later calls.',
       async run(session) {
         const keyId = newId(session);
         const first = await Promise.all([keyOf(session, keyId), keyOf(session, keyId)]);
@@ -34,11 +34,11 @@ export const custodyChecks: CheckGroup = {
       expected: 'different keys',
       remedy: 'Generate a key for each keyId.',
       async run(session) {
-        const [one, other] = [
+        const [firstKey, secondKey] = [
           await keyOf(session, newId(session)),
           await keyOf(session, newId(session)),
         ];
-        if (one.publicKey === other.publicKey) throw failure('the same key');
+        if (firstKey.publicKey === secondKey.publicKey) throw failure('the same key');
         return 'different';
       },
     },

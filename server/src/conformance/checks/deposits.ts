@@ -43,11 +43,11 @@ export const depositChecks: CheckGroup = {
       remedy: 'Store the details with accountId, and return them to every later call.',
       async run(session) {
         const account = newAccount(session);
-        const [one, two] = await Promise.all([
+        const [firstDetails, secondDetails] = await Promise.all([
           detailsOf(session, account),
           detailsOf(session, account),
         ]);
-        if (one !== two || one !== (await detailsOf(session, account)))
+        if (firstDetails !== secondDetails || firstDetails !== (await detailsOf(session, account)))
           throw failure('other details');
         return 'the same each time';
       },

@@ -17,8 +17,8 @@ const repetitions = new WeakMap<Session, Promise<Attempt[]>>();
 
 /** Attempts of one message whose first responses are temporary errors. */
 function repeatedAttempts(session: Session): Promise<Attempt[]> {
-  const known = repetitions.get(session);
-  if (known) return known;
+  const startedRepetitions = repetitions.get(session);
+  if (startedRepetitions) return startedRepetitions;
   const attempts = (async () => {
     const { transferId, ...transfer } = session.transfer('settled');
     session.parts.inbox.setResponses(transferId, 'settled', [...TEMPORARY_STATUSES, 200]);
@@ -49,7 +49,8 @@ export const messageChecks: CheckGroup = {
       name: 'messages.received',
       action: 'a transfer settles',
       expected: 'a message "transfer.updated" with the state "settled"',
-      remedy: 'Start the adapter with the address for messages in the first line of this report.',
+      remedy:
+        'Start the adapter with the address for messages that the first line of this report shows.',
       async run(session) {
         const transfer = session.transfer('settled');
         const start = session.parts.effects.now();

@@ -88,8 +88,8 @@ export const quoteChecks: CheckGroup = {
       expected: '"rejected", or the status 404',
       remedy: 'Exchange nothing without a held rate.',
       async run(session) {
-        const held = await heldQuote(session);
-        const body = { ...held, quoteId: newRequest(session).quoteId, reference: 'unknown' };
+        const rate = await heldQuote(session);
+        const body = { ...rate, quoteId: newRequest(session).quoteId, reference: 'unknown' };
         const { status, body: text } = await session.call('/rates/redeem', body);
         if (status === 404 || text.includes('"rejected"')) return `status ${status}`;
         throw failure(`status ${status}, ${text.slice(0, 60)}`);

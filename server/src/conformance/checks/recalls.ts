@@ -7,7 +7,7 @@ import { failure } from '../verdict.ts';
 
 const MODE =
   'In its test mode the adapter grants the recall of a transfer with the text "TEST RECALLED", and ' +
-  'rejects that of others.';
+  'rejects the recall of other transfers.';
 
 const request = (session: Session, { transferId, amount, currency }: Transfer) =>
   session.read(
@@ -41,7 +41,7 @@ export const recallChecks: CheckGroup = {
       name: 'recalls.granted',
       action: 'the return of a settled transfer is requested twice, and granted',
       expected: 'accepted, then the transfer is returned once',
-      remedy: `${MODE} Report the transfer as returned when the money is back, not when it is granted.`,
+      remedy: `${MODE} Report the transfer as returned when the funds have been returned, not when the recall is granted.`,
       async run(session) {
         const transfer = await settled(session, 'recalled');
         await Promise.all([request(session, transfer), request(session, transfer)]);
@@ -61,8 +61,8 @@ export const recallChecks: CheckGroup = {
     {
       name: 'recalls.rejected',
       action: 'the return of a settled transfer is requested, and not granted',
-      expected: 'rejected, and the transfer stays settled',
-      remedy: `${MODE} A rejected recall changes no money.`,
+      expected: 'rejected, and the transfer remains settled',
+      remedy: `${MODE} A rejected recall has no effect on the transfer.`,
       async run(session) {
         const transfer = await settled(session, 'settled');
         const decision = await decisionOf(session, transfer);

@@ -60,7 +60,7 @@ export const restartChecks: CheckGroup = {
     },
     {
       name: 'restart.messages',
-      action: 'the adapter is killed while messages are answered with 503, and restarted',
+      action: 'the adapter is killed while messages get the status 503, and restarted',
       expected: 'the message is repeated with the same ID',
       remedy: DURABLE_REMEDY,
       async run(session) {

@@ -19,7 +19,7 @@ async function accepts(session: Session, key: 'key' | 'nextKey'): Promise<string
   return 'status 200';
 }
 
-const both: readonly Check[] = [
+const checks: readonly Check[] = [
   {
     name: 'rotation.next-key',
     action: 'a call that is signed with the next key',
@@ -55,5 +55,5 @@ const both: readonly Check[] = [
 export const rotationChecks: CheckGroup = {
   applies: () => true,
   phase: 'sequential',
-  checks: both,
+  checks,
 };

@@ -32,8 +32,8 @@ async function accountOf(session: Session) {
 /** A mint that has this result. */
 async function newOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD') {
   const account = await accountOf(session);
-  const found = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
-  if (found.result !== 'found') throw failure(`the token is ${found.result}`);
+  const linkedToken = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
+  if (linkedToken.result !== 'found') throw failure(`the token is ${linkedToken.result}`);
   const [id, accountId] = [uuid7(session.parts.effects), `ExternalAccount:${result}`];
   const details = { accountType: 'SPARK_WALLET', address: 'spark1test' };
   const wallet = { account, externalAccountId: accountId, details, rail: 'SPARK' };
@@ -41,8 +41,8 @@ async function newOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD
   if (link.result !== 'linked') throw failure(`the wallet is ${link.result}`);
   return {
     ...{ orderId: `StablecoinOperation:${id}`, type: 'MINT', account, token },
-    ...{ decimals: found.decimals, baseCurrency: found.baseCurrency },
-    amount: `10${'0'.repeat(found.decimals)}`,
+    ...{ decimals: linkedToken.decimals, baseCurrency: linkedToken.baseCurrency },
+    amount: `10${'0'.repeat(linkedToken.decimals)}`,
     ...{ source: 'WIRE', rail: 'SPARK', description: `TEST ${result}` },
     to: { accountId, rail: 'SPARK', reference: link.reference },
     orderedAt: iso(session.parts.effects.now()),
@@ -97,7 +97,7 @@ export const stablecoinChecks: CheckGroup = {
     {
       name: 'stablecoins.prepare',
       action: 'an order is validated, and its state requested',
-      expected: 'accepted, and status 404: nothing was ordered',
+      expected: 'accepted, then status 404 for the state: no order exists',
       remedy: `/stablecoins/prepare must have no effect. ${MODE}`,
       async run(session) {
         const order = await newOrder(session, 'COMPLETED');
@@ -145,7 +145,7 @@ export const stablecoinChecks: CheckGroup = {
       name: `stablecoins.${result.toLowerCase()}`,
       action: `an order that is ${result.toLowerCase()}, sent again after its result`,
       expected: `${result.toLowerCase()}, each time`,
-      remedy: `${MODE} Store the result, and report nothing that contradicts it.`,
+      remedy: `${MODE} Store the result, and do not report a contradictory state.`,
       run: (session: Session) => finalResult(session, result),
     })),
     {

@@ -55,7 +55,7 @@ export const statementChecks: CheckGroup = {
     {
       name: 'statements.balance',
       action: 'the statement of a past day, all pages',
-      expected: 'opening balance + lines = closing balance; every line is there once',
+      expected: 'opening balance + lines = closing balance; every line is present once',
       remedy: 'Report each entry of the account, and the balances of the bank.',
       async run(session) {
         const pages = await statementOf(session);

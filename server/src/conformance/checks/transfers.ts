@@ -1,4 +1,5 @@
-// Checks of transfers: a transfer is executed once, even if it is sent repeatedly or a connection ends early.
+// Checks of transfers: a transfer is executed once, even if it is sent repeatedly or a connection closes
+// early.
 import type { CheckGroup } from '../check.ts';
 import { referencesOf, type Session } from '../session.ts';
 import type { Transfer } from '../transfers.ts';
@@ -80,9 +81,9 @@ export const transferChecks: CheckGroup = {
     {
       name: 'transfers.disconnect',
       action:
-        'the connection ends during the call or before its response, and the call is repeated',
+        'the connection closes during the call or before its response, and the call is repeated',
       expected: EXECUTED_ONCE,
-      remedy: `${STORE_REMEDY} A call whose connection ended may have been executed.`,
+      remedy: `${STORE_REMEDY} A call whose connection closed may have been executed.`,
       async run(session) {
         const transfer = session.transfer('settled');
         const { calls } = session.parts;
