@@ -56,7 +56,7 @@ describe('firstStart', () => {
       expect(caller.permissions).toEqual(['VIEW', 'TRANSACT', 'MANAGE']);
     }));
 
-  it('creates no second platform, and does not return the secret again', async () => {
+  it('creates one platform and returns its secret only once', async () => {
     const first = await start();
     const { platformId, clientId } = first;
     expect(await start()).toEqual({ created: false, platformId, clientId });
@@ -129,7 +129,7 @@ describe('signing keys', () => {
     expect(new Set(all.map((each) => each.production.standard.publicKeyPem)).size).toBe(1);
   });
 
-  it('do not open under another master key, and are not replaced', () =>
+  it('cannot be opened under another master key, and are not replaced', () =>
     onSystem(async ({ runtime }) => {
       await ensureSigningKeys(runtime);
       const before = await publicKeys(runtime);

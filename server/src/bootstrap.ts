@@ -71,7 +71,7 @@ export const FIRST_CURRENCIES = [
   'USDB',
 ] as const;
 
-/** The functions of this file for the operator API, and what features need of later ones. */
+/** The functions of this file for the operator API, and functions of later features for earlier ones. */
 export const provisioningBy = (
   fundingOf: FundingOf,
   accountPorts: Provisioning['accountPorts'],
@@ -88,7 +88,7 @@ const bootstrapSteps = table(
   { clientKeyed: true },
 );
 
-/** The platform that was created first. */
+/** The oldest platform. */
 export async function oldestPlatform(db: Pick<Database, 'page'>): Promise<PlatformRow | undefined> {
   return (await pageOfPlatformRows(db, { filters: [], sort: 'asc', limit: 1 })).rows[0];
 }

@@ -131,9 +131,9 @@ export interface Settings extends RetentionOptions {
   walletRecoveryMs?: number | undefined;
   /** Time between two verifications of the ledger; default 0: none. */
   ledgerCheckMs?: number | undefined;
-  /** How long messages of providers are kept; default 400 days. */
+  /** Retention of messages of providers; default 400 days. */
   providerMessageRetentionMs?: number | undefined;
-  /** Where the operator API is served; default `on`, on the same port. */
+  /** `on`: the operator API is on the same port (default); `off`; or a separate port. */
   operatorApi?: OperatorApiSetting | undefined;
   /** Whether operators have the console; default false. */
   console?: boolean | undefined;
@@ -167,9 +167,9 @@ export interface App {
   drain(draining: Draining): Promise<void>;
   /** Starts the loops of its roles. `keysChanged` is called after a change of the signing key. */
   start(keysChanged?: () => void): void;
-  /** Compiles every schema in steps between requests, so that no request waits for its schema. */
+  /** Compiles every schema in steps between requests, so that compilation delays no request. */
   compileSchemas(): Promise<void>;
-  /** Finishes work in progress, aborts what takes too long, and closes the database. */
+  /** Finishes work in progress, aborts it after a timeout, and closes the database. */
   stop(): Promise<void>;
 }
 
@@ -299,7 +299,7 @@ const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
   jobs: () => loops().jobs.wake(),
 });
 
-/** Ends requests that follow events, and closes each connection with its next reply. */
+/** Completes requests that follow events, and closes each connection with its next reply. */
 function drainAll(server: FastifyInstance, open: OpenRequests, draining: Draining) {
   open.close();
   return drainConnections(server, draining);

@@ -114,8 +114,8 @@ describe('readConfig', () => {
       groupsClaim: 'groups',
     });
     const secret = { RAILHEAD_OPERATOR_OIDC_CLIENT_SECRET: 's3cret' };
-    const more = { ...env, ...secret, RAILHEAD_OPERATOR_OIDC_GROUPS: 'roles' };
-    expect(validConfig(more).operatorOidc).toMatchObject({
+    const extendedEnv = { ...env, ...secret, RAILHEAD_OPERATOR_OIDC_GROUPS: 'roles' };
+    expect(validConfig(extendedEnv).operatorOidc).toMatchObject({
       clientSecret: 's3cret',
       groupsClaim: 'roles',
     });
@@ -169,13 +169,13 @@ describe('readConfig', () => {
   });
 
   it('accepts comma-separated identity providers', () => {
-    const both = ['https://id.example.com/users/', 'http://localhost:8080'];
-    for (const text of [both.join(','), ` ${both.join(' , ')} `]) {
+    const issuers = ['https://id.example.com/users/', 'http://localhost:8080'];
+    for (const text of [issuers.join(','), ` ${issuers.join(' , ')} `]) {
       const { oidcIssuers } = validConfig({ RAILHEAD_OIDC_ISSUERS: text }).connectors;
-      expect(oidcIssuers).toEqual(both);
+      expect(oidcIssuers).toEqual(issuers);
     }
-    const { oidcIssuers } = validConfig({}, ['--oidc-issuers', both[0] as string]).connectors;
-    expect(oidcIssuers).toEqual([both[0]]);
+    const { oidcIssuers } = validConfig({}, ['--oidc-issuers', issuers[0] as string]).connectors;
+    expect(oidcIssuers).toEqual([issuers[0]]);
   });
 
   it('stores files in the data folder, another folder or a bucket', () => {
@@ -467,7 +467,7 @@ describe('splitFlags', () => {
     ];
     expect(splitFlags(argv)).toEqual({
       settings: ['--data-dir', 'platform', '--port=1'],
-      rest: ['platform', 'create', '--name', 'A', '--json'],
+      otherArguments: ['platform', 'create', '--name', 'A', '--json'],
     });
   });
 });

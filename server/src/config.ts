@@ -1,6 +1,6 @@
-// Reads the settings from the environment and from flags. Pure: all invalid settings are returned
-// at once, one line each. The help and the table of docs/settings.md are generated from the same
-// list, the server's own settings and those of its connectors, so they cannot diverge.
+// Reads the settings from the environment and from flags. Pure: returns all errors together, one line
+// each. The help and the table of docs/settings.md are generated from the same list, the settings of the
+// server and of its connectors, so they cannot diverge.
 import path from 'node:path';
 import {
   type ConnectorValues,
@@ -108,21 +108,21 @@ type ConfigResult = { config: Config } | { errors: string[] } | { help: string }
 interface Flags {
   /** Text of each flag, by environment name. */
   values: Map<string, string>;
-  /** Arguments that are settings, and the others, in order. */
+  /** Arguments that are settings, and all other arguments, in order. */
   settings: string[];
-  rest: string[];
+  otherArguments: string[];
   errors: string[];
 }
 
 /** Reads `--flag value` and `--flag=value`. */
 function readFlags(argv: readonly string[]): Flags {
-  const flags: Flags = { values: new Map(), settings: [], rest: [], errors: [] };
+  const flags: Flags = { values: new Map(), settings: [], otherArguments: [], errors: [] };
   for (let index = 0; index < argv.length; index += 1) {
     const argument = argv[index]!;
     const [, name, , inline] = /^--([^=]+)(=(.*))?$/s.exec(argument) ?? [];
     const setting = name && SETTINGS.find(({ flag }) => flag === name);
     if (!setting) {
-      flags.rest.push(argument);
+      flags.otherArguments.push(argument);
       continue;
     }
     const next = argv[index + 1];
@@ -140,9 +140,12 @@ function readFlags(argv: readonly string[]): Flags {
 }
 
 /** Splits a command line into settings and other arguments, for the operator's commands. */
-export function splitFlags(argv: readonly string[]): { settings: string[]; rest: string[] } {
-  const { settings, rest } = readFlags(argv);
-  return { settings, rest };
+export function splitFlags(argv: readonly string[]): {
+  settings: string[];
+  otherArguments: string[];
+} {
+  const { settings, otherArguments } = readFlags(argv);
+  return { settings, otherArguments };
 }
 
 /** Flags of the command line; `--help` and `--version` are not settings. */
@@ -156,11 +159,11 @@ function unknownFlag(name: string): string {
   return `${name} is not a setting${proposal}. Try --help.`;
 }
 
-function unknownArguments(rest: readonly string[]): string[] {
-  return rest.flatMap((argument, index) => {
+function unknownArguments(otherArguments: readonly string[]): string[] {
+  return otherArguments.flatMap((argument, index) => {
     if (argument.startsWith('-')) return [unknownFlag(argument.split('=')[0] ?? argument)];
     // Probably the value of the unknown flag before it.
-    if (rest[index - 1]?.startsWith('-')) return [];
+    if (otherArguments[index - 1]?.startsWith('-')) return [];
     return [`${argument} is not recognized. Settings have the form --port 4001.`];
   });
 }
@@ -238,8 +241,8 @@ const MASTER_KEY_SETTINGS = [
 ];
 
 function masterKeyErrors(values: Map<string, string>): string[] {
-  const [first, ...others] = MASTER_KEY_SETTINGS.filter((name) => values.has(name));
-  if (others.length > 0) return [`${first} and ${others[0]} must not both be set.`];
+  const [first, ...otherNames] = MASTER_KEY_SETTINGS.filter((name) => values.has(name));
+  if (otherNames.length > 0) return [`${first} and ${otherNames[0]} must not both be set.`];
   if (first !== undefined || values.get('NODE_ENV') !== 'production') return [];
   return ['RAILHEAD_MASTER_KEY, or its file or command, must be set when NODE_ENV is production.'];
 }
@@ -275,8 +278,8 @@ export function readConfig(
   base: string = settingsFolder(),
 ): ConfigResult {
   if (argv.includes('--help') || argv.includes('-h')) return { help: settingsHelp() };
-  const { values: flagValues, rest, errors } = readFlags(argv);
-  errors.push(...unknownArguments(rest));
+  const { values: flagValues, otherArguments, errors } = readFlags(argv);
+  errors.push(...unknownArguments(otherArguments));
   const values = new Map<string, string>();
   for (const setting of SETTINGS) {
     const flagged = flagValues.get(setting.env);

@@ -103,9 +103,9 @@ export interface Resources
   /** Whether the server has an operation with this id. */
   isOperation(operationId: string): boolean;
   directory: ProviderDirectory;
-  /** Retention of events and requests, and where they are archived. */
+  /** Retention and archives of events and requests. */
   retention: RetentionParts;
-  /** How long messages of providers are kept. */
+  /** Retention of messages of providers. */
   providerMessageRetentionMs: number;
   ledgerCheck: LedgerCheckOptions;
   /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
@@ -239,7 +239,7 @@ export const SEALED_COLUMNS = [
 /** Rules of tables for the reset of a sandbox platform. */
 export const RESET_RULES = FEATURES.flatMap(({ reset }) => reset ?? []);
 
-/** Stages the work that sweeps would find for a platform without its own clock. */
+/** Stages the work that sweeps would find for a platform without a separate clock. */
 export async function stageClockWork(ctx: Ctx): Promise<void> {
   for (const each of FEATURES) await each.onOwnClock?.(ctx);
 }

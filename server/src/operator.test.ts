@@ -111,7 +111,7 @@ describe('platform', () => {
     },
   );
 
-  it('turns every switch on and off', async () => {
+  it('enables and disables every switch', async () => {
     const { platformId } = await json(
       ...['platform', 'create', '--name', 'Other', '--environment', 'production'],
       ...['--unregulated', '--documents-optional', '--no-sca', '--terms'],
@@ -183,7 +183,7 @@ describe('platform', () => {
     expect(out).toMatch(new RegExp(`${platformId} +Listed +sandbox +yes +USD,EUR +2`));
   });
 
-  it('needs the master key to record a change, and the same as the server', async () => {
+  it('needs the master key of the server to record a change', async () => {
     const withoutKey = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
     const other = { RAILHEAD_MASTER_KEY: '08'.repeat(32) };
     expect((await run(['platform', 'list'], withoutKey)).code).toBe(0);
@@ -298,7 +298,7 @@ describe('invalid usage', () => {
     [['--xyzzy'], '--xyzzy is not a flag of this command.', usage, '--help'],
     [['x'.repeat(90)], `${'x'.repeat(40)}… is not a command.`, usage, '--help'],
     [['token', 'xyzzy'], 'token has no verb xyzzy.', 'Verbs: create, list, revoke', 'token --help'],
-  ])('%j matches no name, and none is suggested', async (argv, problem, second, help) => {
+  ])('%j prints no suggestion, because no name is similar', async (argv, problem, second, help) => {
     expect(await run(argv)).toEqual({
       code: 2,
       out: '',

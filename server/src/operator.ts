@@ -125,9 +125,9 @@ const COMMANDS = [
   ['backup', 'Back up the embedded database, restore, verify a backup (backup --help)'],
 ] as const;
 
-/** The command needs no token, so it is for emergencies. The operator API authenticates its users. */
+/** Printed because the command needs no token, whereas the operator API authenticates its users. */
 const RECORDED =
-  'This command worked on the database itself, and its use was recorded. The operator API is the ' +
+  'This command accessed the database directly, and its use was recorded. The operator API is the ' +
   'regular way.\n';
 
 const SUCCESS = 0;
@@ -199,16 +199,16 @@ function unknownVerb(noun: string, name: string, names: readonly string[]): Erro
 }
 
 /** The verb of a command line, and its arguments; throws a usage error for an unknown verb. */
-function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
-  const [noun, name, ...rest] = argv;
+function find(argv: readonly string[]): { verb: Verb; remainingArguments: string[] } {
+  const [noun, name, ...remainingArguments] = argv;
   if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
   if (!NOUNS.includes(noun)) throw unknownNoun(noun, name);
   const verbs = VERBS.filter((each) => each.noun === noun);
-  const [second, ...others] = rest;
+  const [second, ...others] = remainingArguments;
   const pair = verbs.find((each) => each.verb === `${name} ${second}`);
-  if (pair) return { verb: pair, rest: others };
+  if (pair) return { verb: pair, remainingArguments: others };
   const verb = verbs.find((each) => each.verb === name);
-  if (verb) return { verb, rest };
+  if (verb) return { verb, remainingArguments };
   const names = verbs.map((each) => each.verb);
   if (name === undefined) {
     throw usageError(`${noun} needs a verb: ${names.join(', ')}.\nSee ${COMMAND} ${noun} --help.`);
@@ -315,7 +315,7 @@ async function runUnopened(
 
 /** Runs one command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid usage. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const { settings, rest: args } = splitFlags(argv);
+  const { settings, otherArguments: args } = splitFlags(argv);
   const explained = explain(io, args);
   if (explained !== undefined) return explained;
   const [command] = args;
@@ -325,9 +325,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
   let usage: string | undefined;
   try {
-    const { verb, rest } = find(args);
+    const { verb, remainingArguments } = find(args);
     usage = `${usageLine(verb)}\nTry --help.`;
-    const parsed: Parsed = parse(verb.flags, verb.positional, rest);
+    const parsed: Parsed = parse(verb.flags, verb.positional, remainingArguments);
     if (parsed.help) {
       io.out(helpOf(verb));
       return SUCCESS;

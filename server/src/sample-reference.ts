@@ -81,8 +81,8 @@ async function findSample(
   const { db } = runtime;
   const platform = await oldestPlatform(db);
   if (!platform) return undefined;
-  const where = { platform_id: platform.id, platform_customer_id: SAMPLE };
-  const [customer] = await findCustomers(db, where);
+  const filter = { platform_id: platform.id, platform_customer_id: SAMPLE };
+  const [customer] = await findCustomers(db, filter);
   if (!customer) return undefined;
   const caller = systemCaller(platform.id, platform.environment);
   const [balances, external, others] = await Promise.all([
@@ -153,7 +153,7 @@ function replaceIds(value: unknown, replace: (id: string) => string): unknown {
   );
 }
 
-/** Ids of an operation that the type alone does not state. */
+/** IDs of an operation whose type does not determine the resource. */
 const OWN_BANK = new Set(['getPlatformExternalAccountById']);
 
 /** An operation of the document with other ids in its parameters and its body. */

@@ -31,7 +31,7 @@ import {
   watchDatabase,
 } from './startup.ts';
 
-/** Maximum time in which a replaced process waits for its connections to send one more request. */
+/** Maximum time for which a replaced process waits for one more request of each connection. */
 const HANDOVER_MS = 5_000;
 
 function read(file: string): string | undefined {
@@ -103,7 +103,7 @@ function shutDownOn(
   };
   const onSignal = (signal: string) => shutdown.start(signal, drainMs > 0 ? drain : undefined);
   onSignals(link ? ['SIGTERM'] : ['SIGTERM', 'SIGINT', 'SIGHUP'], onSignal);
-  // A terminal sends these to every process; the supervisor acts on them.
+  // A terminal sends these signals to every process; the supervisor handles them.
   if (link) onSignals(['SIGINT', 'SIGHUP'], () => undefined);
   link?.onReplace(() =>
     shutdown.start('replaced', () => app.drain({ ms: HANDOVER_MS, accepts: false })),
@@ -111,14 +111,14 @@ function shutDownOn(
   return shutdown.isShuttingDown;
 }
 
-/** Where the first administrator enrolls, as long as no operator user has. */
+/** URL at which the first administrator enrolls; undefined once an operator user has enrolled. */
 async function enrollUrlOf(app: App, config: Config, port: number): Promise<string | undefined> {
   const { roles, operatorApi, operatorUrl, publicUrl } = config;
   if (!roles.includes('api') || operatorApi === 'off') return undefined;
   const link = await enrollment.firstAdministratorLink(app.runtime);
   if (!link) return undefined;
   const localPort = operatorApi === 'on' ? port : operatorApi;
-  // Passkeys need a name, which a plain address is not.
+  // Passkeys need a host name instead of an IP address.
   const base = operatorUrl ?? publicUrl ?? `http://localhost:${localPort}`;
   return `${base}/operator/enroll#${link.secret}`;
 }
@@ -138,7 +138,7 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   else report(banner(config, serving));
   log.info({ port, host: config.host, roles: config.roles }, 'listening');
   if (credentialsOfFirst?.created && config.sampleCustomer) {
-    // Concurrent requests of a client, such as a reset, may make it fail.
+    // The creation can fail because of concurrent requests of a client, such as a reset.
     await createSample(app.server, credentialsOfFirst.content).catch((err: unknown) =>
       log.warn({ err }, 'the sample customer is incomplete'),
     );

@@ -133,12 +133,12 @@ export interface OpenRequests {
 export function openRequests(runtime: Runtime, log: Log, metrics: Metrics): OpenRequests {
   const followers = createFollowers({ db: runtime.db, log, metrics });
   const changes = createChangeFeed({ runtime, log, metrics });
-  const both = [followers, changes];
+  const openRequestSets = [followers, changes];
   return {
     followers,
     changes,
-    wake: () => both.forEach((each) => void each.wake()),
-    close: () => both.forEach((each) => void each.close()),
+    wake: () => openRequestSets.forEach((each) => void each.wake()),
+    close: () => openRequestSets.forEach((each) => void each.close()),
   };
 }
 

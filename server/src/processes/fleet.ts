@@ -1,5 +1,5 @@
-// Keeps N server processes running: a process that ends is started again, after an increasing delay
-// if it has ended early. They are replaced one after the other: the new process serves before the
+// Keeps N server processes running: a process that exits is started again, after an increasing delay if it
+// exited early. They are replaced one after the other: the new process serves before the
 // old one drains its connections, so that no request fails.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/observability/log.ts';
@@ -33,7 +33,7 @@ export interface Fleet {
    * after it.
    */
   replace(): void;
-  /** Lets all processes drain for this time before their stop; call `stop` afterwards. */
+  /** Drains all processes for this time before their stop; call `stop` afterwards. */
   drain(ms: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface Fleet {
 interface ProcessSlot {
   number: number;
   current: ServerProcess | undefined;
-  /** Consecutive early ends. */
+  /** Consecutive early exits. */
   failures: number;
   restart: NodeJS.Timeout | undefined;
   isReplacing: boolean;
@@ -51,7 +51,7 @@ interface ProcessSlot {
 const delayOf = (failures: number): number =>
   failures === 0 ? 0 : Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (failures - 1));
 
-/** Waits for the end; kills processes that have not ended in time. */
+/** Waits for the exit; kills processes that have not exited in time. */
 async function endWithin(ms: number, processes: readonly ServerProcess[]): Promise<void> {
   const all = Promise.all(processes.map(({ ended }) => ended));
   await Promise.race([all, sleep(ms, undefined, { ref: false })]);
@@ -98,7 +98,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     }, delayMs);
   }
 
-  /** Assigns a process to a slot, and starts another process when it ends. */
+  /** Assigns a process to a slot, and starts another process when it exits. */
   function assign(slot: ProcessSlot, process: ServerProcess): void {
     const startedMs = performance.now();
     slot.current = process;
@@ -107,7 +107,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
       slot.current = undefined;
       const isStable = performance.now() - startedMs > STABLE_MS;
       slot.failures = isStable ? 0 : slot.failures + 1;
-      log.error({ number: slot.number, reason }, 'a server process ended');
+      log.error({ number: slot.number, reason }, 'a server process exited');
       if (!slot.isReplacing) restartLater(slot);
     });
   }
@@ -130,13 +130,13 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
       slot.isReplacing = false;
     }
     if (stopping) return false;
-    const old = slot.current;
+    const previous = slot.current;
     slot.failures = 0;
     assign(slot, next);
-    log.info({ number: slot.number, pid: next.pid, before: old?.pid }, 'replaced');
-    if (old) {
-      old.send({ type: 'replace' });
-      await endWithin(REPLACED_MS, [old]);
+    log.info({ number: slot.number, pid: next.pid, before: previous?.pid }, 'replaced');
+    if (previous) {
+      previous.send({ type: 'replace' });
+      await endWithin(REPLACED_MS, [previous]);
     }
     return true;
   }

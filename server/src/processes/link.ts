@@ -13,7 +13,7 @@ export type FromProcess =
   | { type: 'metrics'; id: number; text: string };
 
 export type FromSupervisor =
-  /** Another process has taken over. */
+  /** Another process has replaced this process. */
   | { type: 'replace' }
   | { type: 'metrics'; id: number }
   /** The reply to `collect`. */
@@ -42,7 +42,7 @@ const COLLECT_MS = 2_000;
 function createCollector(send: (message: FromProcess) => void) {
   const resolvers = new Map<number, (text: string) => void>();
   let lastId = 0;
-  let own = async () => '';
+  let readOwnMetrics = async () => '';
 
   async function collect(): Promise<string> {
     lastId += 1;
@@ -56,16 +56,16 @@ function createCollector(send: (message: FromProcess) => void) {
       send({ type: 'collect', id });
     });
     resolvers.delete(id);
-    return all || own();
+    return all || readOwnMetrics();
   }
 
   return {
     collected: (id: number, text: string) => resolvers.get(id)?.(text),
     async reply(id: number): Promise<void> {
-      send({ type: 'metrics', id, text: await own() });
+      send({ type: 'metrics', id, text: await readOwnMetrics() });
     },
     share(read: () => Promise<string>) {
-      own = read;
+      readOwnMetrics = read;
       return collect;
     },
   };

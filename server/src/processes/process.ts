@@ -9,13 +9,13 @@ import { type FromProcess, type FromSupervisor, PROCESS_ENV, type ProcessEnv } f
 export interface ServerProcess {
   number: number;
   pid: number | undefined;
-  /** Resolves when requests are served; rejects if the process ends before. */
+  /** Resolves when requests are served; rejects if the process exits first. */
   serving: Promise<Serving>;
-  /** Resolves when the start is complete; rejects if the process ends before. */
+  /** Resolves when the start is complete; rejects if the process exits first. */
   ready: Promise<void>;
-  /** Resolves with the reason when the process has ended. */
+  /** Resolves with the reason when the process has exited. */
   ended: Promise<string>;
-  /** Whether it still runs. */
+  /** Whether the process is running. */
   isRunning(): boolean;
   send(message: FromSupervisor): void;
   kill(signal: NodeJS.Signals): void;
@@ -27,7 +27,7 @@ export function prepareProcesses(argv: readonly string[]): void {
   cluster.setupPrimary({ exec, args: [...argv], execArgv: [...process.execArgv] });
 }
 
-/** Rejects when the process ends first; the rejection may remain unobserved. */
+/** Rejects if the process exits first; the rejection may remain unobserved. */
 function reached<T>(
   worker: Worker,
   exit: Promise<string>,
@@ -70,7 +70,7 @@ export function startProcess(
     },
   };
   self.ready.catch(() => undefined);
-  // The channel closes with its process, whose end is handled above.
+  // The channel closes with its process, whose exit is handled above.
   worker.on('error', () => undefined);
   worker.on('message', (message: FromProcess) => onMessage(self, message));
   return self;

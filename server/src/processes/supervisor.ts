@@ -1,6 +1,6 @@
 // Several server processes on one machine. The supervisor owns the embedded database if there is
 // one, migrates, and starts the processes, which share only the port and the database. It serves no
-// requests itself, so that a fault of the server cannot end it.
+// requests, so that a fault of the server cannot stop it.
 import { mkdirSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { probeListen } from '../http/connection/listen.ts';

@@ -16,7 +16,7 @@ const megabytes = (bytes: number) => Math.round(bytes / 1_048_576);
 export function linesOf(result: Result, { seed }: AttackOptions, ms: number): string[] {
   const { payments, floodedPayments, memory, reached, flooded } = result;
   const list = (counts: Map<string | number, number>) =>
-    [...counts].sort(([one], [other]) => (one < other ? -1 : 1)).map((pair) => pair.join(' '));
+    [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map((pair) => pair.join(' '));
   const paid = (name: string, { paid, failures }: typeof payments) =>
     `${name}: ${paid} payments of the other tenant, ${failures.length} failed`;
   const latency = (of: typeof payments) =>

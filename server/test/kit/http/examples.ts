@@ -148,9 +148,9 @@ const numberedText = (term: string, length: number, number: string): string =>
   term.repeat(Math.ceil(length / term.length)).slice(0, Math.max(0, length - number.length)) +
   number.slice(-length);
 
-function replacementFor(one: string, other: string, number: number): string {
-  const [, write] = KINDS.find(([kind]) => kind.test(one) && kind.test(other)) ?? [];
-  return write?.(one.length, number) ?? one;
+function replacementFor(a: string, b: string, number: number): string {
+  const [, write] = KINDS.find(([kind]) => kind.test(a) && kind.test(b)) ?? [];
+  return write?.(a.length, number) ?? a;
 }
 
 /** The common prefix before the random part, such as the country of an IBAN. */
@@ -166,45 +166,45 @@ function sharedPrefixLength(first: string, other: string): number {
 /** The first value with every part that differs from the second replaced. */
 function replaceRandomParts(first: unknown, second: unknown): unknown {
   const replacements = new Map<string, string>();
-  const replaceValue = (one: string, other: string) => {
-    if (one === other) return one;
-    const prefixLength = sharedPrefixLength(one, other);
+  const replaceValue = (a: string, b: string) => {
+    if (a === b) return a;
+    const prefixLength = sharedPrefixLength(a, b);
     const stored =
-      replacements.get(one) ??
-      one.slice(0, prefixLength) +
-        replacementFor(one.slice(prefixLength), other.slice(prefixLength), replacements.size + 1);
-    replacements.set(one, stored);
+      replacements.get(a) ??
+      a.slice(0, prefixLength) +
+        replacementFor(a.slice(prefixLength), b.slice(prefixLength), replacements.size + 1);
+    replacements.set(a, stored);
     return stored;
   };
-  const text = (one: string, other: string): string => {
-    if (one === other) return one;
-    if (OPAQUE.test(one) || CREDENTIAL.test(one)) return replaceValue(one, other);
-    const [parts, others] = [one.split(TOKENS), other.split(TOKENS)];
+  const text = (a: string, b: string): string => {
+    if (a === b) return a;
+    if (OPAQUE.test(a) || CREDENTIAL.test(a)) return replaceValue(a, b);
+    const [parts, others] = [a.split(TOKENS), b.split(TOKENS)];
     const isAligned =
       parts.length === others.length &&
       parts.every((part, position) => position % 2 || part === others[position]);
-    if (!isAligned) return replaceValue(one, other);
+    if (!isAligned) return replaceValue(a, b);
     return parts
       .map((part, position) => (position % 2 ? replaceValue(part, others[position] ?? '') : part))
       .join('');
   };
-  const replaceIn = (one: unknown, other: unknown, path: string): unknown => {
-    if (typeof one === 'string' && typeof other === 'string') return text(one, other);
-    if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
-      return one.map((element, index) => replaceIn(element, other[index], `${path}.${index}`));
-    if (one && other && typeof one === 'object' && typeof other === 'object') {
-      expect(Object.keys(one), path).toEqual(Object.keys(other));
-      const otherObject = other as Record<string, unknown>;
+  const replaceIn = (a: unknown, b: unknown, path: string): unknown => {
+    if (typeof a === 'string' && typeof b === 'string') return text(a, b);
+    if (Array.isArray(a) && Array.isArray(b) && a.length === b.length)
+      return a.map((element, index) => replaceIn(element, b[index], `${path}.${index}`));
+    if (a && b && typeof a === 'object' && typeof b === 'object') {
+      expect(Object.keys(a), path).toEqual(Object.keys(b));
+      const otherObject = b as Record<string, unknown>;
       return Object.fromEntries(
-        Object.entries(one).map(([key, value]) => [
+        Object.entries(a).map(([key, value]) => [
           key,
           // Durations are the only numbers that differ between runs.
           key === 'durationMs' ? DURATION_MS : replaceIn(value, otherObject[key], `${path}.${key}`),
         ]),
       );
     }
-    expect(one, `${path} differs by chance`).toEqual(other);
-    return one;
+    expect(a, `${path} differs by chance`).toEqual(b);
+    return a;
   };
   return replaceIn(first, second, '');
 }
