@@ -40,7 +40,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     store();
   }
   function advance([id, payment]: [string, Payment]) {
-    if (data.outbox.some((message) => message.id.startsWith(`${id}/`))) return; // A loop, because messages must be sent in order.
+    if (data.outbox.some((message) => message.id.startsWith(`${id}/`))) return; // preserves the order
     const state = payment.next.shift();
     if (!state) return;
     payment.state = state;

@@ -187,9 +187,9 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
   const log = path.join(scratch, 'server.log');
   const server = await startServer({ root, node: process.execPath }, args, { log });
-  const sendUnkeyed = requester(server.port);
+  const sendWithoutKey = requester(server.port);
   const people = await eachOf(Array.from({ length: PEOPLE }), (_, n) =>
-    createPerson(sendUnkeyed, n),
+    createPerson(sendWithoutKey, n),
   );
   const send = keyedRequester(server.port);
   const personOf = (index: number) => people[index % PEOPLE] as Person;
@@ -232,12 +232,14 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
     await measure('payout', () => repeatWork(payOut)),
     await measure('deposit', () => repeatWork(deposit)),
     await measure('read', () =>
-      eachOf(prepared, ({ transactionId }) => sendUnkeyed('GET', `/transactions/${transactionId}`)),
+      eachOf(prepared, ({ transactionId }) =>
+        sendWithoutKey('GET', `/transactions/${transactionId}`),
+      ),
     ),
   ];
   const receiver = startWorker('receiver');
   const port = await receiver.call<number>('listen');
-  await sendUnkeyed('PATCH', '/config', { webhookEndpoint: `http://127.0.0.1:${port}/events` });
+  await sendWithoutKey('PATCH', '/config', { webhookEndpoint: `http://127.0.0.1:${port}/events` });
   measured.push(await measure('payout, delivered', () => repeatWork(payOut), true));
   await receiver.stop();
   await server.process.stop();

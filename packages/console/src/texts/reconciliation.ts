@@ -66,7 +66,7 @@ export const RECONCILIATION_TEXTS = {
     SETTLE: 'The transfer is recorded as settled.',
     RETURN: 'The transfer is recorded as returned, and the payer is refunded.',
     CARRY:
-      'The transfer is in transit. The difference is reopened if the next statement does not contain the transfer.',
+      'The transfer is in transit. The difference is reopened if the transfer is not in the next statement.',
     IGNORE: 'The transfer is not expected in any statement. Nothing is posted.',
   },
 } as const;

@@ -41,7 +41,7 @@ export const recallChecks: CheckGroup = {
       name: 'recalls.granted',
       action: 'the return of a settled transfer is requested twice, and granted',
       expected: 'accepted, then the transfer is returned once',
-      remedy: `${MODE} Report the transfer as returned when the funds have been returned, not when the recall is granted.`,
+      remedy: `${MODE} Report the transfer as returned when the funds have been returned.`,
       async run(session) {
         const transfer = await settled(session, 'recalled');
         await Promise.all([request(session, transfer), request(session, transfer)]);
