@@ -17,7 +17,8 @@ export interface ConnectorParts {
   /** Clock, randomness, and the network without a circuit breaker. */
   effects: Effects;
   /**
-   * The same with a circuit breaker for the network, for calls to a provider; `name` is for logs.
+   * As `effects`, with a circuit breaker for the network, for calls to a provider; `name` is for
+   * logs.
    */
   provider(name: string): Effects;
   /** Sealing and derived secrets of this mode; absent without a master key. */
@@ -39,7 +40,7 @@ export interface Connector<Settings extends TObject = TObject> {
   settings: Settings;
   /** Capabilities that it always has. */
   capabilities: readonly Capability[];
-  /** Capabilities that depend on a setting or on what the server provides. */
+  /** Capabilities that depend on a setting or on the parts that the server provides. */
   optional?: readonly Capability[];
   /** Capabilities that any other connector of the mode replaces. */
   fallbackFor?: readonly Capability[];

@@ -59,8 +59,10 @@ function valuesOf({ settings }: Connector, take: (leaf: SettingLeaf) => boolean)
   return values;
 }
 
-const minimal = (connector: Connector) => valuesOf(connector, ({ isRequired }) => isRequired);
-const full = (connector: Connector) => valuesOf(connector, ({ env }) => !EXCLUDED.includes(env));
+const requiredValues = (connector: Connector) =>
+  valuesOf(connector, ({ isRequired }) => isRequired);
+const allValues = (connector: Connector) =>
+  valuesOf(connector, ({ env }) => !EXCLUDED.includes(env));
 
 /** A network that counts the calls and rejects all. */
 function unreachableEffects(): Effects & { calls: number } {
@@ -72,7 +74,12 @@ function unreachableEffects(): Effects & { calls: number } {
   return effects;
 }
 
-function open(connector: Connector, mode: Mode, values: object, effects = unreachableEffects()) {
+function openConnector(
+  connector: Connector,
+  mode: Mode,
+  values: object,
+  effects = unreachableEffects(),
+) {
   return openConnectors([connector], partsIn(mode, effects), { ...values });
 }
 
@@ -182,11 +189,11 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
         expect(leaf.validate('PRIVATE\n\0,;=') ?? '').not.toContain('PRIVATE');
         if (!leaf.secret) continue;
         const [name = '', inner] = leaf.path;
-        const values = full(connector);
+        const values = allValues(connector);
         const invalid = { PRIVATE: 'PRIVATE' };
         const invalidValue = inner ? { ...(values[name] as object), [inner]: invalid } : invalid;
         const attempt = () =>
-          open(connector, connector.modes[0]!, { ...values, [name]: invalidValue });
+          openConnector(connector, connector.modes[0]!, { ...values, [name]: invalidValue });
         expect(attempt).toThrow(leaf.env);
         expect(attempt).not.toThrow('PRIVATE');
       }
@@ -195,10 +202,10 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
       const emptyEffects = unreachableEffects();
       const parts = { ...partsIn(mode, emptyEffects), keys: undefined };
-      const least = openConnectors([connector], parts, minimal(connector));
+      const least = openConnectors([connector], parts, requiredValues(connector));
       expect(namesOf(least).sort()).toEqual([...capabilities].sort());
       const effects = unreachableEffects();
-      const max = open(connector, mode, full(connector), effects);
+      const max = openConnector(connector, mode, allValues(connector), effects);
       expect(namesOf(max).sort()).toEqual([...capabilities, ...optional].sort());
       for (const [name, value] of Object.entries(max)) {
         for (const member of MEMBERS[name as Capability]) {
@@ -210,11 +217,11 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
 
     it('is not opened in another mode, or without a setting that it requires', () => {
       for (const mode of MODES.filter((each) => !connector.modes.includes(each))) {
-        expect(open(connector, mode, full(connector))).toEqual({});
+        expect(openConnector(connector, mode, allValues(connector))).toEqual({});
       }
       for (const { path: settingPath } of leaves.filter(({ isRequired }) => isRequired)) {
-        const { [settingPath[0]!]: _without, ...others } = full(connector);
-        expect(open(connector, connector.modes[0]!, others)).toEqual({});
+        const { [settingPath[0]!]: _without, ...otherValues } = allValues(connector);
+        expect(openConnector(connector, connector.modes[0]!, otherValues)).toEqual({});
       }
     });
   },
@@ -243,11 +250,11 @@ describe('openConnectors', () => {
   });
 
   it('replaces a fallback by any other connector, regardless of the order in the list', () => {
-    const own = { ...fees };
+    const ownFees = { ...fees };
     const fallback = provider('fallback', { fallbackFor: ['networkFees'] });
-    const acme = provider('acme', { open: () => ({ networkFees: own }) });
-    expect(createRegistry(fallback, acme).networkFees).toBe(own);
-    expect(createRegistry(acme, fallback).networkFees).toBe(own);
+    const acme = provider('acme', { open: () => ({ networkFees: ownFees }) });
+    expect(createRegistry(fallback, acme).networkFees).toBe(ownFees);
+    expect(createRegistry(acme, fallback).networkFees).toBe(ownFees);
     expect(namesOf(createRegistry(fallback))).toEqual(['networkFees']);
   });
 
@@ -271,7 +278,7 @@ describe('openConnectors', () => {
 });
 
 describe('connectorRegistry', () => {
-  it('the starting program can replace capabilities of connectors', () => {
+  it('allows the starting program to replace capabilities of connectors', () => {
     const issuer = { connect: () => {} } as never;
     const registry = connectorRegistry(testEffects(), { production: { issuer } });
     expect(registry('production').issuer).toBe(issuer);
@@ -279,8 +286,8 @@ describe('connectorRegistry', () => {
   });
 
   it('rejects settings that exclude each other', () => {
-    const both = { ratesUrl: SERVICE, ratesFile: fundingFile };
-    expect(() => connectorRegistry(testEffects(), both)).toThrow(
+    const conflictingSettings = { ratesUrl: SERVICE, ratesFile: fundingFile };
+    expect(() => connectorRegistry(testEffects(), conflictingSettings)).toThrow(
       'RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.',
     );
   });

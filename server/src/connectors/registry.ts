@@ -64,7 +64,7 @@ export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSe
    * list.
    */
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
-  /** Circuit breakers for calls to providers; by default the registry's own. */
+  /** Circuit breakers for calls to providers; default: circuits of the registry. */
   circuits?: Circuits | undefined;
   /** Receives a description of a problem with a source at run time. */
   note?: ((problem: string) => void) | undefined;
@@ -258,14 +258,14 @@ export function connectorRegistry(
   const { custodyKeys, production, note = () => {}, ...values } = settings;
   const circuits = settings.circuits ?? createCircuits(() => effects.now());
   const providers = CONNECTORS.filter((each) => !isStorage(each));
-  const open = (mode: Mode): Served[] => {
+  const serveMode = (mode: Mode): Served[] => {
     const provider = (name: string) => circuits.effects(effects, name);
     const keys = custodyKeys && keysIn(mode, custodyKeys);
     return openServing(providers, { mode, effects, provider, keys, note }, { ...values });
   };
   const served: Record<Mode, Served[]> = {
-    sandbox: open('sandbox'),
-    production: open('production'),
+    sandbox: serveMode('sandbox'),
+    production: serveMode('production'),
   };
   const serving: Record<Mode, Connectors> = {
     sandbox: capabilitiesOf(served.sandbox),

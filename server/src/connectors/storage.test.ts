@@ -166,7 +166,7 @@ describe('the folder', () => {
     }
   });
 
-  it('removes the leftovers of an interrupted put', async () => {
+  it('removes the fragments of an interrupted put', async () => {
     const name = newName();
     let failUpload = () => {};
     async function* stuckChunks() {

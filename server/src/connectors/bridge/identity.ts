@@ -1,15 +1,19 @@
-// Identity checks by an HTTP service of the operator. The case is posted to it as JSON, and again
-// for each poll; the response for an `id` is the state of that case. A service must therefore treat
-// a repeated id as the same case. Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS,
-// email, phoneNumber, details, identifier, owners: [{ id, roles, ownershipPercentage, personalInfo
-// }], documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }]
-// } `details` and `personalInfo` have the API's fields of customers and owners. Verdict: { state:
-// approved | rejected | unresolved | review, owners?: { <owner's id>: APPROVED | REJECTED | PENDING
-// }, findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? } `type` is one of the
-// API's VerificationErrorType; `unresolved` has at least one finding. `review` without
-// `checkAfterMs` waits for the operator and is not polled. Any response other than 200 with a
-// verdict, or none, is retried after one minute. The address is https or on this machine; its query
-// is a secret like any credential.
+// Identity checks by an HTTP service of the operator. The case is posted as JSON, and again for each
+// poll; the response for an `id` is the state of that case, so the service must treat a repeated id
+// as the same case. The address is https or on this machine; its query is a secret like any
+// credential.
+//
+// Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
+//   identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
+//   documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] }
+// `details` and `personalInfo` have the fields of customers and owners in the API.
+//
+// Verdict: { state: approved | rejected | unresolved | review,
+//   owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
+//   findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
+// `type` is a VerificationErrorType of the API; `unresolved` has at least one finding. `review`
+// without `checkAfterMs` waits for the operator and is not polled. Any other response, or none, is
+// retried after one minute.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type {

@@ -1,5 +1,5 @@
 // The call of EIP-1271 in bytes, and the meaning of a node's response.
-// `isValidSignature(bytes32,bytes)` runs the wallet's own code; the selector of the call as result
+// `isValidSignature(bytes32,bytes)` runs the code of the wallet; the selector of the call as result
 // means valid. An account without code returns nothing, which means invalid; any other response is
 // inconclusive.
 

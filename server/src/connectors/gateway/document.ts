@@ -70,7 +70,7 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
   ...CUSTODY_CALLS,
   '/statements/day': {
     operationId: 'getStatement',
-    summary: 'Return a page of the statement of a day, or 404 until the day has ended',
+    summary: 'Return a page of the statement of a day, or 404 before the end of the day',
     input: StatementDay,
     output: StatementPage,
   },

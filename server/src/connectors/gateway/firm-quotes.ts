@@ -9,7 +9,7 @@ import { NOT_FOUND, type ProviderClient, QUICK_TIMEOUT_MS } from './client.ts';
 
 const REDEEM_AFTER_S = 5;
 
-/** The rate of major units as one of minor units. */
+/** Converts a rate of major units to a rate of minor units. */
 function minorRate(text: string, from: string, to: string): Rate {
   const rate = fractionOf(text);
   const [fromUnit, toUnit] = [findCurrency(from), findCurrency(to)];

@@ -86,7 +86,7 @@ export function identityChecks(client: ProviderClient): ProviderPort['identity']
         bodyOf(submitted),
         IdentityState,
       );
-      // The case was submitted to another provider, from which the service was moved.
+      // The case was submitted to another provider before the service was moved.
       return reply === NOT_FOUND ? submit(submitted) : verdictOf(reply);
     },
   };

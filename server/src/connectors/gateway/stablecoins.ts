@@ -98,11 +98,11 @@ export function mintCalls(client: ProviderClient): ProviderPort['mint'] {
       const reply = await client.call('/stablecoins/token', body, StablecoinToken);
       if (reply.result === 'unlinked') return unlinkedOf(reply);
       if (reply.result !== 'found') return { state: reply.result } satisfies TokenLookup;
-      const { result: _, supply, checkAfterSeconds, ...rest } = reply;
+      const { result: _, supply, checkAfterSeconds, ...tokenFields } = reply;
       const check = checkAfterSeconds === undefined ? {} : { checkAfterSeconds };
       return {
         state: 'found',
-        token: { ...rest, supply: BigInt(supply), checkAfterMs: checkAfterMs(check) },
+        token: { ...tokenFields, supply: BigInt(supply), checkAfterMs: checkAfterMs(check) },
       };
     },
     async linkAccount(link, { id: externalAccountId, info: details, rail }) {
@@ -141,7 +141,7 @@ export function mintCalls(client: ProviderClient): ProviderPort['mint'] {
     async check(link, order) {
       const body = bodyOf(link, order);
       const reply = await client.callOrNotFound('/stablecoins/state', body, StablecoinOrderReply);
-      // It was submitted: the order is not known to have failed.
+      // The order was submitted, so a 404 does not prove that it failed.
       if (reply === NOT_FOUND) return { state: 'unknown', providerStatus: 'not found' };
       return reply.state === 'unlinked' ? unlinkedOf(reply) : orderProgressOf(reply, order.amount);
     },

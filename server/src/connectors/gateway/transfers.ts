@@ -27,12 +27,17 @@ const FAILURES: Record<Extract<TransferState, { state: 'failed' }>['reason'], Fa
 
 /** Converts a reported state to the progress of an instruction. */
 export function progressOf(reported: TransferState): Progress {
-  const checkAfterMs = (after: number | undefined) => (after ?? CHECK_AFTER_S) * 1_000;
+  const checkAfterMs = (checkAfterSeconds: number | undefined) =>
+    (checkAfterSeconds ?? CHECK_AFTER_S) * 1_000;
   switch (reported.state) {
     case 'accepted': {
       const { reference, checkAfterSeconds } = reported;
-      const known = reference === undefined ? {} : { reference };
-      return { state: 'accepted', ...known, checkAfterMs: checkAfterMs(checkAfterSeconds) };
+      const knownReference = reference === undefined ? {} : { reference };
+      return {
+        state: 'accepted',
+        ...knownReference,
+        checkAfterMs: checkAfterMs(checkAfterSeconds),
+      };
     }
     case 'unknown':
       return { state: 'unknown', checkAfterMs: checkAfterMs(reported.checkAfterSeconds) };

@@ -34,7 +34,7 @@ const eur = {
 };
 
 const id = 'InternalAccount:018f0000-0000-7000-8000-0123456789ab';
-const other = 'InternalAccount:018f0000-0000-7000-8000-0123456789ac';
+const otherAccountId = 'InternalAccount:018f0000-0000-7000-8000-0123456789ac';
 
 describe('manualFunding', () => {
   const port = manualFunding(read({ USD: [usd], EUR: [eur] }));
@@ -54,7 +54,7 @@ describe('manualFunding', () => {
     expect(port.instructions(requested)).toEqual([firstInstruction]);
     const [secondInstruction] = port.instructions({
       ...requested,
-      accountId: other,
+      accountId: otherAccountId,
       owner: 'platform',
     });
     expect(secondInstruction?.accountOrWalletInfo.reference).not.toBe(
@@ -74,24 +74,27 @@ describe('manualFunding', () => {
       expiresAt: Date.UTC(2026, 0, 5, 9, 15),
     };
     expect(port.forPayment?.({ ...payment, currency: 'USD' })).toEqual([]);
-    const [instant] = (await port.forPayment?.({ ...payment, currency: 'EUR' })) ?? [];
-    expect(instant?.accountOrWalletInfo).toMatchObject({
+    const [eurInstruction] = (await port.forPayment?.({ ...payment, currency: 'EUR' })) ?? [];
+    expect(eurInstruction?.accountOrWalletInfo).toMatchObject({
       iban: 'DE89370400440532013000',
       reference: 'RH1',
       paymentRails: ['SEPA_INSTANT'],
     });
-    expect(instant?.instructionsNotes).toMatch(
+    expect(eurInstruction?.instructionsNotes).toMatch(
       /^Send exactly 1234\.56 EUR by 2026-01-05T09:15:00\S*Z, with the reference RH1, /,
     );
-    expect(validate(instant)).toEqual([]);
+    expect(validate(eurInstruction)).toEqual([]);
     const rails = ['ACH', 'WIRE', 'RTP'];
     const info = { ...usd.accountOrWalletInfo, paymentRails: rails };
-    const wider = manualFunding(read({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
-    const [dollars] = (await wider.forPayment?.({ ...payment, currency: 'USD' })) ?? [];
-    expect(dollars?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
-    expect(dollars?.instructionsNotes).toContain(usd.instructionsNotes);
+    const extendedPort = manualFunding(read({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
+    const [usdInstruction] =
+      (await extendedPort.forPayment?.({ ...payment, currency: 'USD' })) ?? [];
+    expect(usdInstruction?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
+    expect(usdInstruction?.instructionsNotes).toContain(usd.instructionsNotes);
     // The options of the account are unchanged.
-    expect(wider.instructions(requested)[0]?.accountOrWalletInfo.paymentRails).toEqual(rails);
+    expect(extendedPort.instructions(requested)[0]?.accountOrWalletInfo.paymentRails).toEqual(
+      rails,
+    );
   });
 });
 
@@ -108,7 +111,7 @@ describe('references', () => {
 });
 
 describe('parseCollectionAccounts', () => {
-  it('reports all errors at once', () => {
+  it('reports all errors together', () => {
     const invalidTable = {
       ZZZ: [usd],
       GBP: usd,
@@ -128,7 +131,7 @@ describe('parseCollectionAccounts', () => {
       }
     })();
     expect(error).toContain('The collection accounts in funding.json cannot be used: ');
-    for (const part of [
+    for (const expectedProblem of [
       'ZZZ is not a supported currency',
       'GBP must be a list',
       'USD.0.accountOrWalletInfo.routingNumber',
@@ -137,7 +140,7 @@ describe('parseCollectionAccounts', () => {
       'USDC.0',
       'BTC.0: BITCOIN_L1 has no reference field',
     ]) {
-      expect(error).toContain(part);
+      expect(error).toContain(expectedProblem);
     }
     expect(() => parseCollectionAccounts('{', 'funding.json', validate)).toThrow(
       'funding.json is not JSON.',

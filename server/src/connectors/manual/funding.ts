@@ -13,12 +13,12 @@ import type { FundingPort, PaymentFunding } from '../ports/index.ts';
 /** Account details of the operator by currency, without references. */
 export type CollectionAccounts = Readonly<Record<string, readonly PaymentInstructions[]>>;
 
-const named = (
-  { accountOrWalletInfo, ...rest }: PaymentInstructions,
+const withReference = (
+  { accountOrWalletInfo, ...otherFields }: PaymentInstructions,
   reference: string,
   owner: 'customer' | 'platform',
 ): PaymentInstructions => ({
-  ...rest,
+  ...otherFields,
   accountOrWalletInfo: { ...accountOrWalletInfo, reference },
   isPlatformAccount: owner === 'platform',
 });
@@ -42,15 +42,21 @@ function instructionsFor(
     (rail: string) => isRail(rail) && RAILS[rail].instant,
   );
   if (realtimeRails.length === 0) return [];
-  const { accountOrWalletInfo, ...rest } = named(each, payment.reference, payment.owner);
+  const { accountOrWalletInfo, ...otherFields } = withReference(
+    each,
+    payment.reference,
+    payment.owner,
+  );
   const notes = [termsOf(payment), each.instructionsNotes].filter(Boolean).join(' ');
   const info = { ...accountOrWalletInfo, paymentRails: realtimeRails };
-  return [{ ...rest, accountOrWalletInfo: info, instructionsNotes: notes }];
+  return [{ ...otherFields, accountOrWalletInfo: info, instructionsNotes: notes }];
 }
 
 export const manualFunding = (collection: CollectionAccounts): FundingPort => ({
   instructions: ({ accountId, currency, owner }) =>
-    (collection[currency] ?? []).map((each) => named(each, accountReference(accountId), owner)),
+    (collection[currency] ?? []).map((each) =>
+      withReference(each, accountReference(accountId), owner),
+    ),
   forPayment: (payment) =>
     (collection[payment.currency] ?? []).flatMap((each) => instructionsFor(payment, each)),
 });

@@ -66,7 +66,7 @@ export const manual = defineConnector({
   settings,
   capabilities: ['rail'],
   optional: ['rates', 'funding'],
-  // It needs no provider, so production always has it.
+  // The manual rail needs no provider, so it is always available in production.
   fallbackFor: ['rail'],
   problems: ({ ratesUrl, ratesFile }) =>
     ratesUrl && ratesFile ? ['RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.'] : [],

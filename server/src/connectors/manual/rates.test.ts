@@ -86,7 +86,7 @@ describe('httpRates', () => {
       effects.set(NOW + HOUR);
       expect(await euro(port)).toBe('0.9154');
       expect(await euro(port)).toBe('0.9154');
-      expect(requested).toBe(2); // not again immediately
+      expect(requested).toBe(2); // no second request yet
       effects.set(NOW + HOUR + 5_000);
       expect(await euro(port)).toBeUndefined();
       expect(requested).toBe(3);

@@ -1,4 +1,4 @@
-// Signing keys of identity providers, found by OpenID Connect Discovery and kept for five minutes.
+// Signing keys of identity providers, found by OpenID Connect Discovery and cached for five minutes.
 // They are fetched again for an unknown key id, but only every 30 seconds, so that invented key ids
 // cannot cause many requests. After a failure a provider is not called for five seconds.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';

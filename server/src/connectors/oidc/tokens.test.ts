@@ -1,4 +1,4 @@
-// Tokens of a local identity provider: which are accepted, and the reason of each rejection.
+// Tokens of a local identity provider: the accepted tokens, and the reason of each rejection.
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportSPKI, importJWK } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -60,7 +60,7 @@ describe('accepted tokens', () => {
   it.each([
     ['RSA', firstProviderKey],
     ['an elliptic curve', elliptic],
-  ])('a token signed with %s', async (_description, key) => {
+  ])('include a token signed with %s', async (_description, key) => {
     const { judge } = setUp();
     expect(await judge(key, { nonce: 'n' })).toEqual({
       identity: {
@@ -70,14 +70,14 @@ describe('accepted tokens', () => {
     });
   });
 
-  it('the type of an ID token, or none', async () => {
+  it('have the type of an ID token, or no type', async () => {
     const { judge } = setUp();
     for (const typ of ['JWT', 'jwt']) {
       expect(await judge(firstProviderKey, {}, { typ })).toHaveProperty('identity');
     }
   });
 
-  it('a provider whose URL ends with a path and a slash', async () => {
+  it('include a token of a provider whose URL ends with a path and a slash', async () => {
     const issuer = `${provider.issuer}/users/`;
     provider.spoil(`/users${DISCOVERY}`, { issuer, jwks_uri: `${provider.issuer}/keys` });
     const { judge } = setUp([issuer]);
@@ -88,19 +88,19 @@ describe('accepted tokens', () => {
   });
 });
 
-describe('malformed tokens', () => {
-  it('a token that was changed, or signed with another key', async () => {
+describe('rejected tokens', () => {
+  it('include a token that was changed, or signed with another key', async () => {
     const { judge, verify, claims } = setUp();
     const [header, , signature] = (await signToken(firstProviderKey, claims())).split('.');
-    const other = segment({ ...claims(), sub: 'user-2' });
-    expect(await verify(`${header}.${other}.${signature}`)).toEqual(NO_SIGNATURE);
+    const otherClaims = segment({ ...claims(), sub: 'user-2' });
+    expect(await verify(`${header}.${otherClaims}.${signature}`)).toEqual(NO_SIGNATURE);
     const otherKey = { ...secondProviderKey, jwk: { ...secondProviderKey.jwk, kid: 'first' } };
     expect(await judge(otherKey)).toEqual(NO_SIGNATURE);
     expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'rejected' });
     expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
   });
 
-  it('a token without a signature, or with an HMAC under the public key', async () => {
+  it('include a token without a signature, or with an HMAC under the public key', async () => {
     const { verify, claims } = setUp();
     const reason = 'The alg of the token must be RS256 or ES256.';
     for (const alg of ['none', 'None', 'PS256', 'RS1', 7, undefined]) {
@@ -114,17 +114,19 @@ describe('malformed tokens', () => {
     expect(provider.takeRequests()).toEqual([]);
   });
 
-  it('a key of a type other than that in the token, or one inside the token', async () => {
+  it('include a token with a key of another type, or with a key inside the token', async () => {
     const { judge } = setUp();
     expect(await judge(elliptic, {}, { kid: 'first' })).toEqual(NO_KEY);
-    const { kid: _, ...own } = secondProviderKey.jwk;
-    expect(await judge(secondProviderKey, {}, { kid: 'first', jwk: own })).toEqual(NO_SIGNATURE);
+    const { kid: _, ...publicKey } = secondProviderKey.jwk;
+    expect(await judge(secondProviderKey, {}, { kid: 'first', jwk: publicKey })).toEqual(
+      NO_SIGNATURE,
+    );
     expect(await judge(secondProviderKey, {}, { jku: 'https://evil.example/keys' })).toEqual(
       NO_KEY,
     );
   });
 
-  it('a token of another type, or with an unsupported critical header', async () => {
+  it('include a token of another type, or with an unsupported critical header', async () => {
     const { judge, verify, claims } = setUp();
     for (const typ of ['at+jwt', 'logout+jwt', '', 1]) {
       const text = `${segment({ alg: 'RS256', kid: 'first', typ })}.${segment(claims())}.x`;
@@ -138,13 +140,13 @@ describe('malformed tokens', () => {
     });
   });
 
-  it('a token without a key ID if there are several keys', async () => {
+  it('include a token without a key ID if there are several keys', async () => {
     const { judge } = setUp();
     provider.show(firstProviderKey, secondProviderKey);
     expect(await judge(firstProviderKey, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
   });
 
-  it('an expired token, without a request, or one of an unknown provider', async () => {
+  it('include an expired token and a token of an unknown provider, without a request', async () => {
     const { judge, effects } = setUp();
     expect(await judge(firstProviderKey, { iat: effects.now() / 1000 - 61 })).toEqual({
       problem: 'rejected',
@@ -219,28 +221,32 @@ describe('an unavailable provider', () => {
   const keysAt = (jwks_uri: unknown) => ({ issuer: provider.issuer, jwks_uri });
 
   it.each([
-    ['has a document of another issuer', DISCOVERY, otherIssuerDocument],
-    ['has no issuer in its document', DISCOVERY, () => ({ jwks_uri: `${provider.issuer}/keys` })],
-    ['has no URL of keys', DISCOVERY, () => keysAt(undefined)],
+    ['returns a document of another issuer', DISCOVERY, otherIssuerDocument],
     [
-      'has keys at an http URL of another host',
+      'returns a document without an issuer',
+      DISCOVERY,
+      () => ({ jwks_uri: `${provider.issuer}/keys` }),
+    ],
+    ['returns a document without a URL of keys', DISCOVERY, () => keysAt(undefined)],
+    [
+      'returns an http URL of keys on another host',
       DISCOVERY,
       () => keysAt('http://id.example.com/keys'),
     ],
-    ['has a file URL of keys', DISCOVERY, () => keysAt('file:///etc/passwd')],
-    ['has a document that is null', DISCOVERY, () => (reply) => reply.end('null')],
-    ['has a document that is a page', DISCOVERY, () => (reply) => reply.end('<html>')],
+    ['returns a file URL of keys', DISCOVERY, () => keysAt('file:///etc/passwd')],
+    ['returns null as its document', DISCOVERY, () => (reply) => reply.end('null')],
+    ['returns a page as its document', DISCOVERY, () => (reply) => reply.end('<html>')],
     ['returns 404', DISCOVERY, () => (reply) => reply.writeHead(404).end('{}')],
-    ['is down', '/keys', () => (reply) => reply.writeHead(503).end('{}')],
-    ['has no set of keys', '/keys', () => ({ keys: 'none' })],
+    ['returns 503 for its keys', '/keys', () => (reply) => reply.writeHead(503).end('{}')],
+    ['returns no set of keys', '/keys', () => ({ keys: 'none' })],
     ['closes the connection', '/keys', () => (reply) => reply.destroy()],
     [
-      'sends its keys elsewhere',
+      'redirects the request for its keys',
       '/keys',
       () => (reply) => reply.writeHead(302, { location: `${provider.issuer}/more` }).end(),
     ],
     [
-      'sends an endless response',
+      'sends a response that is too long',
       '/keys',
       () => (reply) => {
         reply.write('{"keys":[],"more":"');
@@ -249,7 +255,7 @@ describe('an unavailable provider', () => {
       },
     ],
   ] as [string, string, () => Parameters<typeof provider.spoil>[1]][])(
-    'because it %s does not reject the token',
+    'causes an error instead of a rejection if it %s',
     async (_description, path, response) => {
       const { judge, notes, pass } = setUp();
       provider.spoil(path, response());

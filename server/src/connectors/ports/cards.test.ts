@@ -106,11 +106,11 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     for (const cardOrder of everyOrder) {
       const first = withoutSealedValues(await issuer.issue(cardOrder));
       expect(withoutSealedValues(await issuer.issue({ ...cardOrder }))).toEqual(first);
-      const both = await Promise.all([issuer.issue(cardOrder), issuer.issue(cardOrder)]);
-      expect(both.map(withoutSealedValues)).toEqual([first, first]);
-      const later = withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000));
+      const replies = await Promise.all([issuer.issue(cardOrder), issuer.issue(cardOrder)]);
+      expect(replies.map(withoutSealedValues)).toEqual([first, first]);
+      const laterResult = withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000));
       await issuer.issue(cardOrder);
-      expect(withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000))).toEqual(later);
+      expect(withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000))).toEqual(laterResult);
     }
   });
 
@@ -132,7 +132,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   it('shows the last digits, and the number only in the details', async () => {
     const numbers = new Set<string>();
     for (const { of, card } of await issuedCards(issuer)) {
-      const { number, code, ...rest } = await issuer.details({
+      const { number, code, ...expiry } = await issuer.details({
         cardId: of.id,
         secret: card.secret,
       });
@@ -141,12 +141,12 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
       expect(luhn(number)).toBe(0);
       expect(code).toMatch(/^\d{3,4}$/);
       expect(number.slice(-4)).toBe(card.last4);
-      expect(rest).toEqual({ expMonth: card.expMonth, expYear: card.expYear });
+      expect(expiry).toEqual({ expMonth: card.expMonth, expYear: card.expYear });
       const text = JSON.stringify(card);
-      for (const part of [number, number.slice(0, 12), number.slice(-12), number.slice(6)]) {
-        expect(text).not.toContain(part);
-        for (const form of ['hex', 'base64', 'base64url'] as const) {
-          expect(text).not.toContain(Buffer.from(part).toString(form).replaceAll('=', ''));
+      for (const digits of [number, number.slice(0, 12), number.slice(-12), number.slice(6)]) {
+        expect(text).not.toContain(digits);
+        for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+          expect(text).not.toContain(Buffer.from(digits).toString(encoding).replaceAll('=', ''));
         }
       }
     }
@@ -156,16 +156,16 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   it('opens sealed details for the same card only', async () => {
     const [firstCard, secondCard] = await issuedCards(issuer);
     if (!firstCard || !secondCard) throw new Error('too few cards');
-    const other = { cardId: secondCard.of.id, secret: firstCard.card.secret };
-    await expect(issuer.details(other)).rejects.toThrow();
+    const detailsOfOtherCard = { cardId: secondCard.of.id, secret: firstCard.card.secret };
+    await expect(issuer.details(detailsOfOtherCard)).rejects.toThrow();
     const damaged = {
       cardId: firstCard.of.id,
       secret: `${firstCard.card.secret.slice(0, -4)}AAAA`,
     };
     await expect(issuer.details(damaged)).rejects.toThrow();
     const otherIssuer = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
-    const own = { cardId: firstCard.of.id, secret: firstCard.card.secret };
-    await expect(otherIssuer?.details(own)).rejects.toThrow();
+    const ownDetails = { cardId: firstCard.of.id, secret: firstCard.card.secret };
+    await expect(otherIssuer?.details(ownDetails)).rejects.toThrow();
   });
 
   it('issues cards with an expiry in the future and unique tokens', async () => {

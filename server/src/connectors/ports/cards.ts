@@ -76,12 +76,12 @@ export type CardRequestKind = (typeof CARD_REQUESTS)[number];
 export interface CardRequest extends Money {
   /** Unique for the message; a repetition has no further effect and gets the same response. */
   id: string;
-  /** The issuer's token of the transaction that it would open. */
+  /** The issuer's token of the transaction that the request would open. */
   token: string;
   cardId: string;
   kind: CardRequestKind;
   merchant: CardMerchant;
-  /** The provider that sent it; absent for the built-in issuer. */
+  /** The provider that sent the request; absent for the built-in issuer. */
   providerId?: string;
 }
 
@@ -98,7 +98,7 @@ export type CardNotice = { id: string; token: string } & (
   /** A part of the authorized amount that is not cleared is released. */
   | { kind: 'AUTHORIZATION_REVERSAL'; amount: bigint }
   | { kind: 'RETURN'; amount: bigint }
-  /** The last refund, of a part or of the rest, is reversed; its amount, if above zero, is checked. */
+  /** The last refund is reversed, partly or completely; the amount, if above zero, is checked. */
   | { kind: 'RETURN_REVERSAL'; amount?: bigint }
 );
 
@@ -149,7 +149,7 @@ export type FundingDebitProgress =
 export interface CardNetworkHandler {
   /**
    * Decides and commits the hold. A decision after `deadline` is reversed before the response: no
-   * funds remain held, except for a pending funding debit until it has ended. If the call rejects,
+   * funds remain held, except for a pending funding debit until it is complete. If the call rejects,
    * the network gets no response, and a repetition returns the recorded decision. An issuer sends
    * each message to one process only.
    */
@@ -195,8 +195,8 @@ export interface IssuerPort {
 }
 
 /**
- * The issuer of a provider. `standInMax` is the largest amount that it may approve without an answer of
- * the server.
+ * The issuer of a provider. `standInMax` is the largest amount that it may approve without a response
+ * of the server.
  */
 export interface ProviderIssuerPort extends Pick<IssuerPort, 'check' | 'details'> {
   issue(order: CardOrder, standInMax: bigint): Promise<IssueProgress>;

@@ -92,9 +92,9 @@ describe.each(offersOf('rail', effects))(
           firstProgress,
           firstProgress,
         ]);
-        const later = await rail.check(order, NOW + 60_000);
+        const laterProgress = await rail.check(order, NOW + 60_000);
         await rail.send(order);
-        expect(await rail.check(order, NOW + 60_000)).toEqual(later);
+        expect(await rail.check(order, NOW + 60_000)).toEqual(laterProgress);
       }
     });
 
@@ -115,7 +115,7 @@ describe.each(offersOf('rail', effects))(
       }
     });
 
-    it('ends, or waits for a notification, with checks at the returned times', async () => {
+    it('reaches a final state, or waits for a notification, with checks at the returned times', async () => {
       for (const order of everyMethod) {
         let progress = await rail.send(order);
         let now = NOW;
@@ -274,8 +274,8 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
     answer('rejected', 'no@example.org');
     expect(await send('no@example.org', 'Message:2')).toBe('rejected');
     answer('failed', 'later@example.org');
-    for (const down of [false, true]) {
-      if (down) await peer.close();
+    for (const isClosed of [false, true]) {
+      if (isClosed) await peer.close();
       const thrown = await send('later@example.org', 'Message:3')?.catch((error: Error) => error);
       expect(thrown).toBeInstanceOf(Error);
       const { message, stack } = thrown as Error;
@@ -285,8 +285,8 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
 
   it('is absent without its setting, and always in the sandbox', () => {
     const registryWithoutKeys = connectorRegistry(effects)('production');
-    const full = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
-    const sandbox = connectorRegistry(effects, full)('sandbox');
+    const allSettings = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
+    const sandbox = connectorRegistry(effects, allSettings)('sandbox');
     for (const { mail, sms } of [registryWithoutKeys, sandbox])
       expect([mail, sms]).toEqual([undefined, undefined]);
   });
@@ -333,7 +333,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
     ];
   });
 
-  it('end, or wait for an operator, when polled at the returned times', async () => {
+  it('reach a final state, or wait for an operator, when polled at the returned times', async () => {
     for (const identityCase of cases) {
       let verdict = await identity?.submit(identityCase);
       for (let requested = 0; requested < 5; requested++) {

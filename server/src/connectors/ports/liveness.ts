@@ -31,6 +31,6 @@ export interface LivenessPort {
    * its platform reads the result.
    */
   check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
-  /** The person confirmed the end of the check on the hosted page. */
+  /** The person confirmed the completion of the check on the hosted page. */
   complete(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
 }

@@ -3,7 +3,7 @@
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
 
-/** A transfer over a rail: a payout to an account, a debit of one, or a refund to a payer. */
+/** A transfer over a rail: a payout to an account, a debit of an account, or a refund to a payer. */
 export interface RailInstruction extends Money {
   /**
    * Unique for this transfer and the same at every attempt. Sending is idempotent without a time
@@ -14,7 +14,7 @@ export interface RailInstruction extends Money {
   id: string;
   platformId: string;
   kind: 'payout' | 'debit' | 'refund';
-  /** Whether it belongs to a quote or to a same-currency transfer. */
+  /** Whether the transfer belongs to a quote or is a same-currency transfer. */
   origin: 'quote' | 'transfer';
   /** Null for a wallet. */
   rail: string | null;
@@ -82,9 +82,9 @@ export type RecallProgress =
   | { state: 'rejected'; reason: RecallRejection };
 
 export interface RailPort {
-  /** Whether it can reach this type of account; `rail` is null for wallets. */
+  /** Whether the rail can reach this type of account; `rail` is null for wallets. */
   supportsPayout(accountType: string, rail: string | null): boolean;
-  /** Whether it can debit this type of account; absent: none. */
+  /** Whether the rail can debit this type of account; absent: none. */
   supportsDebit?(accountType: string, rail: string | null): boolean;
   send(instruction: RailInstruction): Promise<Progress>;
   /** Polled at the times of `checkAfterMs`; `now` is the clock of the caller. */

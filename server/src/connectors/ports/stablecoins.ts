@@ -60,13 +60,13 @@ export type TokenLookup =
 /** An external account that funds a mint or receives a burn. */
 export interface LinkedAccount {
   id: string;
-  /** Its details in the API's form. */
+  /** Details of the account in the form of the API. */
   info: Record<string, unknown> & { accountType: string };
-  /** Its use: a rail of a burn, ACH_DEBIT, or SPARK. */
+  /** Use of the account: a rail of a burn, ACH_DEBIT, or SPARK. */
   rail: string;
 }
 
-/** Why the provider rejects an external account. */
+/** Reason for which the provider rejects an external account. */
 export type LinkProblem =
   | 'LINK_FAILED'
   | 'LINK_METHOD_REQUIRED'

@@ -95,8 +95,8 @@ describe.each(MODES)('a seed of the %s', (environment) => {
     expect(first.signedData.organizationId).toBe(NAMES.organizationId);
     expect(first.signedData.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
     expect(second.signedData.encappedPublic).not.toBe(first.signedData.encappedPublic);
-    const other = generateP256KeyPair().privateKey;
-    expect(() => wordsIn(JSON.stringify(first), other)).toThrow();
+    const otherKey = generateP256KeyPair().privateKey;
+    expect(() => wordsIn(JSON.stringify(first), otherKey)).toThrow();
   });
 
   it('is not stored in clear, and belongs to one wallet', async () => {
@@ -108,8 +108,8 @@ describe.each(MODES)('a seed of the %s', (environment) => {
       ...(['hex', 'base64', 'base64url'] as const).map((each) => entropy.toString(each)),
     ];
     for (const text of clear) expect(seed).not.toContain(text);
-    const other = { ...NAMES, walletId: 'wallet-2', seed, clientPublicKey };
-    await expect(custody.exportSeed(other)).rejects.toThrow();
+    const otherTarget = { ...NAMES, walletId: 'wallet-2', seed, clientPublicKey };
+    await expect(custody.exportSeed(otherTarget)).rejects.toThrow();
     await expect(custody.exportSeed({ ...NAMES, seed, clientPublicKey: '04' })).rejects.toThrow();
   });
 });
@@ -180,8 +180,8 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
 
   it.each([
     ['compressed', CLIENT.publicKey],
-    ['whole', clientPublicKey],
-    ['in capitals', clientPublicKey.toUpperCase()],
+    ['uncompressed', clientPublicKey],
+    ['in upper case', clientPublicKey.toUpperCase()],
   ])('is read with a key that is %s', async (_, key) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: key });
@@ -214,13 +214,16 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     'a third field': JSON.stringify({ otp_code: '000000', public_key: publicKey, more: 1 }),
     'a prototype': `{"otp_code":"000000","public_key":"${publicKey}","__proto__":{}}`,
     'camel case': JSON.stringify({ otpCode: '000000', publicKey }),
-    'no point': JSON.stringify({ otp_code: '000000', public_key: `02${'ff'.repeat(32)}` }),
-    'no hex': JSON.stringify({ otp_code: '000000', public_key: 'key' }),
+    'a key that is not a point': JSON.stringify({
+      otp_code: '000000',
+      public_key: `02${'ff'.repeat(32)}`,
+    }),
+    'a key that is not hexadecimal': JSON.stringify({ otp_code: '000000', public_key: 'key' }),
     'a list': '["000000"]',
-    nothing: 'null',
-    'no JSON': 'otp_code=000000',
+    null: 'null',
+    'text that is not JSON': 'otp_code=000000',
     'no bytes': new Uint8Array(0),
-    'no UTF-8': new Uint8Array([0x22, 0xff, 0x22]),
+    'bytes that are not UTF-8': new Uint8Array([0x22, 0xff, 0x22]),
   };
 
   it.each(Object.keys(invalidPlaintexts))('is rejected if the plaintext has %s', async (name) => {
@@ -232,25 +235,37 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
 
   type Fields = { encappedPublic: string; ciphertext: string };
   const invalidBundles: Record<string, (valid: Fields) => unknown> = {
-    'no JSON': () => 'x',
-    'nothing in it': () => '',
-    'null in it': () => 'null',
-    'a list in it': ({ encappedPublic, ciphertext }) => [encappedPublic, ciphertext],
+    'text that is not JSON': () => 'x',
+    'an empty text': () => '',
+    null: () => 'null',
+    'a list': ({ encappedPublic, ciphertext }) => [encappedPublic, ciphertext],
     'no encapsulated key': ({ ciphertext }) => ({ ciphertext }),
     'no ciphertext': ({ encappedPublic }) => ({ encappedPublic }),
-    'numbers in it': () => ({ encappedPublic: 4, ciphertext: 1 }),
+    'numbers as fields': () => ({ encappedPublic: 4, ciphertext: 1 }),
     'a compressed key': (valid) => ({
       ...valid,
       encappedPublic: compressedPoint(valid.encappedPublic),
     }),
-    'no point': (valid) => ({ ...valid, encappedPublic: `04${'11'.repeat(64)}` }),
-    'another point': (valid) => ({ ...valid, encappedPublic: clientPublicKey }),
-    'half a byte more': (valid) => ({ ...valid, ciphertext: `${valid.ciphertext}0` }),
-    'a byte more': (valid) => ({ ...valid, ciphertext: `${valid.ciphertext}00` }),
-    'a byte less': (valid) => ({ ...valid, ciphertext: valid.ciphertext.slice(2) }),
-    'less than a tag': (valid) => ({ ...valid, ciphertext: '00' }),
-    'no hex': (valid) => ({ ...valid, ciphertext: 'z'.repeat(valid.ciphertext.length) }),
-    'a megabyte': (valid) => ({ ...valid, ciphertext: '00'.repeat(1 << 20) }),
+    'a key that is not a point': (valid) => ({ ...valid, encappedPublic: `04${'11'.repeat(64)}` }),
+    'the key of another message': (valid) => ({ ...valid, encappedPublic: clientPublicKey }),
+    'a ciphertext with an additional half byte': (valid) => ({
+      ...valid,
+      ciphertext: `${valid.ciphertext}0`,
+    }),
+    'a ciphertext with an additional byte': (valid) => ({
+      ...valid,
+      ciphertext: `${valid.ciphertext}00`,
+    }),
+    'a ciphertext without its last byte': (valid) => ({
+      ...valid,
+      ciphertext: valid.ciphertext.slice(2),
+    }),
+    'a ciphertext shorter than a tag': (valid) => ({ ...valid, ciphertext: '00' }),
+    'a ciphertext that is not hexadecimal': (valid) => ({
+      ...valid,
+      ciphertext: 'z'.repeat(valid.ciphertext.length),
+    }),
+    'a ciphertext of one megabyte': (valid) => ({ ...valid, ciphertext: '00'.repeat(1 << 20) }),
     'random bytes': () => randomBytes(300).toString('latin1'),
   };
 
@@ -282,8 +297,8 @@ describe.each(MODES)('a token of the %s', (environment) => {
   it('is accepted by the client library until it expires', async () => {
     const token = await custody.signToken(claims);
     expect(await verifyOtpVerificationToken(token, tokens)).toEqual(claims);
-    const old = await custody.signToken({ ...claims, exp: '1' });
-    await expect(verifyOtpVerificationToken(old, tokens)).rejects.toThrow(/expired/);
+    const expiredToken = await custody.signToken({ ...claims, exp: '1' });
+    await expect(verifyOtpVerificationToken(expiredToken, tokens)).rejects.toThrow(/expired/);
   });
 
   it('is rejected from another issuer or with other claims', async () => {

@@ -20,8 +20,8 @@ interface CustodyNames {
 
 /**
  * Keeps the secrets of wallets: seeds, keys for one-time codes, delegated keys, and the keys that
- * sign bundles. The strings that it returns (`seed`, `target`, `signer`) are references for itself.
- * Bundles, tokens and stamps have the format of the published clients.
+ * sign bundles. The strings that it returns (`seed`, `target`, `signer`) are references that only the
+ * custodian can use. Bundles, tokens and stamps have the format of the published clients.
  */
 export interface CustodyPort {
   /** Generates the seed of a new wallet. */

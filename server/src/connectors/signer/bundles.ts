@@ -81,8 +81,9 @@ function textOf(bytes: Uint8Array): string | undefined {
 
 /** Code and key that were encrypted together; undefined for other content. */
 export function readOtpPlaintext(bytes: Uint8Array) {
-  const { otp_code: code, public_key: key, ...more } = objectIn(textOf(bytes) ?? '') ?? {};
-  if (typeof code !== 'string' || typeof key !== 'string' || Object.keys(more).length) return;
+  const { otp_code: code, public_key: key, ...otherFields } = objectIn(textOf(bytes) ?? '') ?? {};
+  if (typeof code !== 'string' || typeof key !== 'string' || Object.keys(otherFields).length)
+    return;
   const publicKey = compressedPoint(key);
   return publicKey === undefined ? undefined : { code, publicKey };
 }

@@ -19,7 +19,7 @@ const hex = (text: string) => Buffer.from(text, 'hex');
 const pairOf = (scalar: string) => p256Pair(hex(scalar)) as P256Pair;
 const compressed = ({ point }: P256Pair) => compressedPoint(point.toString('hex'));
 
-/** RFC 9180 §4 and §5 written out, from a shared secret. */
+/** RFC 9180 §4 and §5, implemented from the text of the RFC, from a shared secret. */
 const KEM = Buffer.from('4b454d0010', 'hex');
 const HPKE = Buffer.from('48504b45001000010002', 'hex');
 const hmac = (key: Buffer, text: Buffer) => createHmac('sha256', key).update(text).digest();
@@ -71,13 +71,13 @@ describe('the suite', () => {
     expect(Buffer.from(await kem.serializePublicKey(recipient.publicKey)).toString('hex')).toBe(
       pkR,
     );
-    const sent = await suite.seal(
+    const sealedMessage = await suite.seal(
       { recipientPublicKey: recipient.publicKey, info: hex(info), ekm: hex(ikmE) },
       hex(plaintext),
       hex(aad),
     );
-    expect(Buffer.from(sent.enc).toString('hex')).toBe(pkE);
-    expect(Buffer.from(sent.ct).toString('hex')).toBe(ciphertext);
+    expect(Buffer.from(sealedMessage.enc).toString('hex')).toBe(pkE);
+    expect(Buffer.from(sealedMessage.ct).toString('hex')).toBe(ciphertext);
     const decrypted = await suite.open(
       { recipientKey: recipient, info: hex(info), enc: hex(pkE) },
       hex(ciphertext),
@@ -142,20 +142,20 @@ describe('data sealed to a client', () => {
 
 describe('numbers that begin with zeros', () => {
   /** The first pair from `from` on that matches. */
-  function firstMatchingPair(from: number, wanted: (pair: P256Pair) => boolean): P256Pair {
+  function firstMatchingPair(from: number, matches: (pair: P256Pair) => boolean): P256Pair {
     for (let number = from; ; number++) {
       const pair = pairOf(number.toString(16).padStart(64, '0'));
-      if (wanted(pair)) return pair;
+      if (matches(pair)) return pair;
     }
   }
-  const plain = pairOf('66'.repeat(32));
+  const commonPair = pairOf('66'.repeat(32));
   const cases: Record<string, () => readonly [P256Pair, P256Pair]> = {
     'a scalar': () => [pairOf(`00${'77'.repeat(31)}`), pairOf(`0000${'78'.repeat(30)}`)],
-    'a first coordinate': () => [firstMatchingPair(1, (pair) => pair.point[1] === 0), plain],
-    'a second coordinate': () => [plain, firstMatchingPair(1, (pair) => pair.point[33] === 0)],
+    'a first coordinate': () => [firstMatchingPair(1, (pair) => pair.point[1] === 0), commonPair],
+    'a second coordinate': () => [commonPair, firstMatchingPair(1, (pair) => pair.point[33] === 0)],
     'the agreed secret': () => [
-      plain,
-      firstMatchingPair(1, (pair) => sharedSecretOf(pair, plain)[0] === 0),
+      commonPair,
+      firstMatchingPair(1, (pair) => sharedSecretOf(pair, commonPair)[0] === 0),
     ],
   };
 

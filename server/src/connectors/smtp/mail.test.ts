@@ -157,13 +157,13 @@ describe('a mail server that hangs', () => {
   ])(
     'is aborted within the deadline, %s',
     async (_description, greets) => {
-      const slow = await hangingServer(greets);
+      const hangingMailServer = await hangingServer(greets);
       const startMs = performance.now();
-      expect(await errorTextOf(mail(slow.url).send(message))).toContain(
+      expect(await errorTextOf(mail(hangingMailServer.url).send(message))).toContain(
         'did not accept the message',
       );
       expect(performance.now() - startMs).toBeLessThan(17_000);
-      slow.close();
+      hangingMailServer.close();
     },
     40_000,
   );

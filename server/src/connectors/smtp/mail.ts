@@ -14,7 +14,7 @@ interface SmtpSettings {
   from: string;
 }
 
-/** Limit of each step; the whole exchange must end before the lease of its job. */
+/** Limit of each step; the whole exchange must be complete before the lease of its job expires. */
 const STEP_TIMEOUT_MS = 5_000;
 const LIMITS = {
   timeoutMs: 15_000,

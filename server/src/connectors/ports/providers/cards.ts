@@ -195,7 +195,8 @@ export const CARD_MESSAGES = {
       ...ENTRY,
       amount: optional({
         ...PositiveAmount,
-        description: 'Released part of the authorized amount. Absent: all that is not cleared.',
+        description:
+          'Released part of the authorized amount. Absent: the complete uncleared amount.',
       }),
     },
     { description: 'An authorization was reversed.' },
@@ -229,7 +230,10 @@ export const CardAnswer = named(
       reason: optional(oneOf(DECLINE_REASONS, { description: 'Reason of a decline.' })),
       transactionId: optional(shortText('ID of the payment at Railhead.')),
     },
-    { description: 'The decision about an authorization. Repeated messages receive the same one.' },
+    {
+      description:
+        'The decision about an authorization. Repeated messages receive the same decision.',
+    },
   ),
 );
 export type CardAnswer = Static<typeof CardAnswer>;

@@ -377,7 +377,7 @@ export const Message = named(
       ),
       'statement.day': Type.Object(
         { statement: StatementPage },
-        { description: 'A page of the statement of a day that has ended.' },
+        { description: 'A page of the statement of a past day.' },
       ),
       ...RECALL_MESSAGES,
       ...STABLECOIN_MESSAGES,

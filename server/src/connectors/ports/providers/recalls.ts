@@ -44,7 +44,10 @@ export const RecallState = named(
       ...DECISIONS,
       requested: Type.Object(
         { checkAfterSeconds: Type.Optional(CheckAfter) },
-        { description: 'The bank of the beneficiary decides. Default: requested again daily.' },
+        {
+          description:
+            'The bank of the beneficiary has not decided yet. By default Railhead requests the state daily.',
+        },
       ),
     },
     { description: 'State of the request for a return.' },
@@ -55,7 +58,7 @@ export type RecallState = Static<typeof RecallState>;
 export const RECALL_MESSAGES = {
   'transfer.recall': Type.Object(
     { transferId: shortText('ID of the transfer.'), recall: RecallDecision },
-    { description: 'The decision about the requested return of a transfer. It posts nothing.' },
+    { description: 'The decision about the requested return of a transfer. No funds are posted.' },
   ),
 };
 

@@ -140,7 +140,7 @@ const IdentityCaseInput = named(
 );
 
 const Finding = Type.Object({
-  type: oneOf(FINDING_TYPES, { description: 'What is missing or wrong.' }),
+  type: oneOf(FINDING_TYPES, { description: 'Type of the finding.' }),
   resourceId: optional(
     id('ID of the customer, owner or document. Absent: the finding is about the customer.'),
   ),

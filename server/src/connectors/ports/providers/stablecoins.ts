@@ -13,7 +13,7 @@ const TokenAmount = (description: string) =>
 
 const Credentials = Type.Object(
   { clientId: shortText('ID of the client.'), clientSecret: shortText('Secret of the client.') },
-  { description: 'Credentials of a platform, which it has entered in Railhead.' },
+  { description: 'Credentials that the platform entered in Railhead.' },
 );
 
 const Account = named(
@@ -39,7 +39,7 @@ const Token = named(
 const unlinked = Type.Object(
   {
     reason: oneOf(['invalid', 'revoked'], {
-      description: 'invalid: wrong credentials. revoked: the account ended the access.',
+      description: 'invalid: wrong credentials. revoked: the account holder revoked the access.',
     }),
   },
   { description: 'The credentials are not accepted. The platform must link its account again.' },
@@ -51,7 +51,8 @@ export const StablecoinAccounts = named(
     {
       accounts: Type.Array(shortText('ID of an account.'), {
         maxItems: 100,
-        description: 'Accounts to which the credentials give access. Empty: they are wrong.',
+        description:
+          'Accounts to which the credentials give access. Empty: the credentials are wrong.',
       }),
     },
     { description: 'Accounts of a platform.' },
@@ -75,8 +76,11 @@ export const StablecoinToken = named(
         },
         { description: 'The token.' },
       ),
-      absent: Type.Object({}, { description: 'The provider has no such token.' }),
-      mismatch: Type.Object({}, { description: 'It is another token on the network.' }),
+      absent: Type.Object({}, { description: 'The token is unknown to the provider.' }),
+      mismatch: Type.Object(
+        {},
+        { description: 'The network identifier belongs to another token.' },
+      ),
       unlinked,
     },
     { description: 'Result of a request for a token.' },
@@ -109,7 +113,7 @@ export const StablecoinLink = named(
 
 const OrderAccount = Type.Object({
   accountId: shortText('ID of the external account at Railhead.'),
-  rail: shortText('Its use.'),
+  rail: shortText('Use of the external account.'),
   reference: shortText('`reference` of its registration.'),
 });
 
@@ -155,7 +159,7 @@ const Delivery = Type.Object(
     rail: shortText('Rail.'),
     amount: TokenAmount('Amount of `currency` in minor units.'),
     currency: CurrencyText,
-    timing: shortText('When, such as `MINUTES`.'),
+    timing: shortText('Estimated time, such as `MINUTES`.'),
   },
   { description: 'Estimate of the delivery.' },
 );
@@ -171,13 +175,16 @@ export const StablecoinPreview = named(
           expiresAt: optional(time('Time until which the payment is accepted.')),
           estimatedDelivery: optional(Delivery),
         },
-        { description: 'The order would be accepted. Nothing was ordered yet.' },
+        { description: 'The order would be accepted. No order was placed.' },
       ),
       rejected: Type.Object(
         { reason: shortText('Reason for the rejection, shown to the platform.') },
         { description: 'The order would be rejected.' },
       ),
-      no_source: Type.Object({}, { description: 'The account has no balance for it.' }),
+      no_source: Type.Object(
+        {},
+        { description: 'The balance of the account is too low for the order.' },
+      ),
       unlinked,
     },
     { description: 'Result of the validation of an order.' },
@@ -191,11 +198,11 @@ const amount = TokenAmount(
 );
 
 const ORDER_STATES = {
-  funding: Type.Object(pending, { description: 'It waits for the payment.' }),
-  submitted: Type.Object(pending, { description: 'It was accepted, and needs no payment.' }),
-  processing: Type.Object(pending, { description: 'It is being executed.' }),
+  funding: Type.Object(pending, { description: 'The order waits for the payment.' }),
+  submitted: Type.Object(pending, { description: 'The order was accepted, and needs no payment.' }),
+  processing: Type.Object(pending, { description: 'The order is being executed.' }),
   unknown: Type.Object(pending, {
-    description: 'The provider cannot determine the state. It is requested again.',
+    description: 'The provider cannot determine the state. Railhead requests the state again.',
   }),
   completed: Type.Object(
     { ...status, amount: optional(amount) },
@@ -207,7 +214,7 @@ const ORDER_STATES = {
   ),
   expired: Type.Object(
     { ...status, isFinal: optional(Type.Boolean({ description: 'A payment is not accepted.' })) },
-    { description: 'It was not paid in time.' },
+    { description: 'The order was not paid in time.' },
   ),
 };
 
@@ -239,7 +246,7 @@ const LinkInput = Type.Object(
     details: Type.Record(Type.String(), Type.Unknown(), {
       description: '`accountType` and the fields of that type, as in the API.',
     }),
-    rail: shortText('Its use: a rail of a burn, `ACH_DEBIT`, or `SPARK`.'),
+    rail: shortText('Use of the external account: a rail of a burn, `ACH_DEBIT`, or `SPARK`.'),
   },
   { description: 'Registers an external account for one use.' },
 );

@@ -1,5 +1,5 @@
-// Numbers and codes of sandbox cards: the only module with both in clear. They are sealed for their
-// card and opened only for the hosted card page. The number is derived from the order and the
+// Numbers and codes of sandbox cards: the only module with both in clear text. They are sealed for
+// their card and opened only for the hosted card page. The number is derived from the order and the
 // installation's key, so that a repeated order has the same number, which cannot be predicted. With
 // an issuer of real cards only its reference is stored.
 import { createHash, createHmac } from 'node:crypto';
@@ -66,14 +66,14 @@ export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
       const ordered = new Date(order.orderedAt);
       const expMonth = ordered.getUTCMonth() + 1;
       const expYear = ordered.getUTCFullYear() + YEARS;
-      const plain = [number, code, expMonth, expYear].join(' ');
-      const secret = keys.seal(plain, numberContext(order.id));
+      const text = [number, code, expMonth, expYear].join(' ');
+      const secret = keys.seal(text, numberContext(order.id));
       return { brand: 'VISA', last4: number.slice(-4), expMonth, expYear, secret };
     },
 
     open({ cardId, secret }) {
-      const plain = keys.open(secret, numberContext(cardId)).toString();
-      const [number = '', code = '', expMonth, expYear] = plain.split(' ');
+      const text = keys.open(secret, numberContext(cardId)).toString();
+      const [number = '', code = '', expMonth, expYear] = text.split(' ');
       return { number, code, expMonth: Number(expMonth), expYear: Number(expYear) };
     },
   };

@@ -36,8 +36,8 @@ async function scenario(
   let [elapsed, progress] = [0, first];
   for (;;) {
     const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
-    const waits = progress.state === 'pending' && after === undefined;
-    lines.push(`${elapsed / 1_000} ${progress.state}${waits ? ' …' : ''}`);
+    const waitsForNotice = progress.state === 'pending' && after === undefined;
+    lines.push(`${elapsed / 1_000} ${progress.state}${waitsForNotice ? ' …' : ''}`);
     if (after === undefined) return lines;
     elapsed += after;
     progress = await check(AT + elapsed);

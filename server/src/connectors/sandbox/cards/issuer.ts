@@ -26,9 +26,9 @@ const descriptorSuffixOf = ({ descriptor }: CardMerchant): string => suffixOf(de
 
 /** State of a timeline after `elapsedMs`, and the time until it changes. */
 function stepAt<State>(timeline: CardTimeline<State>, elapsedMs: number) {
-  const done = timeline.filter((step) => step.afterMs <= elapsedMs);
-  const { state } = done.at(-1) ?? timeline[0];
-  const next = timeline[done.length];
+  const reachedSteps = timeline.filter((step) => step.afterMs <= elapsedMs);
+  const { state } = reachedSteps.at(-1) ?? timeline[0];
+  const next = timeline[reachedSteps.length];
   return { state, waitMs: next && next.afterMs - elapsedMs };
 }
 

@@ -39,7 +39,7 @@ describe('tokens of identity providers in the sandbox', () => {
     ['accounts.google.com', 'https://accounts.google.com'],
     ['https://appleid.apple.com', 'https://appleid.apple.com'],
     [CONFIGURED_ISSUER, CONFIGURED_ISSUER],
-  ])('of %s are of %s', async (iss, issuer) => {
+  ])('with the iss %s have the issuer %s', async (iss, issuer) => {
     expect(await verdictOf({ iss })).toMatchObject({ identity: { issuer } });
   });
 

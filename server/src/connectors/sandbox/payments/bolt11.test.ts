@@ -48,8 +48,8 @@ function read(text: string) {
   const bytes = (letter: string) => {
     const groups = fields[letter] ?? [];
     const bits = BigInt(`0b1${groups.map((each) => each.toString(2).padStart(5, '0')).join('')}`);
-    const spare = BigInt((groups.length * 5) % 8);
-    return Buffer.from((bits >> spare).toString(16).slice(1), 'hex');
+    const paddingBits = BigInt((groups.length * 5) % 8);
+    return Buffer.from((bits >> paddingBits).toString(16).slice(1), 'hex');
   };
   const paddingLength = (8 - ((data.length * 5) % 8)) % 8;
   const bits =

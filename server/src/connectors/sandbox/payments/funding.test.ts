@@ -1,4 +1,4 @@
-// All account details are validated by the checks of the catalog for real ones.
+// All generated account details pass the checks of the catalog for real ones.
 import { bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -50,14 +50,15 @@ describe('sandboxFunding', () => {
     );
   });
 
-  it('returns the same details for an account and others for another', () => {
+  it('returns the same details for one account and different details for another', () => {
     for (const currency of currencies) {
       expect(infos('InternalAccount:a', currency)).toEqual(infos('InternalAccount:a', currency));
-      const [one, other] = [
+      const [firstDetails, secondDetails] = [
         infos('InternalAccount:a', currency),
         infos('InternalAccount:b', currency),
       ];
-      for (const [index, info] of one.entries()) expect(info).not.toEqual(other[index]);
+      for (const [index, info] of firstDetails.entries())
+        expect(info).not.toEqual(secondDetails[index]);
     }
   });
 

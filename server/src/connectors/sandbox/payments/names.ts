@@ -10,8 +10,8 @@ const RESULT_DELAY_MS = 5_000;
 
 /** A name with an initial, as some banks store it: `Ada Lovelace` is `A. Lovelace`. */
 function partialMatchOf(name: string): string {
-  const [firstName = '', ...rest] = name.trim().split(/\s+/);
-  return rest.length ? `${firstName.charAt(0)}. ${rest.join(' ')}` : `${firstName} Jr`;
+  const [firstName = '', ...otherNames] = name.trim().split(/\s+/);
+  return otherNames.length ? `${firstName.charAt(0)}. ${otherNames.join(' ')}` : `${firstName} Jr`;
 }
 
 const matchedName: NameCheckScript = (fullName) => ({ status: 'MATCHED', fullName });

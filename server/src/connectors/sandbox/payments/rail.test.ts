@@ -112,7 +112,7 @@ describe('a debit', () => {
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
     ['006', DONE],
     ['007', DONE],
-  ])('…%s ends alike for a quote and a transfer', async (suffix, expected) => {
+  ])('…%s has the same result for a quote and a transfer', async (suffix, expected) => {
     const debit = { kind: 'debit' } as const;
     expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(expected);
     expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(expected);

@@ -73,9 +73,9 @@ function progressOf(step: Step, reference: string, checkAfterMs: number | undefi
 
 /** State of a timeline after `elapsedMs`, and the time of the next poll. */
 export function progressOn(timeline: Timeline, reference: string, elapsedMs: number): Progress {
-  const done = timeline.filter((step) => step.afterMs <= elapsedMs);
-  const step = done.at(-1) ?? timeline[0];
-  const next = timeline[done.length];
+  const reachedSteps = timeline.filter((step) => step.afterMs <= elapsedMs);
+  const step = reachedSteps.at(-1) ?? timeline[0];
+  const next = timeline[reachedSteps.length];
   return progressOf(step, reference, next && next.afterMs - elapsedMs);
 }
 

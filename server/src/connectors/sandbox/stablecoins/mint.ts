@@ -50,7 +50,10 @@ const secretOf = ({ clientSecret }: ProviderCredentials) => SECRETS[suffixOf(cli
 const unavailable = (): Error =>
   new Error('The stablecoin provider of the sandbox is unavailable.');
 
-/** Throws if the provider is unavailable for these credentials; returns why they are invalid. */
+/**
+ * Throws if the provider is unavailable for these credentials; returns the reason if they are
+ * invalid.
+ */
 function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
   const { down, unlinked: as } = secretOf(credentials);
   if (down) throw unavailable();
@@ -76,13 +79,13 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
   const outcome = TOKENS[suffixOf(providerTokenIdentifier)] ?? ISSUED;
   if (outcome === 'down') throw unavailable();
   if (outcome === 'absent') return { state: 'absent' };
-  const done = outcome.filter(({ afterMs }) => afterMs <= elapsedMs);
-  const next = outcome[done.length];
+  const reachedStates = outcome.filter(({ afterMs }) => afterMs <= elapsedMs);
+  const next = outcome[reachedStates.length];
   const token: ProviderToken = {
     ...namesOf(providerTokenIdentifier),
     decimals: 6,
     baseCurrency: 'USD',
-    issuance: done.at(-1)?.issuance ?? 'PENDING_REVIEW',
+    issuance: reachedStates.at(-1)?.issuance ?? 'PENDING_REVIEW',
     supply: 0n,
     checkAfterMs: next ? next.afterMs - elapsedMs : null,
   };
@@ -111,7 +114,7 @@ function linkOf(account: LinkedAccount): LinkResult {
 const bankOf = ({ from, to }: MintOrder): string | undefined =>
   BANK_SCRIPTS.find((suffix) => [from, to].some((each) => each?.reference.endsWith(`-${suffix}`)));
 
-/** Whether a payment, by wire or with tokens, is needed before it continues. */
+/** Whether a payment, by wire or with tokens, is needed before the order continues. */
 const needsPayment = ({ type, source }: MintOrder) =>
   source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
 

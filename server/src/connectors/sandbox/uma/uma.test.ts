@@ -73,8 +73,8 @@ describe('documented addresses', () => {
     const request = referencedPayment(`$pending.long.usd@${DOMAIN}`);
     expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
     expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
-    const early = await port.check(request, AT + 6 * MINUTE - 1);
-    expect(early).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
+    const earlyProgress = await port.check(request, AT + 6 * MINUTE - 1);
+    expect(earlyProgress).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
     expect(await port.check(request, AT + 6 * MINUTE)).toMatchObject({ state: 'settled' });
   });
 

@@ -56,11 +56,11 @@ function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | und
       `The receiver accepts ${min} to ${max} of ${code} per payment.`,
     );
   }
-  const missing = REQUIRED_PAYER_DATA.filter(
+  const missingFields = REQUIRED_PAYER_DATA.filter(
     ({ name, mandatory }) => mandatory && payment.payerData[name] === undefined,
   );
-  if (missing.length === 0) return undefined;
-  const names = missing.map(({ name }) => name).join(', ');
+  if (missingFields.length === 0) return undefined;
+  const names = missingFields.map(({ name }) => name).join(', ');
   return umaRejection('MISSING_MANDATORY_USER_INFO', `Required payer data is missing: ${names}.`);
 }
 
