@@ -37,10 +37,18 @@ const COLLECTION_ACCOUNTS = {
   ],
 };
 
+const ratesFileOf = (folder: string) => path.join(folder, 'rates.csv');
+
+/** Rates as of `time`. They are used for 30 days. */
+function writeRates(folder: string, time: number): void {
+  const text = `base,USD\nat,${new Date(time).toISOString()}\nEUR,0.9154\nBRL,5\n`;
+  writeFileSync(ratesFileOf(folder), text);
+}
+
 /** A server whose production rates and collection accounts come from files in `folder`. */
 function startWithFiles(folder: string, options: AppOptions): Promise<TestApp> {
-  const ratesFile = path.join(folder, 'rates.csv');
-  writeFileSync(ratesFile, `base,USD\nat,${new Date(START).toISOString()}\nEUR,0.9154\nBRL,5\n`);
+  const ratesFile = ratesFileOf(folder);
+  writeRates(folder, START);
   const fundingFile = path.join(folder, 'funding.json');
   writeFileSync(fundingFile, JSON.stringify(COLLECTION_ACCOUNTS));
   const connectors = { ratesFile, fundingFile, ratesMaxAgeMs: 30 * DAY };
@@ -154,6 +162,8 @@ export async function startProduction(options: AppOptions = {}) {
     runJson,
     createPayer,
     createPayee,
+    /** The same rates, as of now. */
+    renewRates: () => writeRates(folder, app.effects.now()),
     /** A payment in progress, with its entry in the queue. */
     async createPayment(usd = '1000.00', amount = 100_00) {
       const from = await createPayer(usd);

@@ -216,4 +216,5 @@ export async function endDay(parts: DayParts): Promise<void> {
     await paymentProblems(parts).then((problems) => parts.violations.push(...problems));
   });
   bookkeeping.startDay();
+  installation.service.renewRates();
 }

@@ -65,6 +65,7 @@ export async function openInstallation(seed: string) {
   const service = await startProduction({ seed });
   const { app, as } = service;
   const client = operatorClient(app);
+  const secret = await client.secretOf({ days: 3_650 });
   const adapter = await startAdapter(app);
   const faults: Faults = { crash: undefined, timeoutOf: () => undefined };
 
@@ -73,7 +74,7 @@ export async function openInstallation(seed: string) {
   async function write(method: string, path: string, body?: object) {
     requests += 1;
     const headers = method === 'GET' ? {} : { 'idempotency-key': `request-${requests}` };
-    const request = body === undefined ? { headers } : { headers, body };
+    const request = { headers, secret, ...(body !== undefined && { body }) };
     const first = await client.call(method, path, request);
     if (first.status < 300) return first.body;
     const hasDied = first.status === 500;

@@ -107,7 +107,7 @@ describe('connectDatabase with several hosts', () => {
     });
   });
 
-  it('tries the next host if one does not respond, and fails at the deadline without another one', async () => {
+  it('tries the next host if one does not respond, and fails at the deadline without another', async () => {
     const before = performance.now();
     await databaseOf(urlOf([silentPort.host, silentPort.host, primaryPort.host]));
     expect(performance.now() - before).toBeLessThan(3_000);
