@@ -55,8 +55,8 @@ export async function assignProvider(
       return await storeChoice(parts, subject, choose);
     } catch (error) {
       if (!isKeyTaken(error)) throw error;
-      const assigned = await storedAssignment(parts, subject.id);
-      if (assigned) return assigned.provider_id;
+      const assignment = await storedAssignment(parts, subject.id);
+      if (assignment) return assignment.provider_id;
       // Otherwise a concurrent transfer inserted the usage row of the day: the next attempt updates it.
       if (attempt === MAX_ATTEMPTS) throw error;
     }

@@ -99,9 +99,9 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   const { db, effects, vault, circuits, protocol, log } = options;
   const calls = createCallRecorder(effects, db);
   const openedKeys = new Map<string, KeyObject>();
-  const connected = new Map<string, { version: string; provider: Provider }>();
+  const providersById = new Map<string, { version: string; provider: Provider }>();
   let snapshot: ProviderSnapshot = { providers: new Map(), routes: [] };
-  let reading: Promise<void> | undefined;
+  let pendingRead: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFailing = false;
   let readCount = 0;
@@ -129,25 +129,25 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     return { keyId: row.id, privateKey: keyOf(row) };
   }
 
-  /** Returns the existing object of an unchanged provider, because its port has a state. */
+  /** Returns the existing object of an unchanged provider, because its port is stateful. */
   function providerOf(row: ProviderRow, keys: readonly ProviderKeyRow[]): Provider {
     const providerKeys = keys.filter((key) => key.provider_id === row.id);
     const version = versionOf(row, providerKeys);
-    const connectedProvider = connected.get(row.id);
+    const connectedProvider = providersById.get(row.id);
     if (connectedProvider?.version === version) return connectedProvider.provider;
     const provider = connect(row, providerKeys);
-    connected.set(row.id, { version, provider });
+    providersById.set(row.id, { version, provider });
     return provider;
   }
 
   function connect(row: ProviderRow, keys: readonly ProviderKeyRow[]): Provider {
     const address = { url: row.url, isPrivateAllowed: row.private_address };
-    const guarded = circuits.effects(effects, circuitName(row.id));
+    const guardedEffects = circuits.effects(effects, circuitName(row.id));
     return {
       row,
       capabilities: capabilitiesOf(row),
       terms: termsOf(row),
-      port: protocol.connect(guarded, {
+      port: protocol.connect(guardedEffects, {
         ...{ name: row.id, address, reportedRates: reportedRatesOf(row) },
         keyOf: () => signingKeyOf(row.id, keys),
         observe: (call) => calls.observe(row.id, call),
@@ -175,10 +175,10 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
   }
 
   function refresh(): Promise<void> {
-    reading ??= read().finally(() => {
-      reading = undefined;
+    pendingRead ??= read().finally(() => {
+      pendingRead = undefined;
     });
-    return reading;
+    return pendingRead;
   }
 
   async function poll(): Promise<void> {
@@ -198,7 +198,7 @@ export async function openProviderDirectory(options: DirectoryOptions): Promise<
     current: () => snapshot,
     async refresh() {
       // A read in progress may have started before the change.
-      await reading;
+      await pendingRead;
       await refresh();
     },
     isUnavailable: (providerId) => circuits.states().get(circuitName(providerId)) === 'open',

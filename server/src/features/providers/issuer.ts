@@ -37,7 +37,7 @@ async function standInMaxOf(parts: RoutedIssuerParts, cardId: string): Promise<b
   return route?.kind === 'card' ? (route.max_amount ?? 0n) : 0n;
 }
 
-async function assignedTo(
+async function issuerOf(
   parts: RoutedIssuerParts,
   cardId: string,
   providerId: string | null | undefined,
@@ -53,7 +53,7 @@ async function assignedTo(
 }
 
 const issuerOfCard = async (parts: RoutedIssuerParts, cardId: string): Promise<AssignedIssuer> =>
-  assignedTo(parts, cardId, (await storedAssignment(parts, cardId))?.provider_id);
+  issuerOf(parts, cardId, (await storedAssignment(parts, cardId))?.provider_id);
 
 /** Whether the environment has an issuer: the built-in one, or a provider that issues cards. */
 const hasIssuer = ({ directory, environment, builtIn }: RoutedIssuerParts): boolean =>
@@ -75,7 +75,7 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
         }
         return { selected };
       });
-      const assigned = await assignedTo(parts, order.id, providerId);
+      const assigned = await issuerOf(parts, order.id, providerId);
       if (assigned.kind === 'built-in') return assigned.issuer.issue(order);
       return assigned.calls.issue(order, assigned.standInMax);
     },

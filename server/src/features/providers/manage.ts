@@ -305,11 +305,11 @@ export const setProviderBalance = (
   { currency, amount, asOf }: { currency: string; amount: number; asOf?: string | undefined },
 ): Promise<ProviderView> =>
   changeProvider(parts, providerId, async (ctx, row) => {
-    const reported: ReportedBalance = {
+    const reportedBalance: ReportedBalance = {
       ...{ currency, amount: BigInt(amount), source: 'OPERATOR' },
       asOf: asOf === undefined ? ctx.effects.now() : Date.parse(asOf),
     };
-    await stageBalance(ctx, { row, terms: termsOf(row) }, reported);
+    await stageBalance(ctx, { row, terms: termsOf(row) }, reportedBalance);
   });
 
 const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['side']) =>
@@ -317,7 +317,7 @@ const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['si
     isActive(each, ctx.now),
   );
 
-/** Retires keys at `end` at the latest: an earlier retirement does not change. */
+/** Sets the retirement time of keys to `end`. An earlier retirement time is kept. */
 export function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
   for (const key of keys) {
     const retired_at = Math.min(key.retired_at ?? end, end);
@@ -333,7 +333,7 @@ const tooManyKeys = () =>
 
 /**
  * Adds a signing key that becomes active after `overlapMs`. The earlier keys are retired after twice that
- * time, so that the provider can install the new key in the meantime.
+ * time, so that the provider can install the new key before.
  */
 export const rotateOwnKey = (
   parts: ManagerParts,

@@ -41,7 +41,7 @@ function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) 
 }
 
 /** Records a polled result and returns it. */
-async function recordPolled(
+async function recordPolledResult(
   { runtime, environment }: RoutedRailParts,
   { id, platformId }: RailInstruction,
   providerId: string | null | undefined,
@@ -92,12 +92,12 @@ export function routedRail(parts: RoutedRailParts): RailPort {
     async send(instruction) {
       const providerId = await assignedProvider(parts, instruction);
       const progress = await railOf(parts, providerId).send(instruction);
-      return recordPolled(parts, instruction, providerId, progress);
+      return recordPolledResult(parts, instruction, providerId, progress);
     },
     async check(instruction, now) {
       const providerId = (await storedAssignment(parts, instruction.id))?.provider_id;
       const progress = await railOf(parts, providerId).check(instruction, now);
-      return recordPolled(parts, instruction, providerId, progress);
+      return recordPolledResult(parts, instruction, providerId, progress);
     },
     async cancel(instruction, now) {
       const assignment = await storedAssignment(parts, instruction.id);

@@ -132,18 +132,21 @@ function evaluate(
   const { provider_id } = route;
   const provider =
     provider_id === null ? undefined : directory.current().providers.get(provider_id);
-  const used = provider_id === null ? undefined : usage.get(provider_id);
+  const usageOfProvider = provider_id === null ? undefined : usage.get(provider_id);
   const cutOff = provider?.terms.cutOffs?.find((each) => each.rail === facts.rail);
   const rail = facts.rail !== null && isRail(facts.rail) ? facts.rail : null;
   const payment = { rail, currency: facts.currency, country: facts.country };
   const isUnavailable = provider_id !== null && directory.isUnavailable(provider_id);
   return {
     route,
-    verdict: provider_id === null ? 'SELECTED' : verdictOf(provider, facts, used, isUnavailable),
+    verdict:
+      provider_id === null
+        ? 'SELECTED'
+        : verdictOf(provider, facts, usageOfProvider, isUnavailable),
     cost: costOf(route, facts),
     cutOff,
     dates: settlementDates(now, payment, cutOff),
-    usage: used,
+    usage: usageOfProvider,
   };
 }
 
@@ -164,14 +167,14 @@ function evaluateRoutes(context: RoutingContext): Choice {
   const verdicts = routes
     .map((route) => evaluate(route, context))
     .sort(compareVerdicts)
-    .map((evaluated): RouteVerdict => {
-      if (evaluated.verdict !== 'SELECTED') return evaluated;
+    .map((routeVerdict): RouteVerdict => {
+      if (routeVerdict.verdict !== 'SELECTED') return routeVerdict;
       if (!selected) {
-        selected = evaluated.route;
-        return evaluated;
+        selected = routeVerdict.route;
+        return routeVerdict;
       }
-      const isEqual = selected.priority === evaluated.route.priority;
-      return { ...evaluated, verdict: isEqual ? 'HIGHER_COST' : 'LOWER_PRIORITY' };
+      const isEqual = selected.priority === routeVerdict.route.priority;
+      return { ...routeVerdict, verdict: isEqual ? 'HIGHER_COST' : 'LOWER_PRIORITY' };
     });
   return { selected, verdicts };
 }

@@ -134,8 +134,8 @@ async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void
   if (!line || !day || line.state === 'REMOVED') return;
   for (const transfer of await transfersOf(ctx.db, line.id)) {
     const { step, debit, credit, currency, amount } = transfer;
-    const reversed = { debit: credit, credit: debit, currency, amount };
-    ctx.transfer({ transactionId: line.id, step: `${step}.reverse`, ...reversed });
+    const reversal = { debit: credit, credit: debit, currency, amount };
+    ctx.transfer({ transactionId: line.id, step: `${step}.reverse`, ...reversal });
   }
   if (line.state !== 'NEW') {
     const line_net = day.line_net - effectOf(line);
@@ -203,8 +203,12 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
     ];
     if (!current || row?.status !== 'COMPLETE') return;
     const opening = await postOpening(ctx, current, row.opening_balance);
-    const replaced = await ctx.db.find(providerStatements, { day_id: dayId, status: 'APPLIED' });
-    for (const each of replaced) ctx.update(providerStatements, each, { status: 'REPLACED' });
+    const replacedStatements = await ctx.db.find(providerStatements, {
+      day_id: dayId,
+      status: 'APPLIED',
+    });
+    for (const each of replacedStatements)
+      ctx.update(providerStatements, each, { status: 'REPLACED' });
     ctx.update(providerStatements, row, { status: 'APPLIED' });
     ctx.update(providerDays, current, {
       statement_id: row.statement_id,
@@ -221,16 +225,16 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
 /** Returns the first open day after a closed one. */
 async function currentDayOf({ runtime, key }: Application): Promise<string> {
   const days = await daysOf(runtime, key);
-  const open = days.find((each) => each.day > key.day && each.status === 'OPEN');
-  return open?.day ?? addDays(days.at(-1)?.day ?? key.day, 1);
+  const openDay = days.find((each) => each.day > key.day && each.status === 'OPEN');
+  return openDay?.day ?? addDays(days.at(-1)?.day ?? key.day, 1);
 }
 
 /** Returns the lines of the latest statement of a closed day, applied or late. */
 async function latestLines({ runtime, statement }: Application): Promise<NewLine[]> {
-  const late = (
+  const laterStatements = (
     await runtime.db.find(providerStatements, { day_id: statement.day_id, status: 'LATE' })
   ).toSorted((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0));
-  const latest = late.at(-1);
+  const latest = laterStatements.at(-1);
   if (!latest) return linesOf(runtime, statement.day_id);
   return [...(await statementLinesOf(runtime, latest, 0)).values()];
 }
@@ -286,14 +290,14 @@ export async function applyStatements(
   key: DayKey,
 ): Promise<number> {
   const day_id = dayIdOf(key);
-  const waiting = (
+  const completeStatements = (
     await runtime.db.find(providerStatements, { day_id, status: 'COMPLETE' })
   ).toSorted((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0) || (a.id < b.id ? -1 : 1));
-  let late = 0;
-  for (const statement of waiting) {
+  let lateCount = 0;
+  for (const statement of completeStatements) {
     const day = await runtime.db.read(providerDays, day_id);
     const apply = day?.status === 'CLOSED' ? applyToClosedDay : applyToOpenDay;
-    if (await apply({ runtime, source, key, statement })) late += 1;
+    if (await apply({ runtime, source, key, statement })) lateCount += 1;
   }
-  return late;
+  return lateCount;
 }

@@ -141,10 +141,10 @@ async function itemsOfDeposit(
 
 /** IDs of transfers that the lines identify, with the references of the lines. */
 async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
-  const named = new Map<string, Set<string>>();
+  const referencesById = new Map<string, Set<string>>();
   const addReference = (id: string, reference?: string) => {
-    const references = named.get(id) ?? new Set();
-    named.set(id, references);
+    const references = referencesById.get(id) ?? new Set();
+    referencesById.set(id, references);
     if (reference !== undefined) references.add(reference);
   };
   const references = new Set<string>();
@@ -166,14 +166,14 @@ async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
       addReference(transactionId + SUFFIX[kind], reference ?? undefined);
     }
   }
-  return { named, references: [...references] };
+  return { referencesById, references: [...references] };
 }
 
 interface Scope {
   currency: string;
   period: readonly [Time, Time];
   /** Keys of items that were missing on an earlier statement. */
-  missing: readonly string[];
+  missingKeys: readonly string[];
   /** Whether transfers that are on no statement are included. */
   includesUnreported: boolean;
   /** Includes the deposits of this transaction. */
@@ -191,18 +191,18 @@ export async function bookItemsFor(
   runtime: Db,
   source: Source,
   lines: readonly LineRow[],
-  { currency, period, missing, includesUnreported, transactionId }: Scope,
+  { currency, period, missingKeys, includesUnreported, transactionId }: Scope,
 ): Promise<BookItem[]> {
   const { db } = runtime;
   const { providerId, environment } = source;
-  const { named, references } = await namedTransfers(runtime, lines);
-  const returned = await reportedResults.returnedIn(db, period);
+  const { referencesById, references } = await namedTransfers(runtime, lines);
+  const returnResults = await reportedResults.returnedIn(db, period);
   const returnIds = new Set(
-    returned.map(({ transactionId, kind }) => transactionId + SUFFIX[kind]),
+    returnResults.map(({ transactionId, kind }) => transactionId + SUFFIX[kind]),
   );
-  for (const key of missing) if (isReturn(key)) returnIds.add(idOf(key));
-  const missingIds = missing.filter(isTransfer).map(idOf);
-  const ids = new Set([...named.keys(), ...returnIds, ...missingIds]);
+  for (const key of missingKeys) if (isReturn(key)) returnIds.add(idOf(key));
+  const missingIds = missingKeys.filter(isTransfer).map(idOf);
+  const ids = new Set([...referencesById.keys(), ...returnIds, ...missingIds]);
   const transfers = new Map<string, TransferOfProvider>();
   for (const chunk of chunksOf([...ids])) {
     for (const transfer of await reportedTransfers.byIds(db, providerId, chunk)) {
@@ -218,13 +218,13 @@ export async function bookItemsFor(
   for (const chunk of chunksOf([...transfers.values()], 500)) {
     const chunkItems = chunk.map((transfer) =>
       itemsOfTransfer(runtime, transfer, {
-        references: [...(named.get(transfer.id) ?? [])],
+        references: [...(referencesById.get(transfer.id) ?? [])],
         isReturnExpected: returnIds.has(transfer.id),
       }),
     );
     items.push(...(await Promise.all(chunkItems)).flat());
   }
-  const missingDeposits = missing.filter((key) => !isTransfer(key)).map(idOf);
+  const missingDeposits = missingKeys.filter((key) => !isTransfer(key)).map(idOf);
   const namedDeposits = references.flatMap((bankReference) => [
     providerReports.depositIdOf(environment, {
       ...{ currency, bankReference, reportedBy: { providerId, environment } },

@@ -157,7 +157,7 @@ async function findItems(
   const source = await sourceOf(runtime, day.provider_id);
   return bookItemsFor(runtime, source, line ? [line] : [], {
     ...{ currency: day.currency, period: [0, 0], includesUnreported: false },
-    ...{ missing: keys, transactionId },
+    ...{ missingKeys: keys, transactionId },
   });
 }
 
@@ -187,7 +187,7 @@ async function resolveMissing(ctx: Ctx, itemKey: string): Promise<void> {
 }
 
 /** Matches the line to the payment that the operator selected. */
-async function stageSelected(ctx: Ctx, subject: Subject, input: DecisionInput): Promise<void> {
+async function stageSelectedMatch(ctx: Ctx, subject: Subject, input: DecisionInput): Promise<void> {
   const { line } = subject;
   const { transactionId } = input;
   if (transactionId === undefined) throw invalidField('transactionId', 'is required for MATCH');
@@ -226,7 +226,7 @@ async function stageSettlement(ctx: Ctx, subject: Subject, input: DecisionInput)
   const item = assertFound(items.find(({ key }) => key === difference.subject));
   if (!line || item.transfer === null) {
     throw conflict(
-      'The line is not that of a transfer. Only transfers can be settled or returned.',
+      'The line does not belong to a transfer. Only transfers can be settled or returned.',
     );
   }
   const main = items.find((each) => each.isMain && each.transferId === item.transferId);
@@ -275,7 +275,7 @@ async function stageReversal(ctx: Ctx, subject: Subject, input: DecisionInput): 
     ...rest,
     id: ctx.id('ReconciliationDifference'),
     ...{ key: missingKeyOf(returnKey), subject: returnKey },
-    ...decided(ctx, input),
+    ...decisionColumns(ctx, input),
     ...{ status: 'DECIDED', amount: -difference.amount, created_at: ctx.now },
   });
 }
@@ -298,14 +298,14 @@ async function stageIgnored(ctx: Ctx, subject: Subject): Promise<void> {
   await excludeFromStatements(ctx, await itemOf(ctx, subject));
 }
 
-type Prepared = Awaited<ReturnType<typeof providerReports.prepareDeposit>>;
+type PreparedDeposit = Awaited<ReturnType<typeof providerReports.prepareDeposit>>;
 
 /** Prepares the deposit of an incoming line for an account or a payment. */
 async function preparedDeposit(
   runtime: Runtime,
   { line, day }: Subject,
   { accountId, paymentReference }: DecisionInput,
-): Promise<Prepared> {
+): Promise<PreparedDeposit> {
   if (line?.direction !== 'in') {
     throw conflict('The difference has no incoming line. Only incoming lines can be deposits.');
   }
@@ -323,7 +323,11 @@ async function preparedDeposit(
   });
 }
 
-async function stageDeposit(ctx: Ctx, subject: Subject, prepared: Prepared): Promise<string> {
+async function stageDeposit(
+  ctx: Ctx,
+  subject: Subject,
+  prepared: PreparedDeposit,
+): Promise<string> {
   const { line, difference, day } = subject;
   if (!line) throw conflict('The difference has no line of a statement.');
   const transactionId = await providerReports.stageDeposit(ctx, prepared);
@@ -336,12 +340,16 @@ async function stageDeposit(ctx: Ctx, subject: Subject, prepared: Prepared): Pro
   return transactionId;
 }
 
-const decided = (ctx: Ctx, { decision, reason, decidedBy }: DecisionInput) => ({
+const decisionColumns = (ctx: Ctx, { decision, reason, decidedBy }: DecisionInput) => ({
   ...{ decision, reason, decided_by: decidedBy, decided_at: ctx.now, updated_at: ctx.now },
 });
 
 /** Returns a caller of the platform whose payment the decision changes. */
-async function callerFor(runtime: Runtime, subject: Subject, prepared: Prepared | undefined) {
+async function callerFor(
+  runtime: Runtime,
+  subject: Subject,
+  prepared: PreparedDeposit | undefined,
+) {
   const { day, difference } = subject;
   if (prepared) return systemCaller(prepared.platform.id, prepared.platform.environment);
   const { transaction_id: id } = difference;
@@ -353,13 +361,13 @@ async function stage(
   ctx: Ctx,
   subject: Subject,
   input: DecisionInput,
-  prepared: Prepared | undefined,
+  prepared: PreparedDeposit | undefined,
 ): Promise<string | null> {
   const { difference } = subject;
   const isMissing = difference.kind === 'MISSING_AT_PROVIDER';
   switch (input.decision) {
     case 'MATCH':
-      await stageSelected(ctx, subject, input);
+      await stageSelectedMatch(ctx, subject, input);
       return input.transactionId ?? null;
     case 'RECORD_DEPOSIT':
       return prepared ? stageDeposit(ctx, subject, prepared) : null;
@@ -412,14 +420,14 @@ export async function decideDifference(runtime: Runtime, input: DecisionInput): 
 async function stageDecision(
   ctx: Ctx,
   input: DecisionInput,
-  prepared: Prepared | undefined,
+  prepared: PreparedDeposit | undefined,
 ): Promise<void> {
   const subject = await readSubject(ctx, input);
   assertAllowed(subject, input);
   const transaction_id = await stage(ctx, subject, input, prepared);
   const { difference, line } = subject;
   ctx.update(differences, difference, {
-    ...decided(ctx, input),
+    ...decisionColumns(ctx, input),
     ...{ status: STATUS_AFTER[input.decision] ?? 'DECIDED', transaction_id },
   });
   // MATCH, RECORD_DEPOSIT, SETTLE and RETURN set the state of the line themselves.

@@ -81,8 +81,7 @@ interface Assignment {
 
 /**
  * Sets the responsible operator of a difference, and a note. `isOperator` is a parameter because this feature
- * may not import the one of operators.
- * Throws NOT_FOUND.
+ * cannot import the feature staff. Throws NOT_FOUND.
  */
 export async function assignDifference(
   runtime: Runtime,

@@ -29,8 +29,8 @@ function providerIn(directory: ProviderDirectory, providerId: string): Provider 
   return provider;
 }
 
-/** Runs the work of one key after the other. */
-function inTurns() {
+/** Runs work of the same key sequentially. */
+function createKeyedQueue() {
   const last = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
     const result = (last.get(key) ?? Promise.resolve()).then(work);
@@ -44,10 +44,10 @@ function inTurns() {
   };
 }
 
-const inTurn = inTurns();
+const runInOrder = createKeyedQueue();
 /** Reconciles the days of a provider and currency one after the other: they share items and balances. */
-const reconcileInTurn = (runtime: Runtime, key: DayKey): Promise<NewDifferences> =>
-  inTurn(`${key.providerId}/${key.currency}`, () => reconcileDay(runtime, key));
+const reconcileInOrder = (runtime: Runtime, key: DayKey): Promise<NewDifferences> =>
+  runInOrder(`${key.providerId}/${key.currency}`, () => reconcileDay(runtime, key));
 
 /**
  * Requests the statement of a day and reconciles the day. Throws CONFLICT if the provider does not have the
@@ -63,7 +63,7 @@ async function requestStatement(
   if (!(await fetchStatement(runtime, providerId, pageOf))) {
     throw new Fault('CONFLICT', `The provider does not have the statement of ${day} yet.`);
   }
-  return reconcileInTurn(runtime, { providerId, currency, day });
+  return reconcileInOrder(runtime, { providerId, currency, day });
 }
 
 interface StatementRequest extends DayKey {
@@ -82,8 +82,8 @@ export async function stageReconciliation(
   );
 }
 
-const alertOf = ({ providerId, currency, day }: DayKey, opened: NewDifferences): string => {
-  const kinds = [...opened].map(([kind, count]) => `${count} ${kind}`).join(', ');
+const alertOf = ({ providerId, currency, day }: DayKey, newDifferences: NewDifferences): string => {
+  const kinds = [...newDifferences].map(([kind, count]) => `${count} ${kind}`).join(', ');
   return `the statement of ${providerId} of ${day} in ${currency} differs: ${kinds}`;
 };
 
@@ -110,27 +110,29 @@ export const reconciliationJobs = (parts: ReconciliationParts): JobHandler[] => 
   handlerOf(parts, FETCH_STATEMENT, (runtime, key, directory) =>
     requestStatement(runtime, directory, key),
   ),
-  handlerOf(parts, RECONCILE_DAY, reconcileInTurn),
+  handlerOf(parts, RECONCILE_DAY, reconcileInOrder),
 ];
 
 const CURRENCIES = `select distinct currency from provider_days where provider_id = $1`;
 
 /** Currencies for which statements are requested: those of the transfers and of earlier statements. */
 async function currenciesOf({ db }: Runtime, { row, capabilities }: Provider): Promise<string[]> {
-  const offered = (capabilities?.transfers ?? []).flatMap((each) => each.currencies);
+  const offeredCurrencies = (capabilities?.transfers ?? []).flatMap((each) => each.currencies);
   const usedCurrencies = await db.query<{ currency: string }>(CURRENCIES, [row.id]);
-  return [...new Set([...offered, ...usedCurrencies.map(({ currency }) => currency)])].sort();
+  return [
+    ...new Set([...offeredCurrencies, ...usedCurrencies.map(({ currency }) => currency)]),
+  ].sort();
 }
 
-/** Returns the ended days that were not requested; before the first request, only the last one. */
+/** Returns the completed days that were not requested; before the first request, only the last one. */
 function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
-  const lastEndedDay = addDays(dayOf(now, time_zone), -1);
-  if (requested_day === null) return [lastEndedDay];
+  const lastCompleteDay = addDays(dayOf(now, time_zone), -1);
+  if (requested_day === null) return [lastCompleteDay];
   const days: string[] = [];
-  const earliest = addDays(lastEndedDay, 1 - MAX_DAYS);
+  const earliest = addDays(lastCompleteDay, 1 - MAX_DAYS);
   let day = addDays(requested_day, 1);
   if (day < earliest) day = earliest;
-  for (; day <= lastEndedDay; day = addDays(day, 1)) days.push(day);
+  for (; day <= lastCompleteDay; day = addDays(day, 1)) days.push(day);
   return days;
 }
 
@@ -144,7 +146,7 @@ async function requestDueStatements(runtime: Runtime, provider: Provider): Promi
   const currencies = await currenciesOf(runtime, provider);
   await operate(runtime, systemCaller('', source.environment), async (ctx) => {
     const row = await ctx.read(statementSources, providerId);
-    // Another process staged the requests in the meantime.
+    // Another process has staged the requests.
     if ((row?.requested_day ?? null) !== source.requested_day) return;
     const { time_zone, fees_expected } = source;
     if (row) ctx.update(statementSources, row, { requested_day, updated_at: ctx.now });
@@ -162,7 +164,7 @@ async function requestDueStatements(runtime: Runtime, provider: Provider): Promi
   return days.length;
 }
 
-/** Stages requests for the statements of ended days. */
+/** Stages requests for the statements of completed days. */
 export function statementSweep({ directory }: ReconciliationParts): Sweep {
   let nextRunAt = 0;
   return {

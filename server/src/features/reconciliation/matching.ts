@@ -153,7 +153,8 @@ export function matchLines<L extends Line, C extends Candidate>(
     if (item.state === 'settled') settledByAmount.add(moneyName(item), item);
   }
   apply((line) => {
-    // Lines and candidates are sorted by time: a candidate too old for this line is too old for the rest.
+    // Lines and candidates are sorted by time: a candidate too old for this line is too old for all later
+    // lines.
     const item = settledByAmount.first(
       moneyName(line),
       (candidate) => isUsed(candidate) || candidate.at < line.at - windowMs,

@@ -45,9 +45,9 @@ interface Run {
   runtime: Runtime;
   source: Source;
   key: DayKey;
-  opened: NewDifferences;
+  newDifferences: NewDifferences;
   /** Kinds of the differences that the current attempt of a commit opens. */
-  staged: DifferenceKind[];
+  stagedKinds: DifferenceKind[];
   /** Version of the source that the comparison is based on. */
   sourceVersion: number;
 }
@@ -60,7 +60,7 @@ const sourceChanged = () =>
 
 const isSourceChanged = (error: unknown) => (error as { code?: string }).code === SOURCE_CHANGED;
 
-/** Comparisons of a day before its job is repeated later. */
+/** Maximum comparisons of a day in one run of its job. */
 const MAX_COMPARISONS = 10;
 
 const asLine = (row: LineRow): DayLine => ({
@@ -91,7 +91,12 @@ async function differencesBy(
 type NewDifference = Pick<DifferenceRow, 'key' | 'kind' | 'amount' | 'detail'> &
   Partial<Pick<DifferenceRow, 'line_id' | 'subject' | 'transaction_id'>>;
 
-function open(ctx: Ctx, { staged }: Run, day: DayRow, difference: NewDifference): void {
+function stageDifference(
+  ctx: Ctx,
+  { stagedKinds: staged }: Run,
+  day: DayRow,
+  difference: NewDifference,
+): void {
   const { provider_id, environment, currency } = day;
   staged.push(difference.kind);
   ctx.insert(differences, {
@@ -115,10 +120,11 @@ const textOf = (money: { currency: string; amount: bigint }) => formatAmount(mon
 function detailOf({ line, kind, candidate }: DayFinding): string {
   const entry = `Line ${line.row.line_id}: ${line.direction} ${textOf(line)}`;
   if (!candidate) return `${entry} matches no transfer or deposit of the ledger.`;
-  const booked = `${candidate.transferId} with ${textOf(candidate)}`;
-  if (kind === 'DUPLICATED') return `${entry} repeats the line of ${booked}.`;
-  if (kind === 'STATE_DIFFERS') return `${entry} matches ${booked}, which is ${candidate.state}.`;
-  return `${entry} matches ${booked}.`;
+  const candidateText = `${candidate.transferId} with ${textOf(candidate)}`;
+  if (kind === 'DUPLICATED') return `${entry} repeats the line of ${candidateText}.`;
+  if (kind === 'STATE_DIFFERS')
+    return `${entry} matches ${candidateText}, which is ${candidate.state}.`;
+  return `${entry} matches ${candidateText}.`;
 }
 
 /** The part of the amount of a line that the candidate accounts for. */
@@ -136,7 +142,13 @@ function stageFee(ctx: Ctx, run: Run, day: DayRow, { row }: DayLine): void {
   if (isExpected) return;
   const detail = `Fee ${textOf({ currency: row.currency, amount: row.fee })} of line ${row.line_id}.`;
   const key = `FEE/${row.id}`;
-  open(ctx, run, day, { key, kind: 'FEE_UNEXPECTED', amount: -row.fee, detail, line_id: row.id });
+  stageDifference(ctx, run, day, {
+    key,
+    kind: 'FEE_UNEXPECTED',
+    amount: -row.fee,
+    detail,
+    line_id: row.id,
+  });
 }
 
 /** Posts a new line to the account of its match, or to suspense with a difference. */
@@ -150,7 +162,7 @@ function stageNewLine(ctx: Ctx, run: Run, day: DayRow, finding: DayFinding, row:
   if (!isMatch && candidate && matched > 0n) stageMatch(ctx, day, finding, row);
   stageFee(ctx, run, day, line);
   if (isMatch) return;
-  open(ctx, run, day, {
+  stageDifference(ctx, run, day, {
     ...{ key: `LINE/${row.id}`, kind, detail: detailOf(finding), line_id: row.id },
     amount: signed(direction, row.amount - matched),
     ...(candidate ? { subject: candidate.key, transaction_id: candidate.transactionId } : {}),
@@ -275,7 +287,7 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Pro
     }
     if (existing) continue;
     const detail = `${item.transferId} with ${textOf(item)} is settled and on no statement.`;
-    open(ctx, run, day, {
+    stageDifference(ctx, run, day, {
       ...{ key, kind: 'MISSING_AT_PROVIDER', detail, subject: item.key },
       ...{ amount: signed(item.direction, item.amount), transaction_id: item.transactionId },
     });
@@ -307,7 +319,8 @@ async function stageGap(ctx: Ctx, run: Run, day: DayRow, days: readonly DayRow[]
     `The closing balance is ${money(day.closing_balance)}, and the previous balance with the lines and ` +
     `decisions of the day is ${money((day.closing_balance ?? 0n) - amount)}. ` +
     `The opening balance is ${money(day.opening_balance)}.`;
-  if (!existing) return open(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
+  if (!existing)
+    return stageDifference(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
   if (existing.amount === amount && existing.status !== 'RESOLVED') return;
   ctx.update(differences, existing, { amount, detail, status: 'OPEN', updated_at: ctx.now });
 }
@@ -356,14 +369,15 @@ async function compare(run: Run): Promise<void> {
   // Days share items and balances, so that a commit is based on all earlier ones.
   const commit = async (work: (ctx: Ctx) => Promise<void>) => {
     await operate(runtime, systemCaller('', source.environment), async (ctx) => {
-      run.staged.length = 0;
+      run.stagedKinds.length = 0;
       const row = await ctx.read(statementSources, key.providerId);
       if ((row?.version ?? 0) !== run.sourceVersion) throw sourceChanged();
       if (row) ctx.update(statementSources, row, { updated_at: ctx.now });
       return work(ctx);
     });
     if (run.sourceVersion > 0) run.sourceVersion += 1;
-    for (const kind of run.staged) run.opened.set(kind, (run.opened.get(kind) ?? 0) + 1);
+    for (const kind of run.stagedKinds)
+      run.newDifferences.set(kind, (run.newDifferences.get(kind) ?? 0) + 1);
   };
   const period = periodOf(key.day, source.time_zone);
   const all = (await linesOf(runtime, dayIdOf(key)))
@@ -376,16 +390,19 @@ async function compare(run: Run): Promise<void> {
   }
   const rows = lines.map(({ row }) => row);
   const { providerId, currency } = key;
-  const listed = await runtime.db.query<{ subject: string }>(SQL.missing, [providerId, currency]);
-  const missingKeys = listed.map(({ subject }) => subject);
-  const scope = { currency, period, missing: missingKeys, includesUnreported: true };
+  const missingItems = await runtime.db.query<{ subject: string }>(SQL.missing, [
+    providerId,
+    currency,
+  ]);
+  const missingKeys = missingItems.map(({ subject }) => subject);
+  const scope = { currency, period, missingKeys, includesUnreported: true };
   const items = await bookItemsFor(runtime, source, rows, scope);
   const matchedKeys = await matchedByOtherLines(runtime, items, new Set(lines.map(({ id }) => id)));
   const findings = matchLines(lines, items, { windowMs: WINDOW_MS, matchedKeys });
   for (const chunk of chunksOf(findings, LINES_PER_COMMIT)) {
     await commit((ctx) => stageLines(ctx, run, chunk));
   }
-  const used = new Set([
+  const usedKeys = new Set([
     ...matchedKeys,
     ...findings.flatMap(({ candidate }) => candidate?.key ?? []),
   ]);
@@ -394,17 +411,19 @@ async function compare(run: Run): Promise<void> {
     (bookItem) =>
       bookItem.isExpected &&
       bookItem.currency === currency &&
-      !used.has(bookItem.key) &&
+      !usedKeys.has(bookItem.key) &&
       bookItem.at >= from &&
       bookItem.at < period[1],
   );
   for (const chunk of chunksOf(missing, LINES_PER_COMMIT)) {
     await commit((ctx) => stageMissing(ctx, run, chunk));
   }
-  const named = new Set(findings.flatMap(({ candidate }) => candidate?.transferId ?? []));
+  const matchedTransferIds = new Set(
+    findings.flatMap(({ candidate }) => candidate?.transferId ?? []),
+  );
   await markFailed(
     run,
-    items.filter((each) => !named.has(each.transferId)),
+    items.filter((each) => !matchedTransferIds.has(each.transferId)),
   );
   await commit((ctx) => stageBalance(ctx, run));
   await commit((ctx) => stagePrefunding(ctx, run, from));
@@ -416,10 +435,17 @@ async function compare(run: Run): Promise<void> {
  */
 export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDifferences> {
   const source = await sourceOf(runtime, key.providerId);
-  const run: Run = { runtime, source, key, opened: new Map(), staged: [], sourceVersion: 0 };
+  const run: Run = {
+    runtime,
+    source,
+    key,
+    newDifferences: new Map(),
+    stagedKinds: [],
+    sourceVersion: 0,
+  };
   await ensureSource(runtime, source);
-  const late = await applyStatements(runtime, source, key);
-  if (late > 0) run.opened.set('LATE_CORRECTION', late);
+  const lateCorrections = await applyStatements(runtime, source, key);
+  if (lateCorrections > 0) run.newDifferences.set('LATE_CORRECTION', lateCorrections);
   const day = await runtime.db.read(providerDays, dayIdOf(key));
   if (!day) throw notFound(key);
   for (let comparison = 1; day.status === 'OPEN'; comparison++) {
@@ -430,5 +456,5 @@ export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDi
       if (!isSourceChanged(error) || comparison === MAX_COMPARISONS) throw error;
     }
   }
-  return run.opened;
+  return run.newDifferences;
 }

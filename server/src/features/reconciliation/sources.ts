@@ -32,7 +32,7 @@ export async function ensureSource(runtime: Runtime, source: Source): Promise<vo
     if (await ctx.read(statementSources, providerId)) return;
     ctx.insert(statementSources, { id: providerId, ...DEFAULTS, updated_at: ctx.now });
   }).catch((error: unknown) => {
-    // Another process created it in the meantime.
+    // Another process has created the row.
     if (!isKeyTaken(error)) throw error;
   });
 }

@@ -75,14 +75,14 @@ const expiredArchives = async (db: Queryable, settings: RetentionSettings, now: 
 
 /** Stores the rows of all detached partitions, including those of an interrupted run. */
 async function storeDetached(parts: RetentionParts, db: Connection): Promise<RemovedPartition[]> {
-  const stored: RemovedPartition[] = [];
+  const archivedPartitions: RemovedPartition[] = [];
   for (const archive of await detachedArchives(db)) {
     const content = await storeArchive(parts, db, archive);
     await finishStoring(db, archive, content, parts.runtime.effects.now());
     const { history, partition } = archive;
-    stored.push({ history, partition, result: 'ARCHIVED', rows: content.rows });
+    archivedPartitions.push({ history, partition, result: 'ARCHIVED', rows: content.rows });
   }
-  return stored;
+  return archivedPartitions;
 }
 
 async function removePartitions(
@@ -94,7 +94,7 @@ async function removePartitions(
   const removedPartitions = await storeDetached(parts, db);
   const archives = settings.archiveRetentionMs > 0;
   for (const each of expiredPartitions(await listPartitions(db), settings, effects.now())) {
-    // Read before any lock is taken; the detachment checks it again.
+    // This check needs no lock; the detachment repeats it under a lock.
     const isNeeded = await hasDeliveries(db, each);
     const archive = archives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
     const result = isNeeded ? 'WAITING' : await detach(db, each, archive);
@@ -107,12 +107,12 @@ async function removePartitions(
 async function removeArchives(parts: RetentionParts, db: Queryable): Promise<number> {
   const { runtime, storage, settings } = parts;
   const now = runtime.effects.now();
-  const expired = await expiredArchives(db, settings, now);
-  for (const { id, object } of expired) {
+  const archives = await expiredArchives(db, settings, now);
+  for (const { id, object } of archives) {
     if (object !== null) await storage.remove(object);
     await removeKey(db, id, now);
   }
-  return expired.length;
+  return archives.length;
 }
 
 /**

@@ -101,7 +101,7 @@ describe('retention over weeks of payments', () => {
     await receiver.close();
     const { histories } = await retentionOverview(partsOf());
     for (const { partitions } of histories) {
-      // Five weeks of 30 days, this week, two ahead, and the default partition.
+      // Five weeks of the retention period, the current week, two future weeks, and the default partition.
       expect(partitions.length).toBeLessThanOrEqual(9);
     }
     const oldEvents = (await archived('events')).map(({ id }) => id as string);
@@ -122,7 +122,7 @@ describe('retention over weeks of payments', () => {
     const oldest = page.data[0].id as string;
     for (const id of requests) if (id < oldest) expect(oldRequests).toContain(id);
     expect((await archived('api_request_bodies')).length).toBeGreaterThan(3);
-    // Later payments work, and the books balance when the server is closed.
+    // Later payments succeed. The harness checks that the ledger balances when it closes the server.
     await pay();
   }, 600_000);
 });
@@ -138,13 +138,13 @@ describe('archives', () => {
       ...storage,
       async put(name, bytes) {
         if (failures++ > 0) return storage.put(name, bytes);
-        async function* interrupted() {
+        async function* interruptedContent() {
           for await (const chunk of bytes) {
             yield chunk;
             if (when === 'within') throw new Error('the machine stopped');
           }
         }
-        await storage.put(name, interrupted());
+        await storage.put(name, interruptedContent());
         throw new Error('the machine stopped');
       },
     };
@@ -167,8 +167,8 @@ describe('archives', () => {
       const { archives } = await retentionOverview(parts);
       expect(archives.every(({ state }) => state === 'STORED')).toBe(true);
       expect(storedObjects()).toHaveLength(archives.length);
-      const again = await applyRetention(parts);
-      expect(again.partitions).toEqual([]);
+      const secondResult = await applyRetention(parts);
+      expect(secondResult.partitions).toEqual([]);
       expect(await idsOf('events', 'id')).toEqual([]);
     },
   );
@@ -188,10 +188,10 @@ describe('archives', () => {
     expect(lines.filter((line) => 'data' in line)).toEqual([]);
     expect(JSON.stringify(all)).not.toContain('Quorbat');
     const key = { owner: id, sealed: row?.data_key as string };
-    const opened = lines.map((line) =>
+    const openedLines = lines.map((line) =>
       vault.open(key, line.sealed as string, eventContext(line.id as string)).toString(),
     );
-    expect(opened.join()).toContain(id);
+    expect(openedLines.join()).toContain(id);
     await erase(app.runtime, id, { actor: 'test', reason: null });
     // The deleted key was the only one that opens the lines.
     expect(await db.query(keySql, [id])).toEqual([{ data_key: null }]);
@@ -212,7 +212,7 @@ describe('archives', () => {
     }
   });
 
-  it('are further ones for rows that are written after the removal of their week', async () => {
+  it('are added for rows that are written after the removal of their week', async () => {
     await (await payer(app)).pay();
     const { db } = app.runtime;
     await db.query('create table late_events as select * from events');
@@ -220,12 +220,12 @@ describe('archives', () => {
     await applyRetention(partsOf());
     const before = await archived('events');
     expect(before.length).toBeGreaterThan(0);
-    for (const again of [2, 3]) {
+    for (const secondResult of [2, 3]) {
       await db.query('insert into events select * from late_events');
       setClockForward(WEEK_MS);
       await app.settle();
       await applyRetention(partsOf());
-      expect(await archived('events')).toHaveLength(again * before.length);
+      expect(await archived('events')).toHaveLength(secondResult * before.length);
     }
     expect(await idsOf('events', 'id')).toEqual([]);
   });
@@ -257,19 +257,19 @@ describe('applying the retention', () => {
     await (await payer(app)).pay();
     setClockForward(6 * WEEK_MS);
     const partitionsBefore = await listPartitions(app.runtime.db);
-    const planned = await applyRetention(partsOf(), true);
-    expect(planned.partitions.map(({ result }) => result)).toContain('ARCHIVED');
+    const dryRunResult = await applyRetention(partsOf(), true);
+    expect(dryRunResult.partitions.map(({ result }) => result)).toContain('ARCHIVED');
     expect(await listPartitions(app.runtime.db)).toEqual(partitionsBefore);
     const applied = await applyRetention(partsOf());
-    const named = (list: typeof applied.partitions) =>
+    const partitionNames = (list: typeof applied.partitions) =>
       list.map(({ partition }) => partition).sort();
-    expect(named(applied.partitions)).toEqual(named(planned.partitions));
+    expect(partitionNames(applied.partitions)).toEqual(partitionNames(dryRunResult.partitions));
   });
 
-  it('waits for pending deliveries', async () => {
-    const closed = await startReceiver();
-    ok(await app.call('PATCH', '/config', { webhookEndpoint: closed.url }), 200);
-    await closed.close();
+  it('keeps partitions with pending deliveries', async () => {
+    const closedReceiver = await startReceiver();
+    ok(await app.call('PATCH', '/config', { webhookEndpoint: closedReceiver.url }), 200);
+    await closedReceiver.close();
     const { pay } = await payer(app);
     await pay();
     const count = (await idsOf('events', 'id')).length;

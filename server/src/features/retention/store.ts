@@ -85,14 +85,14 @@ const REPETITIONS = `select count(*)::int4 as count from archives
 
 /**
  * Renames a detached partition if one of its name was archived before: rows that were written after the
- * removal of their week are in a partition of the same name. Returns its name.
+ * removal of their week are in a partition of the same name. Returns the current name.
  */
 async function renameRepeated(db: Connection, name: string): Promise<string> {
   const [row] = await db.query<{ count: number }>(REPETITIONS, [name]);
   if (!row?.count) return name;
-  const repeated = `${name}_repeated_${row.count}`;
-  await db.query(`alter table ${PARTITIONS}.${name} rename to ${repeated}`);
-  return repeated;
+  const newName = `${name}_repeated_${row.count}`;
+  await db.query(`alter table ${PARTITIONS}.${name} rename to ${newName}`);
+  return newName;
 }
 
 /**
@@ -187,10 +187,10 @@ export const removeKey = (db: Queryable, id: string, now: Time) =>
 /** Advisory lock number, which no other program uses in the same database. */
 export const RETENTION_LOCK = 7_245_184_347;
 
-/** Whether this connection may change partitions; the lock is held until it ends. */
+/** Whether this connection may change partitions; the lock is held until the connection closes. */
 export async function takeLock(db: Connection): Promise<boolean> {
-  const [row] = await db.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+  const [row] = await db.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
     RETENTION_LOCK,
   ]);
-  return row?.taken === true;
+  return row?.locked === true;
 }

@@ -65,10 +65,10 @@ function keyErrors({ publicKeys }: FileProvider): FieldError[] {
 function providerErrors(provider: FileProvider, stored: ProviderRow | undefined): FieldError[] {
   const { url, privateAddressAllowed = false, environment, terms = {} } = provider;
   const problem = urlProblem(readUrl(url), privateAddressAllowed);
-  const isMoved = stored !== undefined && stored.environment !== environment;
+  const isEnvironmentChanged = stored !== undefined && stored.environment !== environment;
   return [
     ...(problem === null ? [] : [{ field: 'url', message: problem }]),
-    ...(isMoved
+    ...(isEnvironmentChanged
       ? [
           {
             field: 'environment',
@@ -204,14 +204,14 @@ function stageProviderChange(
     else insertProviderKey(ctx, id, pem);
     changes.push({ action: 'ADD', subject: 'KEY', id: keyIdOf(pem) });
   }
-  const ending = storedKeys.filter(
+  const unlistedKeys = storedKeys.filter(
     (each) => each.retired_at === null && !pems.includes(each.public_key),
   );
-  retireBy(ctx, ending, ctx.now + DEFAULT_OVERLAP_HOURS * HOUR_MS);
-  const ends = ending.map(
+  retireBy(ctx, unlistedKeys, ctx.now + DEFAULT_OVERLAP_HOURS * HOUR_MS);
+  const keyRemovals = unlistedKeys.map(
     (each): FileChange => ({ action: 'REMOVE', subject: 'KEY', id: each.id }),
   );
-  return [...changes, ...ends];
+  return [...changes, ...keyRemovals];
 }
 
 function stageProviders(ctx: Ctx, file: ProviderFile, stored: Stored): FileChange[] {

@@ -6,7 +6,11 @@ import type { ProviderRow } from '../store.ts';
 import type { ProviderTerms } from './contract.ts';
 
 /** Errors of items whose value of `name` occurred before. */
-const repeated = <T>(list: string, items: readonly T[], name: keyof T & string): FieldError[] =>
+const repetitionErrors = <T>(
+  list: string,
+  items: readonly T[],
+  name: keyof T & string,
+): FieldError[] =>
   items.flatMap((item, index) =>
     items.findIndex((other) => other[name] === item[name]) < index
       ? [{ field: `${list}.${index}.${name}`, message: 'repeats an earlier entry' }]
@@ -19,18 +23,18 @@ const currencyErrors = (list: string, items: readonly { currency: string }[]): F
       ? []
       : [{ field: `${list}.${index}.currency`, message: 'must be a supported currency' }],
   ),
-  ...repeated(list, items, 'currency'),
+  ...repetitionErrors(list, items, 'currency'),
 ];
 
 /** Errors of terms that match the schema. */
 export function termsErrors(terms: ProviderTerms): FieldError[] {
   const { limits = [], cutOffs = [], prefunding = [], autoPause } = terms;
-  const tooSmall = limits.flatMap(({ perTransfer, perDay }, index) =>
+  const limitErrors = limits.flatMap(({ perTransfer, perDay }, index) =>
     perTransfer !== undefined && perDay !== undefined && perDay < perTransfer
       ? [{ field: `limits.${index}.perDay`, message: 'must not be less than perTransfer' }]
       : [],
   );
-  const zones = cutOffs.flatMap(({ timeZone }, index) =>
+  const timeZoneErrors = cutOffs.flatMap(({ timeZone }, index) =>
     isTimeZone(timeZone)
       ? []
       : [{ field: `cutOffs.${index}.timeZone`, message: 'must be an IANA time zone' }],
@@ -38,9 +42,9 @@ export function termsErrors(terms: ProviderTerms): FieldError[] {
   const hasRate = autoPause?.errorPercent !== undefined || autoPause?.returnPercent !== undefined;
   return [
     ...currencyErrors('limits', limits),
-    ...tooSmall,
-    ...repeated('cutOffs', cutOffs, 'rail'),
-    ...zones,
+    ...limitErrors,
+    ...repetitionErrors('cutOffs', cutOffs, 'rail'),
+    ...timeZoneErrors,
     ...currencyErrors('prefunding', prefunding),
     ...(autoPause && !hasRate
       ? [{ field: 'autoPause.errorPercent', message: 'is required if returnPercent is absent' }]

@@ -24,7 +24,7 @@ export interface HealthParts {
 
 const CHECK_EVERY_MS = 5_000;
 const PROBE_EVERY_MS = 60_000;
-/** Prefix of the reason of a pause that a successful call can end. */
+/** Prefix of the reason of a pause that a successful call can cancel. */
 const FAILED_CALLS = 'Failed calls';
 
 type AutoPause = NonNullable<ProviderTerms['autoPause']>;
@@ -60,8 +60,8 @@ async function changeStatus(
   change: { operationId: string; reason: string; patch: PatchOf<typeof providers> },
 ): Promise<boolean> {
   const { operationId, reason, patch } = change;
-  const audited = asSystem(runtime, { operationId, subject: row.id, reason });
-  const isChanged = await operate(audited, INSTALLATION, async (ctx) => {
+  const auditedRuntime = asSystem(runtime, { operationId, subject: row.id, reason });
+  const isChanged = await operate(auditedRuntime, INSTALLATION, async (ctx) => {
     const current = await ctx.read(providers, row.id);
     if (!current || current.status_since !== row.status_since || current.status !== row.status) {
       return false;
@@ -138,13 +138,13 @@ export function healthSweep(parts: HealthParts): Sweep {
       next = now + CHECK_EVERY_MS;
       isProbeDue ??= createProbeSchedule(runtime.effects);
       const directory = parts.directory;
-      const monitored = [...directory.current().providers.values()].filter(
+      const monitoredProviders = [...directory.current().providers.values()].filter(
         ({ terms }) => terms.autoPause !== undefined,
       );
-      if (monitored.length === 0) return 0;
+      if (monitoredProviders.length === 0) return 0;
       await directory.calls.flush();
       let changes = 0;
-      for (const provider of monitored) {
+      for (const provider of monitoredProviders) {
         const isActive = provider.row.status === 'ACTIVE';
         if (!isActive && !isProbeDue(provider)) continue;
         const work = isActive ? pauseIfNeeded : resumeIfProbed;

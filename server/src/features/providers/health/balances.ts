@@ -22,8 +22,10 @@ const isReporting = ({ terms, capabilities }: Provider): boolean =>
 async function readBalances(runtime: Runtime, provider: Provider): Promise<void> {
   const { terms, port } = provider;
   const currencies = new Set((terms.prefunding ?? []).map(({ currency }) => currency));
-  const reported = (await port.balances()).filter(({ currency }) => currencies.has(currency));
-  for (const { currency, amount, asOf } of reported) {
+  const reportedBalances = (await port.balances()).filter(({ currency }) =>
+    currencies.has(currency),
+  );
+  for (const { currency, amount, asOf } of reportedBalances) {
     const balance = { currency, amount: BigInt(amount), asOf: Date.parse(asOf) };
     await operate(runtime, INSTALLATION, (ctx) =>
       stageBalance(ctx, provider, { ...balance, source: 'PROVIDER' }),

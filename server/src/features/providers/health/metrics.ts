@@ -49,17 +49,17 @@ function watchStatus({ metrics, directory }: WatchParts): void {
 function watchBalances({ metrics, directory, db }: WatchParts): void {
   const help = 'Number of currencies whose prefunded balance is below its threshold or unknown.';
   metrics.watchEach('railhead_provider_balances_low', help, 'provider', async () => {
-    const prefunded = [...directory.current().providers.values()].filter(
+    const prefundedProviders = [...directory.current().providers.values()].filter(
       ({ terms }) => terms.prefunding !== undefined,
     );
-    if (prefunded.length === 0) return new Map();
+    if (prefundedProviders.length === 0) return new Map();
     const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));
-    const lowBalanceCount = ({ row, terms }: (typeof prefunded)[number]) =>
+    const lowBalanceCount = ({ row, terms }: (typeof prefundedProviders)[number]) =>
       (terms.prefunding ?? []).filter(({ currency, alertBelow = 0 }) => {
         const balance = rows.get(`${row.id}/${currency}`);
         return balance === undefined || availableIn(balance) < BigInt(alertBelow);
       }).length;
-    return new Map(prefunded.map((each) => [each.row.id, lowBalanceCount(each)]));
+    return new Map(prefundedProviders.map((each) => [each.row.id, lowBalanceCount(each)]));
   });
 }
 
@@ -111,8 +111,8 @@ function watchRates(parts: WatchParts): void {
 function watchCalendars({ metrics, effects }: WatchParts): void {
   const help = '1 if a business-day calendar lacks the year of the current or the next month.';
   metrics.watchEach('railhead_calendar_incomplete', help, 'calendar', () => {
-    const incomplete = incompleteCalendars(effects.now(), CALENDAR_IDS);
-    return new Map(CALENDAR_IDS.map((id) => [id, Number(incomplete.includes(id))]));
+    const incompleteIds = incompleteCalendars(effects.now(), CALENDAR_IDS);
+    return new Map(CALENDAR_IDS.map((id) => [id, Number(incompleteIds.includes(id))]));
   });
 }
 

@@ -86,24 +86,24 @@ export function createCallRecorder(
   { now }: Pick<Effects, 'now'>,
   db: Pick<Database, 'query'>,
 ): CallRecorder {
-  let pending = new Map<string, Counts>();
-  let writing: Promise<void> = Promise.resolve();
+  let unwrittenCounts = new Map<string, Counts>();
+  let lastWrite: Promise<void> = Promise.resolve();
 
   function countsOf(providerId: string, minute: Time): Counts {
     const id = `${providerId}/${minute}`;
-    const counts = pending.get(id) ?? newCounts(providerId, minute);
-    pending.set(id, counts);
+    const counts = unwrittenCounts.get(id) ?? newCounts(providerId, minute);
+    unwrittenCounts.set(id, counts);
     return counts;
   }
 
   async function write(): Promise<void> {
-    if (pending.size === 0) return;
-    const flushed = pending;
-    pending = new Map();
+    if (unwrittenCounts.size === 0) return;
+    const writtenCounts = unwrittenCounts;
+    unwrittenCounts = new Map();
     try {
-      await db.query(ADD, columnsOf([...flushed]));
+      await db.query(ADD, columnsOf([...writtenCounts]));
     } catch (error) {
-      for (const counts of flushed.values())
+      for (const counts of writtenCounts.values())
         merge(countsOf(counts.providerId, counts.minute), counts);
       throw error;
     }
@@ -115,8 +115,8 @@ export function createCallRecorder(
       add(countsOf(providerId, time - (time % MINUTE_MS)), call);
     },
     flush() {
-      writing = writing.catch(() => undefined).then(write);
-      return writing;
+      lastWrite = lastWrite.catch(() => undefined).then(write);
+      return lastWrite;
     },
   };
 }

@@ -55,14 +55,14 @@ export interface HealthWindow {
   settled: number;
   failed: number;
   returned: number;
-  /** Settled transfers as a part of all results. */
+  /** Ratio of settled transfers to all results. */
   successRate: number | null;
-  /** Returned transfers as a part of all that had been settled. */
+  /** Ratio of returned transfers to all transfers that had settled. */
   returnRate: number | null;
 }
 
-const rate = (part: number, whole: number): number | null =>
-  whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;
+const rate = (numerator: number, denominator: number): number | null =>
+  denominator === 0 ? null : Math.round((numerator / denominator) * 10_000) / 10_000;
 
 function windowOf(
   minutes: number,

@@ -1,5 +1,5 @@
 // The stablecoin provider of an environment. A new account gets the provider of the route; every later call
-// about the account goes to the same provider, because its tokens and orders are there.
+// about the account goes to the same provider, which stores its tokens and orders.
 
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import type { Mode } from '../../../kernel/mode.ts';

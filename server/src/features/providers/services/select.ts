@@ -15,11 +15,13 @@ export function providerOfService(
   includesPaused = false,
 ): Provider | undefined {
   const { routes, providers } = directory.current();
-  const offering = routes.flatMap((route) => {
+  const offeringProviders = routes.flatMap((route) => {
     if (route.environment !== environment || route.kind !== service) return [];
     const provider = providers.get(route.provider_id ?? '');
     if (!provider?.capabilities?.services?.includes(service)) return [];
     return includesPaused || provider.row.status === 'ACTIVE' ? [provider] : [];
   });
-  return offering.find(({ row }) => !directory.isUnavailable(row.id)) ?? offering[0];
+  return (
+    offeringProviders.find(({ row }) => !directory.isUnavailable(row.id)) ?? offeringProviders[0]
+  );
 }

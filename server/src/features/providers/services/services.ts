@@ -14,10 +14,10 @@ import { providerOfService } from './select.ts';
 function identityOf(providerOf: (includesPaused?: boolean) => Provider | undefined) {
   const port = providerOf(true)?.port.identity;
   if (!port) return undefined;
-  const submit: IdentityPort['submit'] = async (submitted) => {
-    const active = providerOf();
-    if (!active) throw new Error('the provider of identity verifications is paused');
-    return active.port.identity.submit(submitted);
+  const submit: IdentityPort['submit'] = async (verification) => {
+    const activeProvider = providerOf();
+    if (!activeProvider) throw new Error('the provider of identity verifications is paused');
+    return activeProvider.port.identity.submit(verification);
   };
   return { check: port.check, submit };
 }
