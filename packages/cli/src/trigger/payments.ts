@@ -73,7 +73,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'payout.suspended',
-    summary: 'A payout fails; its funds wait in suspense.',
+    summary: 'A payout fails; its funds are in suspense.',
     outcome: 'The payout is {payment.status}: {payment.failureReason}.',
     steps: () => payout('007', advance('PT5S')),
   },

@@ -158,8 +158,8 @@ describe('sandboxFundInternalAccount', () => {
         account.id,
         to,
       ]);
-    for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
-      await setStatus(unusable);
+    for (const inactiveStatus of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
+      await setStatus(inactiveStatus);
       await expectRejection(account.id, 400, 'INVALID_INPUT');
     }
     await setStatus('ACTIVE');

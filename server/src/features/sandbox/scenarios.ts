@@ -75,11 +75,12 @@ export const SCENARIOS = {
     steps: payoutTo('004'),
   },
   'payout.suspended': {
-    summary: 'A payout fails; its funds wait in suspense.',
+    summary: 'A payout fails; its funds are in suspense.',
     steps: payoutTo('007'),
   },
   'payout.returned': {
-    summary: 'The bank returns a completed payout after two days: move the clock.',
+    summary:
+      'The bank returns a completed payout two days later. Advance the clock to reach the return.',
     steps: payoutTo('008'),
   },
   'deposit.received': {

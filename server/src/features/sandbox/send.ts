@@ -17,7 +17,7 @@ const sandboxSend = operation({
   tag: 'Sandbox',
   summary: 'Simulate funding a quote',
   description:
-    'Simulates the incoming payment that a real-time funded quote waits for. If amount and ' +
+    'Simulates the incoming payment that funds a quote with a REALTIME_FUNDING source. If amount and ' +
     'currency match the payment instructions, the quote is executed. Any other amount ' +
     'fails the payment and is returned to the payer.',
   permission: 'TRANSACT',

@@ -95,7 +95,7 @@ async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<u
   return parts.perform(runtime, caller, operation, { params, query, body });
 }
 
-/** Runs the steps of an action; a rejection that the plan permits ends it. */
+/** Runs the steps of an action; a rejection that the plan permits stops the action. */
 async function perform(build: Build, { at, steps }: Action): Promise<void> {
   for (const [index, step] of steps.entries()) {
     const runtime = runtimeAt(build.runtime, at + index * STEP_MS);
@@ -124,8 +124,8 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   if (batch.length) yield batch;
 }
 
-/** The actions of a batch at times shortly before its last. */
-function closeTogether(batch: readonly Action[]): Action[] {
+/** The actions of a batch with times shortly before its last action. */
+function withinBatchSpan(batch: readonly Action[]): Action[] {
   const lastAction = batch.at(-1) as Action;
   return batch.map((action, index) => {
     const remainingMs = Math.round(((batch.length - 1 - index) * BATCH_MS) / MAX_BATCH_SIZE);
@@ -149,7 +149,7 @@ async function moveTo(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Ti
   return progress.clock;
 }
 
-/** Builds the world. The platform has no clock of its own before, and one in real time afterwards. */
+/** Builds the world. Afterwards the platform has a clock, which follows real time. */
 export async function buildBusiness(
   runtime: Runtime,
   work: ClockWork,
@@ -171,7 +171,7 @@ export async function buildBusiness(
   try {
     await operate(runtime, caller, work.stage);
     for (const batch of batchesOf(businessPlan({ from, until, payments }))) {
-      const actions = closeTogether(batch);
+      const actions = withinBatchSpan(batch);
       const [first] = actions as [Action];
       // Jobs that earlier actions staged are executed first.
       clock = await moveTo(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));

@@ -23,8 +23,8 @@ it('the world starts in the past and ends at the present', async () => {
   const startedAt = app.effects.now();
   expect(ok(await build({ payments: 60 }), 201)).toEqual({ steps: 0, resources: {} });
   await app.settle();
-  const dead = 'select kind, last_error from jobs where state = $1';
-  expect(await app.runtime.db.query(dead, ['dead'])).toEqual([]);
+  const failedJobsSql = 'select kind, last_error from jobs where state = $1';
+  expect(await app.runtime.db.query(failedJobsSql, ['dead'])).toEqual([]);
   const { currentTime, frozen } = ok(await app.call('GET', '/sandbox/clock'), 200);
   expect([Date.parse(currentTime), frozen]).toEqual([startedAt, false]);
 
@@ -50,29 +50,29 @@ it('the times of events follow the order of their commits within two minutes', a
   );
   expect(events.length).toBeGreaterThan(300);
   let latest = 0;
-  let disorder = 0;
+  let maxDelayMs = 0;
   for (const { created_at } of events) {
     latest = Math.max(latest, created_at);
-    disorder = Math.max(disorder, latest - created_at);
+    maxDelayMs = Math.max(maxDelayMs, latest - created_at);
   }
-  expect(disorder).toBeLessThan(120_000);
+  expect(maxDelayMs).toBeLessThan(120_000);
 });
 
 it('the world has identity checks in review, agents, a stablecoin and endpoints', async () => {
-  const listed = async (path: string) => ok(await app.call('GET', path), 200).data;
-  const customers = await listed('/customers?limit=100');
+  const readList = async (path: string) => ok(await app.call('GET', path), 200).data;
+  const customers = await readList('/customers?limit=100');
   const review = customers.filter(
     (each: { kycStatus?: string; kybStatus?: string }) =>
       (each.kycStatus ?? each.kybStatus) === 'PENDING',
   );
   expect(review.length).toBeGreaterThan(4);
   expect(review[0]).not.toMatchObject({ fullName: expect.stringContaining('001') });
-  const documents = await listed('/documents');
+  const documents = await readList('/documents');
   const names = new Set(documents.map(({ fileName }: { fileName: string }) => fileName));
   expect([...names].sort()).toEqual(['passport.png', 'utility-bill.pdf']);
-  expect(await listed('/agents/approvals')).not.toEqual([]);
-  expect(await listed('/stablecoins')).toHaveLength(1);
-  expect(await listed('/webhook-endpoints')).toHaveLength(2);
+  expect(await readList('/agents/approvals')).not.toEqual([]);
+  expect(await readList('/stablecoins')).toHaveLength(1);
+  expect(await readList('/webhook-endpoints')).toHaveLength(2);
 });
 
 it('the world requires an empty platform and no other fields', async () => {

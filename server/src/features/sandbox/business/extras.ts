@@ -194,7 +194,7 @@ function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
       agentOf(name, key, 800_00),
     ];
     const transfers = Array.from({ length: 7 }, (_, count): Action => {
-      // The latest transfers are above the threshold and wait for an approval.
+      // The latest transfers are above the threshold and await an approval.
       const amount = count > 4 ? random.between(250, 700) * 100 : random.between(20, 190) * 100;
       const age = count > 4 ? random.between(1, 20) * HOUR : random.between(2, 40) * DAY;
       return {
@@ -332,7 +332,7 @@ function latePayouts({ keys, until }: Extras, random: SeededRandom): Action[] {
   });
 }
 
-/** External accounts that an operator has to review. */
+/** External accounts under review. */
 const accountReviews = ({ keys, until }: Extras): Action[] =>
   keys.slice(3, 6).map((key, index) => {
     const name = `reviewed-account-${index}`;
@@ -343,7 +343,7 @@ const accountReviews = ({ keys, until }: Extras): Action[] =>
     return { at: until - (index + 1) * 7 * HOUR, owner: key, steps };
   });
 
-/** Incoming payments that wait for a decision. */
+/** Incoming payments that await a decision. */
 const heldDeposits = ({ keys, until }: Extras, random: SeededRandom): Action[] =>
   keys.slice(2, 7).map((key, index) => ({
     at: until - (index * 9 + 2) * HOUR,

@@ -26,7 +26,7 @@ const PER_DOLLAR: Readonly<Record<string, number>> = {
   PHP: 57,
 };
 
-/** A customer and the resources that were planned for it so far. */
+/** A customer and its planned resources. */
 interface Holder {
   customer: Customer;
   random: SeededRandom;
@@ -158,7 +158,7 @@ function payOrDeposit(holder: Holder): PlannedStep[] {
   const currency = customer.local && random.is(0.3) ? customer.local : 'USD';
   const amount = amountOf(holder, currency);
   const balance = balances.get(currency) ?? 0;
-  // Customers in Germany authenticate each payout, which steps do not do.
+  // Customers in Germany must authenticate each payout, which steps cannot.
   if (balance < amount * 1.2 || random.is(0.12) || customer.country === 'DE') {
     const depositAmount = Math.max(2 * amount, amountOf(holder, currency));
     return [deposit(holder, currency, depositAmount)];

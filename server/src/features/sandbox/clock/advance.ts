@@ -80,7 +80,7 @@ export async function advanceTo(
   let clock = heldClock;
   let renewAt = performance.now() + RENEW_MS;
   let processed = 0;
-  /** Whether the endpoint responds; otherwise its deliveries are left to the regular deliverer. */
+  /** Whether the endpoint responds; otherwise the regular deliverer sends its deliveries. */
   let responses = true;
 
   async function moveTo(targetTime: Time): Promise<void> {
@@ -93,7 +93,7 @@ export async function advanceTo(
 
   async function runJob(id: string): Promise<void> {
     const [job] = await claimOnClock(db, effects.now() + LEASE_MS, [id]);
-    // Another process claimed it before the clock was held.
+    // Another process claimed the job before the clock was held.
     if (!job) return void (await sleep(PAUSE_MS));
     await work.runJob(job);
     processed++;

@@ -61,7 +61,7 @@ describe('on the clock of a platform', () => {
     expect(await statusOf(app.other, onOtherPlatform)).toBe('PENDING');
   });
 
-  it('a session of a wallet ends', async () => {
+  it('a session of a wallet expires', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Sessions', async (as) => {
       const wallets = walletFixture(app, { as });
       const { accountId } = await wallets.createWalletCustomer();
@@ -91,7 +91,7 @@ describe('on the clock of a platform', () => {
     ok(await confirmCode(app, onOwnClock, 'email', CODE, { as }), 200);
   });
 
-  it('a lockout after failed logins ends', async () => {
+  it('a lockout after failed logins expires', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Lockouts', async (as) => {
       const { id } = await createPhoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });

@@ -72,22 +72,22 @@ describe('getSandboxClock', () => {
 });
 
 describe('updateSandboxClock', () => {
-  it('is rejected if the clock was reset meanwhile', async () => {
+  it('is rejected if the clock was reset during the change', async () => {
     const now = app.effects.now();
-    const lost = { id: 'PlatformConfig:none', holder: 'none' };
-    const step = stepClock(app.runtime.db, lost, { at: now, target: now, realTime: now });
+    const unknownClock = { id: 'PlatformConfig:none', holder: 'none' };
+    const step = stepClock(app.runtime.db, unknownClock, { at: now, target: now, realTime: now });
     await expect(step).rejects.toMatchObject({ code: 'CONFLICT', status: 409 });
   });
 
   it('returns a payment after two days without waiting', async () => {
     const payingPlatform = await createPayingPlatform('Returned');
     const id = await pay(payingPlatform, '008');
-    const began = performance.now();
+    const startedMs = performance.now();
     ok(await change({ advance: 'PT1M' }, payingPlatform.as), 200);
     expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
     const start = await timeOf(payingPlatform.as);
     const { currentTime, processed } = ok(await change({ advance: 'P3D' }, payingPlatform.as), 200);
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
     expect(processed).toBeGreaterThan(0);
     expect(Date.parse(currentTime) - start).toBe(3 * DAY);
     const transactionAfter = await getTransaction(payingPlatform.as, id);
@@ -138,7 +138,7 @@ describe('updateSandboxClock', () => {
     const { status, settledAt } = await getTransaction(payingPlatform.as, id);
     expect(status).toBe('COMPLETED');
     expect(settledAt).toBe((await getClock(payingPlatform.as)).currentTime);
-    // The clock continues from there.
+    // The clock continues from the new time.
     ok(await change({ freeze: false }, payingPlatform.as), 200);
     const timeBefore = await timeOf(payingPlatform.as);
     app.effects.set(app.effects.now() + SECOND);
@@ -196,10 +196,10 @@ describe('updateSandboxClock', () => {
     const id = await pay(payingPlatform, '000');
     ok(await change({ advance: 'PT1H' }, payingPlatform.as), 200);
     const attempts = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
-    // At once, after 5 seconds, 5 minutes and 30 minutes.
+    // Immediately, after 5 seconds, 5 minutes and 30 minutes.
     expect(attempts).toHaveLength(4);
-    const stamps = attempts.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
-    expect(stamps.every((each) => each <= app.effects.now())).toBe(true);
+    const timestamps = attempts.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
+    expect(timestamps.every((each) => each <= app.effects.now())).toBe(true);
     receiver.behave(200);
     ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
     const all = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
@@ -220,14 +220,14 @@ describe('updateSandboxClock', () => {
       200,
     );
     const id = await pay(payingPlatform, '003');
-    const began = performance.now();
+    const startedMs = performance.now();
     ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
-    expect(performance.now() - began).toBeLessThan(9_000);
+    expect(performance.now() - startedMs).toBeLessThan(9_000);
     expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
     await quietReceiver.close();
   });
 
-  it('rejects a second change at the same time', async () => {
+  it('rejects a concurrent change', async () => {
     const payingPlatform = await createPayingPlatform('Twice');
     for (let index = 0; index < 5; index++) await pay(payingPlatform, '003');
     const replies = await Promise.all([

@@ -20,9 +20,9 @@ const SandboxClock = named(
         Type.String({
           format: 'date-time',
           description:
-            'Requested time of the latest change, if the change ended earlier because too ' +
-            'much was due for one request or because it was interrupted. Send it as `to` to ' +
-            'continue.',
+            'Requested time of the latest change, if the change stopped earlier because more ' +
+            'was due than one request can execute, or because it was interrupted. Send it as ' +
+            '`to` to continue.',
         }),
       ),
       processed: Type.Optional(
@@ -63,7 +63,7 @@ export const updateSandboxClock = operation({
   description:
     'Moves the clock of the platform forward, by a duration or to an instant, and freezes it ' +
     'or switches it to real time. Everything that is due on the platform by then is ' +
-    'executed in chronological order before the reply is sent: quotes expire, payments end ' +
+    'executed in chronological order before the reply is sent: quotes expire, payments complete ' +
     'or are returned, webhooks are delivered and retried. If more is due than one request ' +
     'can execute (10,000 steps or 25 seconds), the clock stops before the requested time and ' +
     'the reply has `target`. Other platforms are not affected. Rate limits, timeouts, ' +

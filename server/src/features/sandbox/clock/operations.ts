@@ -1,5 +1,5 @@
 // The clock of a sandbox platform. A change holds the clock, so that a second one at the same time
-// is rejected, and ends after every process has stopped using the previous time.
+// is rejected, and completes after every process has stopped using the previous time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -22,7 +22,7 @@ export interface ClockParts {
 }
 
 const clockHeldFault = () =>
-  new Fault('CONFLICT', 'Another change of the clock is in progress. Retry when it has ended.');
+  new Fault('CONFLICT', 'Another change of the clock is in progress. Retry when it is complete.');
 
 function presentClock(row: ClockRow | undefined, realTime: Time) {
   return {
@@ -47,7 +47,7 @@ async function advanceClock(
   heldClock: ClockRow,
   change: ClockChange,
 ) {
-  // The clock may have ticked past an instant that was valid when the request was read.
+  // The clock may have advanced past an instant that was valid when the request was read.
   const currentTime = heldClock.stands_at as Time;
   const target = Math.max(
     currentTime,

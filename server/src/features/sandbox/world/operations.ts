@@ -1,5 +1,5 @@
-// Reset of a sandbox platform, and fixtures that fill it. Both work in change sets of their own and
-// stage nothing but the record of the idempotency key.
+// Reset of a sandbox platform, and fixtures that fill it. Both use separate change sets; the change set of
+// the request contains only the idempotency record.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
 import type { Removed } from '../../../runtime/committer/reset.ts';
@@ -30,7 +30,8 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     const removedCounts = await parts.removePlatformRows(ctx.caller.platformId);
     if (removedCounts.sandbox_clocks) {
       parts.runtime().clocks.clear(ctx.caller.platformId);
-      await sleep(FRESH_MS); // until no other process uses the removed clock
+      // After this time no process uses the removed clock.
+      await sleep(FRESH_MS);
     }
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);
     if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
@@ -48,8 +49,8 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     }
     const worldSteps: readonly Step[] = world === undefined ? [] : stepsOf(world);
     const steps = [...worldSteps, ...(body.steps ?? [])];
-    const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
-    const { resources, replayed } = built;
+    const result = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
+    const { resources, replayed } = result;
     const count = steps.length;
     return {
       status: 201,

@@ -61,7 +61,8 @@ function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError
 /** `agentId` is required for operations of agents and not allowed for others. */
 function agentErrors({ contract }: Operation, { agentId }: Step): FieldError[] {
   if ((contract.auth === 'agent') === (agentId !== undefined)) return [];
-  const message = agentId === undefined ? 'is required' : 'is for operations of agents';
+  const message =
+    agentId === undefined ? 'is required' : 'is allowed only for operations of agents';
   return [{ field: 'agentId', message }];
 }
 

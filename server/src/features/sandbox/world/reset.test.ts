@@ -143,17 +143,17 @@ describe('resetSandbox', () => {
 
   it('resets configuration and tokens if requested', async () => {
     const changed = ok(await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }), 200);
-    const extra = ok(
+    const secondToken = ok(
       await app.call('POST', '/tokens', { name: 'extra', permissions: ['VIEW'] }),
       201,
     );
     ok(await reset(), 200);
     expect(ok(await app.call('GET', '/config'), 200).umaDomain).toBe('pay.example.com');
-    ok(await app.call('GET', `/tokens/${extra.id}`), 200);
+    ok(await app.call('GET', `/tokens/${secondToken.id}`), 200);
     ok(await reset({ including: ['CONFIGURATION', 'TOKENS'] }), 200);
     const config = ok(await app.call('GET', '/config'), 200);
     expect(config.umaDomain).toBe(`${changed.proxyUmaSubdomain}.uma.localhost`);
-    expect(await app.call('GET', `/tokens/${extra.id}`)).toMatchObject({ status: 404 });
+    expect(await app.call('GET', `/tokens/${secondToken.id}`)).toMatchObject({ status: 404 });
   });
 
   it('has a rule for every table of the database', async () => {
@@ -164,9 +164,11 @@ describe('resetSandbox', () => {
             'platform_id' and c.table_schema = t.table_schema and c.table_name = t.table_name)`,
     );
     const rules = [...RESET_RULES, fileReset, idempotencyReset];
-    const belong = rules.flatMap(({ belongs = {} }) => Object.keys(belongs));
-    const unowned = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
-    expect(unowned.sort()).toEqual([
+    const tablesOfOwners = rules.flatMap(({ belongs = {} }) => Object.keys(belongs));
+    const tablesWithoutOwner = rows
+      .map(({ name }) => name)
+      .filter((name) => !tablesOfOwners.includes(name));
+    expect(tablesWithoutOwner.sort()).toEqual([
       'archives',
       'bootstrap_steps',
       'data_keys',
@@ -248,7 +250,7 @@ describe('resetSandbox', () => {
     expect(fields.sort()).toEqual(['everything', 'including.0']);
   });
 
-  it('affects no other platform and keeps the books balanced during payments', async () => {
+  it('affects no other platform and keeps the ledger balanced during payments', async () => {
     const payments = Array.from({ length: 6 }, (_, n) => pay(n % 2 ? { as: app.other } : {}));
     const resets = [reset(), reset(), reset()];
     const outcomes = await Promise.allSettled(payments);

@@ -1,4 +1,4 @@
-// Contract of the operation that gives resources of a sandbox platform the statuses of the operator.
+// Contract of the operation that sets statuses of sandbox resources that only an operator sets in production.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { NO_QUERY, named, oneOf } from '../../../kernel/schema.ts';
@@ -62,7 +62,7 @@ export const setSandboxStatus = operation({
   tag: 'Sandbox Fixtures',
   summary: 'Set a status that the operator decides',
   description:
-    'Decides as the operator of the server would, so that a test can reach every status. ' +
+    'Applies a decision of the operator of the server, so that a test can reach every status. ' +
     'Internal accounts: FROZEN, ACTIVE, CLOSED. External accounts: PENDING, UNDER_REVIEW, ' +
     'INACTIVE, ACTIVE. Customers: HOLD, APPROVED, REJECTED. Held incoming payments: ' +
     'COMPLETED (released), FAILED (returned). Stablecoins, for the use by the service: ' +

@@ -38,7 +38,7 @@ export const FixtureStep = named(
       mayBeRejected: Type.Optional(
         Type.Boolean({
           description:
-            'If true, a rejection of the call does not end the request. The response of the ' +
+            'If true, a rejection of the call does not stop the request. The response of the ' +
             'step is then the error, with `code` and `reason`.',
         }),
       ),
