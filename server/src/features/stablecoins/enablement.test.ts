@@ -69,7 +69,7 @@ describe('requestStablecoinServiceEnablement', () => {
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
   });
 
-  it('waits for the operator, whose approval is applied by a job', async () => {
+  it('awaits the approval of the operator, which a job applies', async () => {
     const { id } = await fixture.createCoin();
     ok(await fixture.requestEnablement(id), 200);
     await app.advance(60_000);
@@ -95,7 +95,7 @@ describe('requestStablecoinServiceEnablement', () => {
     });
   });
 
-  it('requires no operator in the sandbox for a token that ends in 006', async () => {
+  it('requires no operator in the sandbox for a token with the suffix 006', async () => {
     const { id } = await fixture.createCoin({ token: '006' });
     expect((await readCoin(id)).serviceOperationsStatus).toBe('NOT_ENABLED');
     expect(ok(await fixture.requestEnablement(id), 200).serviceOperationsStatus).toBe(

@@ -1,4 +1,4 @@
-// Mints and burns from order to end with the sandbox provider: status and supply at each step.
+// Mints and burns from order to final status with the sandbox provider: status and supply at each step.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -23,10 +23,10 @@ afterAll(async () => {
 
 /** Statuses of an operation at these times after now. */
 async function readStatesAt(id: string, times: readonly number[]): Promise<string[]> {
-  const began = app.effects.now();
+  const startTime = app.effects.now();
   const statuses: string[] = [];
   for (const time of times) {
-    await app.advance(began + time - app.effects.now());
+    await app.advance(startTime + time - app.effects.now());
     statuses.push((await fixture.readOperation(id)).status);
   }
   return statuses;
@@ -44,7 +44,7 @@ describe('createStablecoinMint', () => {
     expect((await mint()).status).toBe(201);
   });
 
-  it('waits for the payment of a wire, then increases the supply', async () => {
+  it('awaits the payment by wire, then increases the supply', async () => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'Reserve for May' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -85,9 +85,9 @@ describe('createStablecoinMint', () => {
       completed,
       completed,
     ]);
-    const endedOperation = await fixture.readOperation(createdMint.id);
-    expect(endedOperation).toMatchObject({ status: completed, providerStatus: 'complete' });
-    expect(endedOperation.failureReason).toBeUndefined();
+    const finalOperation = await fixture.readOperation(createdMint.id);
+    expect(finalOperation).toMatchObject({ status: completed, providerStatus: 'complete' });
+    expect(finalOperation.failureReason).toBeUndefined();
     expect(await fixture.readSupply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
       burning: 0n,
@@ -123,7 +123,7 @@ describe('createStablecoinMint', () => {
   it.each([
     ['003', 'PROVIDER_TRANSFER_FAILED', 5 * SECOND],
     ['004', 'PROVIDER_CANCELLED', 5 * SECOND],
-  ])('fails if the description ends in %s: %s', async (suffix, failureReason, afterMs) => {
+  ])('fails if the description has the suffix %s: %s', async (suffix, failureReason, afterMs) => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: `mint ${suffix}` });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -139,7 +139,7 @@ describe('createStablecoinMint', () => {
     });
   });
 
-  it('fails if the number of the bank account ends in 003', async () => {
+  it('fails if the number of the bank account has the suffix 003', async () => {
     const coin = await fixture.createCoin();
     const { id: externalAccountId } = await fixture.createBankAccount('003');
     const fundingSource = { type: 'ACH_DEBIT', externalAccountId };
@@ -155,7 +155,7 @@ describe('createStablecoinMint', () => {
     });
   });
 
-  it('completes after half a minute if the description ends in 005', async () => {
+  it('completes after half a minute if the description has the suffix 005', async () => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -225,7 +225,7 @@ describe('createStablecoinBurn', () => {
     ['003', 'FAILED', 5 * SECOND],
     ['001', 'EXPIRED', 7 * DAY],
   ])(
-    'with a description that ends in %s becomes %s and voids the hold',
+    'with a description with the suffix %s becomes %s and voids the hold',
     async (suffix, status, afterMs) => {
       const coin = await fixture.createCirculatingCoin(20);
       const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });

@@ -197,11 +197,15 @@ async function factorFor(
   return factor;
 }
 
-/** Ends the pending challenge for the same action, if any. */
+/** Closes the pending challenge for the same action, if any. */
 async function supersede(ctx: Ctx, { kind, subject }: ScaAction): Promise<void> {
   const challengeBefore = await findPendingChallenge(ctx, kind, subject);
   if (!challengeBefore) return;
-  endChallenge(ctx, challengeBefore, ctx.now >= challengeBefore.expires_at ? 'expire' : 'replace');
+  closeChallenge(
+    ctx,
+    challengeBefore,
+    ctx.now >= challengeBefore.expires_at ? 'expire' : 'replace',
+  );
   await revokeCode(ctx, codeId(challengeBefore.id));
 }
 
@@ -324,7 +328,11 @@ export async function rejectProof(
   return { rejected: invalidField(proofField(facts.factor), 'is incorrect') };
 }
 
-function endChallenge(ctx: Ctx, row: ChallengeRow, event: 'satisfy' | 'replace' | 'expire'): void {
+function closeChallenge(
+  ctx: Ctx,
+  row: ChallengeRow,
+  event: 'satisfy' | 'replace' | 'expire',
+): void {
   const status = challengeStates.next(row.status, event);
   ctx.update(scaChallenges, row, { status, updated_at: ctx.now });
 }
@@ -332,11 +340,11 @@ function endChallenge(ctx: Ctx, row: ChallengeRow, event: 'satisfy' | 'replace' 
 function checkAttemptsLeft(ctx: Ctx, row: ChallengeRow): void {
   if (row.wrong < MAX_FAILED_ATTEMPTS) return;
   const retryAfterS = Math.ceil((row.expires_at - ctx.now) / 1000);
-  const reason = 'The challenge has ended after too many incorrect answers.';
+  const reason = 'The challenge is closed after too many incorrect answers.';
   throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-const hasEnded = (ctx: Ctx, row: ChallengeRow) =>
+const isClosed = (ctx: Ctx, row: ChallengeRow) =>
   row.status !== 'PENDING' || ctx.now >= row.expires_at;
 
 /** Checks the proof; stages the use of a code or the passkey counter. */
@@ -375,7 +383,8 @@ export async function prove(
   await checkLock(ctx, customer.id);
   const errors = proofErrors(factor, proof);
   if (errors.length) throw invalid(errors);
-  if (hasEnded(ctx, row)) throw invalidField(field, 'was submitted after the challenge ended');
+  if (isClosed(ctx, row))
+    throw invalidField(field, 'was submitted after the challenge was closed or expired');
   checkAttemptsLeft(ctx, row);
   await checkEnrolled(ctx, customer, factor, field);
   const { success, failure } = EVENTS[kind];
@@ -385,7 +394,7 @@ export async function prove(
     ctx.update(scaChallenges, row, { wrong: row.wrong + 1, updated_at: ctx.now });
     return rejectProof(ctx, customer, failure, details);
   }
-  endChallenge(ctx, row, 'satisfy');
+  closeChallenge(ctx, row, 'satisfy');
   recordScaEvent(ctx, customer, success, details);
   return undefined;
 }
@@ -402,18 +411,18 @@ export async function resendCode(
   request: { action: ScaAction; description?: string },
 ): Promise<void> {
   const isEnrolled = (await enrolledFactors(ctx, party.customer)).includes('SMS_OTP');
-  if (row.factor !== 'SMS_OTP' || hasEnded(ctx, row) || !isEnrolled) {
+  if (row.factor !== 'SMS_OTP' || isClosed(ctx, row) || !isEnrolled) {
     throw new Fault('CONFLICT', 'No SMS code is pending.');
   }
   checkAttemptsLeft(ctx, row);
-  // A concurrent end of the challenge retries the operation.
+  // If the challenge is closed concurrently, the operation is retried.
   ctx.require(scaChallenges, row);
   await sendCode(ctx, parts, party, row, request);
 }
 
 /**
- * Ends a challenge that was not answered in time. ANSWERED includes a replaced challenge. A deleted challenge
- * counts as EXPIRED.
+ * Expires a challenge that was not answered in time. ANSWERED includes a replaced challenge. A deleted
+ * challenge counts as EXPIRED.
  */
 export async function expireChallenge(
   ctx: Ctx,
@@ -422,6 +431,6 @@ export async function expireChallenge(
   const row = await ctx.read(scaChallenges, id);
   if (row && row.status !== 'PENDING') return { state: 'ANSWERED' };
   if (row && ctx.now < row.expires_at) return { state: 'WAITING', until: row.expires_at };
-  if (row) endChallenge(ctx, row, 'expire');
+  if (row) closeChallenge(ctx, row, 'expire');
   return { state: 'EXPIRED' };
 }

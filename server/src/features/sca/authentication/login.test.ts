@@ -105,7 +105,7 @@ describe('a login by SMS', () => {
   });
 
   describe('startScaLogin', () => {
-    it('ends the previous challenge', async () => {
+    it('replaces the previous challenge', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const [firstChallenge, secondChallenge] = [await startSms(id), await startSms(id)];
       const complete = (challengeId: string) =>

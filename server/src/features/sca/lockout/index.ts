@@ -5,12 +5,12 @@ import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 export {
   checkLock,
   checkSession,
-  endSession,
   lockoutOf,
   openSession,
   presentLockout,
   recordScaFailure,
   resetLockout,
+  revokeSession,
   unlockByOperator,
 } from './lockout.ts';
 

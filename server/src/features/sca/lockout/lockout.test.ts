@@ -95,7 +95,7 @@ describe('recordSecurityEvent', () => {
       ...{ suspended: false, lockedUntil: null, failedAttempts: 0 },
     };
 
-    it('ends the session and can be reported at any time', async () => {
+    it('revokes the session and can be reported at any time', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       await logIn(app, id);
@@ -166,7 +166,7 @@ describe('completeScaLogin', () => {
       ]);
     });
 
-    it('end a challenge after five, even if the lockout was cleared', async () => {
+    it('close a challenge after five, even if the lockout was cleared', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const challengeId = await startSms(id);
       for (let index = 0; index < 5; index++) {

@@ -113,15 +113,15 @@ export const recordScaFailure = (ctx: Ctx, customerId: string): Promise<LockoutR
     return { failed_attempts, ...lockAfter(failed_attempts, ctx.now) };
   });
 
-/** Stages a session, which replaces the previous one; returns its end. */
+/** Stages a session, which replaces the previous one; returns its expiry. */
 export async function openSession(ctx: Ctx, customerId: string): Promise<Time> {
   const session_expires_at = ctx.now + SESSION_MS;
   await change(ctx, customerId, () => ({ session_expires_at }));
   return session_expires_at;
 }
 
-/** Stages the end of the customer's session. */
-export async function endSession(ctx: Ctx, customerId: string): Promise<void> {
+/** Stages the revocation of the customer's session. */
+export async function revokeSession(ctx: Ctx, customerId: string): Promise<void> {
   const row = await ctx.read(scaLockouts, customerId);
   if (row) ctx.update(scaLockouts, row, { session_expires_at: null, updated_at: ctx.now });
 }
@@ -132,7 +132,7 @@ const UNLOCKED = { failed_attempts: 0, locked_until: null, suspended: false } as
 const unlock = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
   change(ctx, customerId, () => UNLOCKED);
 
-/** Stages the removal of failures, lockout and suspension, and the end of the session. */
+/** Stages the removal of failures, lockout and suspension, and the revocation of the session. */
 export const resetLockout = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
   change(ctx, customerId, () => ({ ...UNLOCKED, session_expires_at: null }));
 

@@ -1,4 +1,4 @@
-// Jobs of a registered token: the provider is polled until the issuance has ended, and an approved
+// Jobs of a registered token: the provider is polled until the issuance is final, and an approved
 // token is enabled once it is provisioned.
 import type { IssuanceStatus, TokenLookup } from '../../../connectors/ports/stablecoins.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
@@ -72,7 +72,7 @@ async function applyPoll(
 ) {
   if (response.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
-    // Unless it was linked again in the meantime. The token is polled again once the account is linked.
+    // An account that was linked again remains linked. The token is polled again once the account is linked.
     if (account.version === polled.version) unlink(ctx, account, response.as);
     return;
   }

@@ -62,7 +62,7 @@ describe('registerStablecoin', () => {
     expect(ok(await fixture.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
   });
 
-  it('reports every invalid field at once', async () => {
+  it('reports every invalid field in one response', async () => {
     const fixture = await linkedFixture(app);
     const invalidFields = { providerTokenIdentifier: '', network: 'ETHEREUM' };
     const response = await app.call('POST', '/stablecoins', invalidFields, { as: fixture.as });
@@ -180,7 +180,7 @@ describe('issuance', () => {
       ['001', 'PROVISIONING'],
       ['002', 'REJECTED'],
       ['003', 'FAILED'],
-    ])('returns a token that ends in %s as %s permanently', async (suffix, issuanceStatus) => {
+    ])('returns a token with the suffix %s as %s permanently', async (suffix, issuanceStatus) => {
       const fixture = await linkedFixture(app);
       const coin = ok(await fixture.registerCoin(suffix), 201);
       expect(coin.issuanceStatus).toBe(issuanceStatus);

@@ -101,7 +101,7 @@ describe('linkStablecoinProviderAccount', () => {
     expect(otherPlatformFixture.id).not.toBe(mainAccount.id);
   });
 
-  it('reports every invalid field at once', async () => {
+  it('reports every invalid field in one response', async () => {
     const response = await app.call('POST', PATH, { provider: 'ACME', apiClientSecret: '' });
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map((each: { field: string }) => each.field);

@@ -1,4 +1,5 @@
-// Mints and burns of every platform for the operator: list, show, and end one without its provider.
+// Mints and burns of every platform for the operator: lists, and outcomes that are recorded without the
+// provider.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -82,7 +83,10 @@ interface EndInput {
   reason: string;
 }
 
-/** Ends a mint or burn without its provider. Throws STABLECOIN_OPERATION_NOT_FOUND and CONFLICT. */
+/**
+ * Records the outcome of a mint or burn without its provider. Throws STABLECOIN_OPERATION_NOT_FOUND and
+ * CONFLICT.
+ */
 export async function endStablecoinOperation(
   runtime: Runtime,
   { operationId, outcome, reason }: EndInput,

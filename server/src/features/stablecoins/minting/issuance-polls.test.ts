@@ -45,7 +45,7 @@ describe('issuance', () => {
     expect(await pollsOf(id)).toEqual([]);
   });
 
-  it('has one poll at a time, however often its account is linked again', async () => {
+  it('has one poll at a time, even if its account is linked again repeatedly', async () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);

@@ -1,4 +1,4 @@
-// Schedules jobs for tokens whose issuance has not ended or that are about to be enabled. The jobs
+// Schedules jobs for tokens whose issuance is not final or that are about to be enabled. The jobs
 // are defined here because linking an account again restarts them. The row of a token counts its
 // scheduled polls, and only the job with the last count polls, so there is one at a time.
 import { Type } from '@sinclair/typebox';

@@ -1,5 +1,5 @@
 // Every reason to reject a mint or burn before it is ordered, as scripted in the sandbox, and their
-// precedence. A rejected one leaves neither a row nor a hold.
+// precedence. A rejected request creates neither a row nor a hold.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -172,7 +172,7 @@ describe('the coin', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('whose secret ends in %s is unlinked at its next use: %s', async (suffix, as) => {
+  ])('whose secret has the suffix %s is unlinked at its next use: %s', async (suffix, as) => {
     // Valid when it is linked and registered, and invalid afterwards.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin();
     await fixture.replaceSecret(accountId, `secret-${suffix}`);
@@ -300,7 +300,7 @@ describe('an external account', () => {
     ['203', 'NOT_LINKED'],
     ['204', 'PROVIDER_LINK_REQUIRED'],
     ['205', 'PROVIDER_LINK_FAILED'],
-  ])('whose number ends in %s is rejected: %s', async (suffix, problem) => {
+  ])('whose number has the suffix %s is rejected: %s', async (suffix, problem) => {
     const { id } = await fixture.createBankAccount(suffix);
     const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
     expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(code);

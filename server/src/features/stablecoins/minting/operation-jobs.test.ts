@@ -46,7 +46,7 @@ const transfersOf = async (id: string) => {
 };
 
 describe('a repeated job', () => {
-  it('has one effect, however often and concurrently it runs', async () => {
+  it('has one effect, even if it runs repeatedly and concurrently', async () => {
     const { coin, id } = await burnOrdered();
     const scheduleTwice = async (job: typeof SUBMIT) =>
       app.operate(async (ctx) => {
@@ -102,14 +102,14 @@ describe('a repeated job', () => {
   });
 });
 
-it('does not submit an operation that another run has ended in the meantime', async () => {
+it('does not submit an operation that a concurrent run has made final', async () => {
   const { coin, id } = await burnOrdered();
   const { runtime } = app;
-  let endedCount = 0;
-  // The first run has read its rows when the second begins, and continues after its end.
+  let finalCount = 0;
+  // The first run reads its rows before the second begins, and continues after the second has finished.
   const read: typeof runtime.db.read = async (table, rowId) => {
     const row = await runtime.db.read(table, rowId);
-    if ((table as object) === providerAccounts && !endedCount++) {
+    if ((table as object) === providerAccounts && !finalCount++) {
       await createWorker(unlinkedReply('REVOKED')).runFor(0);
     }
     return row;
@@ -120,7 +120,7 @@ it('does not submit an operation that another run has ended in the meantime', as
   const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
   const stalled = { ...runtime, db: { ...runtime.db, read } };
   const result = await handler?.run(stalled, job as never);
-  expect(endedCount).toBeGreaterThan(0);
+  expect(finalCount).toBeGreaterThan(0);
   expect(result).toBeDefined();
   expect(await fixture.readOperation(id)).toMatchObject({
     status: 'FAILED',
@@ -130,7 +130,7 @@ it('does not submit an operation that another run has ended in the meantime', as
 });
 
 describe('a provider that does not respond', () => {
-  it('is polled until it responds, and the operation does not end', async () => {
+  it('is polled until it responds, and the operation remains open', async () => {
     const { coin, id } = await burnOrdered();
     const unansweredPolls = Array.from({ length: 15 }, () => DOWN);
     const { runFor, calls } = createWorker(
@@ -262,7 +262,7 @@ describe('provider responses', () => {
       'FAILED',
       'PROVIDER_CANCELLED',
     ],
-    ['failed while it waits to be paid', [progressReply('funding'), failed], 'FAILED', 'R01'],
+    ['failed while it awaits payment', [progressReply('funding'), failed], 'FAILED', 'R01'],
     [
       'no time of the next poll',
       [progressReply('funding'), progressReply('processing'), failed],
@@ -279,7 +279,7 @@ describe('provider responses', () => {
     expect(await fixture.readSupply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : BEFORE_BURN);
   });
 
-  it('are shown as providerStatus, and a step back changes only that', async () => {
+  it('are shown as providerStatus, and an earlier state changes only that field', async () => {
     const { id } = await burnOrdered();
     const invalidBody = { ...progressReply('funding'), providerStatus: 'under review' };
     const { runFor } = createWorker(progressReply('processing'), invalidBody);
@@ -301,7 +301,7 @@ describe('provider responses', () => {
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 
-  it('requested before the deadline do not expire it, however late they arrive', async () => {
+  it('requested before the deadline do not expire the operation, even if they arrive late', async () => {
     const { coin, id } = await burnOrdered();
     const replyLate = async () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
@@ -353,7 +353,7 @@ it('keeps the same order after the customer of its account was erased', async ()
   expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
 });
 
-it('completes an operation whose account is deleted in the meantime', async () => {
+it('completes an operation whose account is deleted before completion', async () => {
   const coin = await fixture.createCoin();
   const ownWallet = await fixture.createWallet('platform');
   const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(ownWallet.id)), 201);

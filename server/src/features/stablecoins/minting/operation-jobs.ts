@@ -1,4 +1,4 @@
-// Jobs of a mint or burn: submit it to the provider, then poll until it has ended. The operation id
+// Jobs of a mint or burn: submit it to the provider, then poll until its status is final. The operation id
 // is the order id, so submitting again after a crash is idempotent. The intent to submit is
 // committed first: an order that was never submitted can fail immediately when the provider no
 // longer accepts the account, and an order that may have been submitted waits until the account is
@@ -26,7 +26,13 @@ import {
   type StablecoinOperationRow,
 } from '../store.ts';
 import { orderOfRow } from './order.ts';
-import { applyProgress, CHECK, failUnsubmitted, isOver, OperationInput } from './progress.ts';
+import {
+  applyProgress,
+  CHECK,
+  failUnsubmitted,
+  isFinalStatus,
+  OperationInput,
+} from './progress.ts';
 
 /** Submits an order to its provider. */
 export const SUBMIT = defineJob('stablecoins.submit', OperationInput);
@@ -57,16 +63,16 @@ async function readCurrent(ctx: Ctx, id: string): Promise<StablecoinOperationRow
 }
 
 /**
- * Commits the intent to submit, for the first time or again; not if another run of the job has
- * ended the operation.
+ * Commits the intent to submit, for the first time or again, unless another run of the job has made the
+ * operation final.
  */
 const begin = (
   runtime: Runtime,
   { row, caller }: LoadedOperation,
-): Promise<'first' | 'again' | 'ended'> =>
+): Promise<'first' | 'again' | 'final'> =>
   operate(runtime, caller, async (ctx) => {
     const current = await readCurrent(ctx, row.id);
-    if (current.status !== 'CREATED') return 'ended';
+    if (current.status !== 'CREATED') return 'final';
     if (current.submitted_at !== null) return 'again';
     ctx.update(mintsAndBurns, current, { submitted_at: ctx.now });
     return 'first';
@@ -79,7 +85,7 @@ async function handleUnlinked(
   linkStatus: Unlinked['as'],
   neverSubmitted: boolean,
 ): Promise<void> {
-  if (isOver(row)) return;
+  if (isFinalStatus(row)) return;
   if (neverSubmitted)
     return void (await failUnsubmitted(ctx, row, `PROVIDER_ACCOUNT_${linkStatus}`));
   const job = row.status === 'CREATED' ? SUBMIT : CHECK;
@@ -111,7 +117,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
         caller,
         stage: async (ctx: Ctx) => stage(ctx, await readCurrent(ctx, row.id)),
       });
-      const isNeedless = definition === SUBMIT ? row.status !== 'CREATED' : isOver(row);
+      const isNeedless = definition === SUBMIT ? row.status !== 'CREATED' : isFinalStatus(row);
       const noChange = createResult(() => {});
       if (isNeedless) return noChange;
       if (account.status !== 'ACTIVE') {
@@ -121,7 +127,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
         );
       }
       const startOutcome = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
-      if (startOutcome === 'ended') return noChange;
+      if (startOutcome === 'final') return noChange;
       const calledAt = await runtime.clocks.nowOf(caller);
       const response = await call(runtime, loaded, definition);
       if (response.state !== 'unlinked') {
@@ -134,7 +140,9 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
           linkedProviderAccount?.version !== account.version &&
           linkedProviderAccount?.status === 'ACTIVE';
         if (isRelinked)
-          return void (isOver(current) || ctx.later(definition, { operationId: current.id }));
+          return void (
+            isFinalStatus(current) || ctx.later(definition, { operationId: current.id })
+          );
         if (linkedProviderAccount?.version === account.version)
           unlink(ctx, linkedProviderAccount, response.as);
         await handleUnlinked(ctx, current, response.as, startOutcome === 'first');

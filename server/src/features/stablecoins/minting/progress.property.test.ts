@@ -10,7 +10,7 @@ import { DOLLAR, mintFixture } from '../../../../test/kit/payments/mints.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { operationStates } from '../states.ts';
 import { mintsAndBurns } from '../store.ts';
-import { applyProgress, isOver } from './progress.ts';
+import { applyProgress, isFinalStatus } from './progress.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof mintFixture>;
@@ -29,7 +29,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constantFrom('mint', 'burn'), dollars: fc.integer({ min: 1, max: 30 }) }),
   fc.record({
     do: fc.constant('report'),
-    // Few ids, so that one receives several states.
+    // Few operations, so that each receives several states.
     index: fc.nat({ max: 5 }),
     states: fc.array(fc.constantFrom(...STATES), { minLength: 1, maxLength: 3 }),
     late: fc.boolean(),
@@ -57,7 +57,7 @@ async function applyResponses(id: string, states: readonly (typeof STATES)[numbe
     });
   await Promise.all(states.map(apply));
   const rowAfter = await read(id);
-  if (isOver(rowBefore)) expect(rowAfter).toEqual(rowBefore);
+  if (isFinalStatus(rowBefore)) expect(rowAfter).toEqual(rowBefore);
   // One response causes one transition; concurrent responses may cause several.
   if (states.length === 1) {
     expect(operationStates.allows(rowBefore.status, rowAfter.status)).toBe(true);

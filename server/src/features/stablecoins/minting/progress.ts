@@ -1,7 +1,7 @@
 // Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or
-// funds were transferred, so an operation ends only by its response: not by a timeout, which only
-// schedules polls, and not because the provider stops responding. An expired operation may still
-// complete, so it is polled for another week. Otherwise only an operator can end an operation.
+// funds were transferred, so only its response makes an operation final. A timeout only schedules polls. An
+// expired operation may still complete, so it is polled for another week. An operator can also
+// record the outcome.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -39,14 +39,14 @@ export const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent | un
   expired: 'expire',
 };
 
-export const isOver = ({ status }: Pick<StablecoinOperationRow, 'status'>): boolean =>
+export const isFinalStatus = ({ status }: Pick<StablecoinOperationRow, 'status'>): boolean =>
   Object.keys(operationStates.transitions[status]).length === 0;
 
-/** Whether no payment was reported for it. */
+/** Whether no payment was reported for the operation. */
 const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
   operationStates.targetOf(status, 'expire') !== undefined;
 
-/** A provider that waits for a payment beyond the deadline it gave has expired the order. */
+/** An order that is unpaid after the deadline of its provider has expired. */
 function eventOf(
   row: StablecoinOperationRow,
   { state }: OrderProgress,
@@ -58,7 +58,7 @@ function eventOf(
   return state === 'expired' && !isUnpaid(row) ? 'fail' : EVENTS[state];
 }
 
-/** Time of the next poll; waiting for a payment ends with its deadline. */
+/** Time of the next poll; an unpaid operation is polled at its deadline at the latest. */
 function nextPollTime(
   row: StablecoinOperationRow,
   { checkAfterMs }: OrderProgress,
@@ -83,8 +83,8 @@ function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
   }
 }
 
-/** Ends an operation, with its postings. */
-async function endOperation(
+/** Sets the status COMPLETED, FAILED or EXPIRED, with the postings of the operation. */
+async function setFinalStatus(
   ctx: Ctx,
   row: StablecoinOperationRow,
   event: 'complete' | 'fail' | 'expire',
@@ -102,12 +102,12 @@ async function endOperation(
 
 /** Fails an operation that was never submitted. */
 export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: string) =>
-  endOperation(ctx, row, 'fail', { failure_reason: reason });
+  setFinalStatus(ctx, row, 'fail', { failure_reason: reason });
 
 /**
- * Ends an operation with the result that the operator reports; the lifecycle states the possible
- * transitions. An operation that may still be paid or is being submitted expires instead of
- * failing, and its provider is polled further.
+ * Records the outcome that the operator reports; the lifecycle states the possible transitions. An operation
+ * that may still be paid or is being submitted expires instead of failing, and its provider is polled
+ * further.
  */
 export async function endByOperator(
   ctx: Ctx,
@@ -117,38 +117,38 @@ export async function endByOperator(
 ): Promise<StablecoinOperationRow> {
   const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
-  const endedOperation = await endOperation(
+  const updatedOperation = await setFinalStatus(
     ctx,
     row,
     event,
     event === 'fail' ? { failure_reason: ENDED_BY_OPERATOR } : {},
   );
-  // In other statuses it already has a job.
-  if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, endedOperation);
-  return endedOperation;
+  // In other statuses the operation already has a job that polls.
+  if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, updatedOperation);
+  return updatedOperation;
 }
 
-/** Whether the response reports that the operation has ended. */
+/** Whether the reported state is final. */
 const isFinal = (progress: OrderProgress): boolean =>
   progress.state === 'failed' || (progress.state === 'expired' && progress.final === true);
 
-/** Stages the response to a poll; ignored if the operation has ended. */
+/** Stages the response to a poll; ignored if the status is final. */
 export async function applyProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,
   progress: OrderProgress,
   polledAt: Time,
 ): Promise<void> {
-  if (isOver(row)) return;
+  if (isFinalStatus(row)) return;
   if (row.status === 'EXPIRED') return applyLateProgress(ctx, row, progress);
   const { providerStatus: provider_status } = progress;
   const event = eventOf(row, progress, polledAt);
-  if (event === 'complete') await endOperation(ctx, row, event, { provider_status });
+  if (event === 'complete') await setFinalStatus(ctx, row, event, { provider_status });
   else if (event === 'expire') {
-    const expiredOperation = await endOperation(ctx, row, event, { provider_status });
+    const expiredOperation = await setFinalStatus(ctx, row, event, { provider_status });
     if (!isFinal(progress)) pollLate(ctx, expiredOperation);
   } else if (event === 'fail') {
-    await endOperation(ctx, row, event, { provider_status, failure_reason: failureOf(progress) });
+    await setFinalStatus(ctx, row, event, { provider_status, failure_reason: failureOf(progress) });
   } else continueWith(ctx, row, event, progress);
 }
 
@@ -166,7 +166,7 @@ export async function applyReported(
   if (event === undefined) return;
   if (event === 'complete' || event === 'fail' || event === 'expire') {
     const failure = event === 'fail' ? { failure_reason: failureOf(progress) } : {};
-    await endOperation(ctx, row, event, { provider_status, ...failure });
+    await setFinalStatus(ctx, row, event, { provider_status, ...failure });
   } else {
     const status = operationStates.next(row.status, event);
     ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now });
@@ -181,7 +181,7 @@ async function applyLateProgress(
 ): Promise<void> {
   const { state, providerStatus: provider_status } = progress;
   if (state === 'completed')
-    return void (await endOperation(ctx, row, 'complete', { provider_status }));
+    return void (await setFinalStatus(ctx, row, 'complete', { provider_status }));
   if (state === 'submitted' || state === 'processing') {
     const uncounted = await postLate(ctx, row, 'hold');
     const updatedOrder = ctx.update(mintsAndBurns, row, { uncounted });

@@ -1,5 +1,5 @@
 // Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after
-// a newer one, so it only advances an operation; the next poll determines the rest. A result that
+// a newer one, so a message only advances an operation; polls apply all other changes. A result that
 // excludes the recorded one is not applied.
 
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
@@ -16,7 +16,7 @@ interface ReportedOrder {
   orderId: string;
   /** The reported state, for an order of this amount. */
   progressOf(amount: bigint): OrderProgress;
-  /** Whether it reports the completion, possibly of another amount. */
+  /** Whether the message reports completion, possibly of another amount. */
   isCompleted: boolean;
 }
 
@@ -26,7 +26,7 @@ interface ReportOutcome {
   problem?: string;
 }
 
-const isEnd = ({ state }: OrderProgress) => state === 'completed' || state === 'failed';
+const isResult = ({ state }: OrderProgress) => state === 'completed' || state === 'failed';
 
 /** Effect of a state; the submission of a CREATED operation may still be running. */
 function effectOf({ status }: StablecoinOperationRow, progress: OrderProgress): ReportResult {
@@ -39,7 +39,7 @@ function effectOf({ status }: StablecoinOperationRow, progress: OrderProgress): 
     case 'EXPIRED':
       return state === 'completed' ? 'APPLIED' : 'IGNORED';
     case 'CREATED':
-      return isEnd(progress) ? 'APPLIED' : 'IGNORED';
+      return isResult(progress) ? 'APPLIED' : 'IGNORED';
     case 'PENDING_FUNDING':
     case 'PENDING_PROVIDER':
     case 'PROCESSING': {

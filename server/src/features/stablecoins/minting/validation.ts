@@ -58,7 +58,7 @@ const PROBLEMS: Readonly<Record<LinkProblem, readonly [Code, string]>> = {
   ],
   NOT_LINKED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED',
-    'The account is not registered with the provider, or its registration has ended.',
+    'The account is not registered with the provider, or its registration has expired.',
   ],
   NOT_SUPPORTED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',

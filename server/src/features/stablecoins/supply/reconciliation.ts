@@ -80,7 +80,7 @@ export async function supplyProblems(
   return rows.flatMap((row) => [...problemsOf(row)]);
 }
 
-/** The supply of one coin in the ledger, beside that of its mints and burns. */
+/** The supply of one coin in the ledger, and the supply according to its mints and burns. */
 export async function supplyLines(
   { query }: Pick<Database, 'query'>,
   stablecoinId: string,

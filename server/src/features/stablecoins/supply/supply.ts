@@ -65,7 +65,7 @@ export const postHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'post',
 export const voidHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'void', row);
 
 /**
- * Holds again, or posts, what was voided at the expiry. The provider has completed it or will, so
+ * Holds again, or posts, the amount that was voided at the expiry. The provider executes the order, so
  * nothing is rejected: the part that cannot be posted is returned and stored with the row.
  */
 export async function postLate(

@@ -46,9 +46,12 @@ export const requirePolicies =
   async (set, commits) => {
     const policy = (await matchingPolicy(db, operationId, set)) ?? (always ? BUILT_IN : undefined);
     if (!policy) return set;
-    // An earlier part of the request is committed already, so the rest cannot be deferred.
+    // An earlier part of the request is committed already, so the remaining changes cannot be deferred.
     if (commits > 0) {
-      throw new Fault('CONFLICT', 'The rest of the change requires approval and was not executed.');
+      throw new Fault(
+        'CONFLICT',
+        'The remaining part of the change requires approval and was not executed.',
+      );
     }
     throw Object.assign(new Error('approval needed'), { name: APPROVAL_NEEDED, set, policy });
   };
@@ -336,18 +339,18 @@ export const rejectApproval = (runtime: Runtime, id: string, decision: Decision)
     if (row.status !== 'PENDING') throw undecidableFault(row.status);
     if (row.expires_at <= ctx.now) throw undecidableFault('EXPIRED');
     const patch = decisionPatch('reject', row, decision, ctx.now);
-    const rejected = ctx.update(approvals, row, patch);
-    return presentApproval(rejected, rejected.status);
+    const rejectedApproval = ctx.update(approvals, row, patch);
+    return presentApproval(rejectedApproval, rejectedApproval.status);
   });
 
 /** Adds rows that the commit requires unchanged. Rows that the change set changes are checked anyway. */
-function withRequired(set: ChangeSet, rows: readonly Versioned[]): ChangeSet {
+function withRequiredRows(set: ChangeSet, rows: readonly Versioned[]): ChangeSet {
   const changedIds = new Set([...set.updates, ...set.removes].map(({ id }) => id));
   return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changedIds.has(id))] };
 }
 
 /** An approved change: its operation, its input, and the check of its commit. */
-export interface Approved {
+export interface ApprovedChange {
   operationId: string;
   input: RequestedInput;
   requestedBy: string;
@@ -360,7 +363,7 @@ export async function prepareApproved(
   runtime: Runtime,
   id: string,
   decision: Decision & Approver,
-): Promise<Approved> {
+): Promise<ApprovedChange> {
   const { operator } = decision;
   const row = await approvalRow(runtime.db, operator, id);
   await assertApprovable(runtime.db, row, decision, runtime.effects.now());
@@ -377,7 +380,7 @@ export async function prepareApproved(
     requestedBy: row.requested_by,
     async check(set, commits) {
       if (commits > 0) return set;
-      // Another operator may have decided in the meantime.
+      // Another operator may have decided concurrently.
       const current = await approvalRow(runtime.db, operator, id);
       const now = runtime.effects.now();
       const requires = await assertApprovable(runtime.db, current, decision, now);
@@ -390,7 +393,7 @@ export async function prepareApproved(
         row: { ...current, ...patch },
         changed: new Set(Object.keys(patch)),
       };
-      return withRequired({ ...set, updates: [...set.updates, update] }, requires);
+      return withRequiredRows({ ...set, updates: [...set.updates, update] }, requires);
     },
   };
 }

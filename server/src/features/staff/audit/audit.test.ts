@@ -186,15 +186,15 @@ describe('verification', () => {
   });
 
   it('detects a chain truncated with its head, by a record stored elsewhere', async () => {
-    const noted = await prepare();
-    expect((await verifyAudit(app.runtime, noted)).problems).toEqual([]);
+    const recordedHead = await prepare();
+    expect((await verifyAudit(app.runtime, recordedHead)).problems).toEqual([]);
     await sql('delete from operator_audit where number > 3');
     await sql(
       'update operator_audit_head set number = 3, ' +
         'hash = (select hash from operator_audit where number = 3)',
     );
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
-    expect((await verifyAudit(app.runtime, noted)).problems).toEqual([
+    expect((await verifyAudit(app.runtime, recordedHead)).problems).toEqual([
       'record 5 differs from the given number and hash',
     ]);
   });

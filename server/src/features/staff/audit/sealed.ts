@@ -82,7 +82,7 @@ export async function openFor(
   context: string,
 ): Promise<string | undefined> {
   const text = sealed.slice(1);
-  // Records of earlier versions too.
+  // Audit records of earlier versions are sealed this way, too.
   if (sealed.startsWith(OPERATOR_KEY)) return vault.openOwn(text, context).toString();
   if (sealed.startsWith(AUDIT_KEY)) {
     const auditKeyRow = await readAuditKey({ db });

@@ -1,5 +1,5 @@
 // One connection of an operator: a stream of server-sent events with a bounded rate and a bounded
-// buffer. Beyond them a reset requests the client to load everything again.
+// buffer. If a bound is exceeded, a reset requests the client to load everything again.
 import { Readable } from 'node:stream';
 import type { Operator } from '../../../kernel/caller.ts';
 import { type ChangePosition, cursorText, laterOf } from './cursor.ts';
@@ -15,7 +15,7 @@ const HEARTBEAT_MS = 15_000;
 /** Delay before a client reconnects. */
 const RETRY_MS = 2_000;
 
-/** Why a stream ends. */
+/** Reason for closing a stream. */
 type EndReason = 'SESSION_ENDED' | 'ACCESS_CHANGED' | 'SERVER_STOPPING';
 
 /** Changes that a client has missed since a position. */
@@ -58,13 +58,13 @@ function createBudget(now: () => number) {
 /** Messages that are buffered until the client reads. */
 function createOutput(onClose: () => void) {
   const pending: string[] = [];
-  let isWanted = false;
+  let canPush = false;
   function flush(): void {
-    while (isWanted && pending.length) isWanted = stream.push(pending.shift());
+    while (canPush && pending.length) canPush = stream.push(pending.shift());
   }
   const stream = new Readable({
     read() {
-      isWanted = true;
+      canPush = true;
       flush();
     },
     destroy(error, done) {
@@ -106,7 +106,7 @@ export function createConnection({
   /** Batches that arrive before `begin`; undefined afterwards. */
   let bufferedBatches: Batch[] | undefined = [];
   let isResetDue = false;
-  let isEnded = false;
+  let isClosed = false;
   let lastReset = -RESET_MS;
   let lastSent = now();
 
@@ -123,7 +123,7 @@ export function createConnection({
   }
 
   function tick(): void {
-    if (isEnded || bufferedBatches) return;
+    if (isClosed || bufferedBatches) return;
     const hasRoom = output.pending() < MAX_PENDING;
     if (isResetDue && hasRoom && now() - lastReset >= RESET_MS) {
       send(eventText('reset', current, {}));
@@ -136,7 +136,7 @@ export function createConnection({
   }
 
   function receive(batch: Batch): void {
-    if (isEnded) return;
+    if (isClosed) return;
     if (bufferedBatches) return void bufferedBatches.push(batch);
     if (!isResetDue) {
       const messages = messagesFor(operator, current, batch);
@@ -162,7 +162,7 @@ export function createConnection({
     begin(resume) {
       const waiting = bufferedBatches ?? [];
       bufferedBatches = undefined;
-      if (isEnded) return;
+      if (isClosed) return;
       if (resume === 'reset') isResetDue = true;
       else if (resume && !isResetDue) current = resume.from;
       send(`retry: ${RETRY_MS}\n${eventText('ready', current, {})}`);
@@ -171,8 +171,8 @@ export function createConnection({
       tick();
     },
     end(reason) {
-      if (isEnded) return;
-      isEnded = true;
+      if (isClosed) return;
+      isClosed = true;
       if (bufferedBatches) output.send(`retry: ${RETRY_MS}\n`);
       output.send(eventText('end', current, { reason }));
       output.end();

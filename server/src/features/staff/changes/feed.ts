@@ -1,7 +1,7 @@
 // Changes of the installation for operators who follow them: events of platforms, and audit
 // records. One loop per process reads them for all connections, soon after commits of this process
 // and several times per second for commits of other processes, while there is a connection. It also
-// ends connections whose session has ended or whose rights have changed.
+// closes connections whose session is no longer valid or whose rights have changed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operator } from '../../../kernel/caller.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -31,11 +31,11 @@ const CHECK_MS = 1_000;
 const MAX_BATCH = 500;
 
 export interface ChangeFeed {
-  /** Opens a stream of changes, after a cursor or from now on. Throws RATE_LIMITED. */
+  /** Opens a stream of changes, after a cursor or from the current position. Throws RATE_LIMITED. */
   open(operator: Operator, after: string | undefined): Promise<Connection['stream']>;
-  /** Call it after a commit that may have stored events. */
+  /** To be called after a commit that may have stored events. */
   wake(): void;
-  /** Ends all streams; streams that are opened later end immediately. */
+  /** Closes all streams; streams that are opened later are closed immediately. */
   close(): void;
 }
 
@@ -63,7 +63,7 @@ async function readAfter(
   const isComplete = events.length <= MAX_BATCH && records.length <= MAX_BATCH;
   const record = isComplete ? records.at(-1)?.number : await recordHeads.last(db);
   const position: ChangePosition = {
-    // Below the position only after a crash of the database.
+    // The horizon is below the position only after a crash of the database.
     ...(horizon > from.position ? { position: horizon, id: '' } : from),
     record: record ?? from.record,
   };
@@ -79,7 +79,7 @@ async function missedSince(
   const position = positionOfCursor(cursor);
   if (!position) return 'reset';
   const [horizon, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
-  // A cursor of another installation.
+  // The cursor belongs to another installation.
   if (position.position > horizon || position.record > record) return 'reset';
   const { batch } = await readAfter(db, position, platformIds);
   return batch ? { from: position, missed: batch } : 'reset';
@@ -88,8 +88,8 @@ async function missedSince(
 const rightsOf = ({ permissions, platformIds }: Operator) =>
   JSON.stringify([permissions, platformIds]);
 
-/** Ends the connections of operators whose session has ended or whose rights have changed. */
-async function endInvalid(
+/** Closes the connections of operators whose session is no longer valid or whose rights have changed. */
+async function closeInvalid(
   runtime: FeedOptions['runtime'],
   connections: Iterable<Connection>,
 ): Promise<void> {
@@ -103,7 +103,7 @@ async function endInvalid(
   );
 }
 
-/** Waits for the next poll, or less after `wake`. */
+/** The pause before the next poll, which `wake` shortens. */
 function createPause() {
   let isWoken = false;
   let wakeUp: (() => void) | undefined;
@@ -142,7 +142,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   const now = () => performance.now();
   /** Position up to which changes were passed to the connections; undefined while there is no connection. */
   let current: ChangePosition | undefined;
-  let finding: Promise<void> | undefined;
+  let pendingPosition: Promise<void> | undefined;
   let isRunning = false;
   let isStopping = false;
   let checkedAt = 0;
@@ -161,7 +161,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
 
   async function check(): Promise<void> {
     if (now() - checkedAt < CHECK_MS) return;
-    await endInvalid(runtime, connections);
+    await closeInvalid(runtime, connections);
     checkedAt = now();
   }
 
@@ -189,10 +189,10 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
 
   async function connect(operator: Operator): Promise<Connection> {
     while (!current) {
-      finding ??= findPosition().finally(() => {
-        finding = undefined;
+      pendingPosition ??= findPosition().finally(() => {
+        pendingPosition = undefined;
       });
-      await finding;
+      await pendingPosition;
     }
     assertRoom(connections, operator);
     const onClose = () => void connections.delete(connection);

@@ -55,14 +55,14 @@ export async function currentLink(
   return existing ? presentLink(ctx, existing) : replaceLink(ctx, user, kind, createdBy);
 }
 
-/** Stages the end of the valid links of a user. */
+/** Stages the revocation of the valid links of a user. */
 export async function endLinks(ctx: Ctx, userId: string): Promise<void> {
   for (const row of await validLinks(ctx, userId)) {
     ctx.update(operatorLinks, row, { expires_at: ctx.now, updated_at: ctx.now });
   }
 }
 
-/** Stages a link and the end of the user's earlier links. */
+/** Stages a link and the revocation of the user's earlier links. */
 export async function replaceLink(
   ctx: Ctx,
   { id: userId }: UserRow,
@@ -90,7 +90,7 @@ export interface OpenedLink {
   user: UserRow;
 }
 
-/** The link with this secret, including a link that has ended. */
+/** The link with this secret, including a used or expired link. */
 export async function findLink(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   secret: string,

@@ -11,7 +11,7 @@ import { INSTALLATION, platformById } from '../../tenancy/platform/index.ts';
 import type { RoleName } from '../roles/index.ts';
 import { assertWithin } from '../tokens/index.ts';
 import { endLinks, type NewLink, replaceLink } from './links.ts';
-import { endSessionsOf } from './sign-in/session-ends.ts';
+import { endSessionsOf } from './sign-in/session-status.ts';
 import { operatorUsers, type UserRow, userStates } from './store.ts';
 
 export type UserStatus = 'INVITED' | 'ACTIVE' | 'DISABLED';

@@ -118,7 +118,7 @@ function rejectAttempt(ctx: Ctx, row: EnrollmentRow, errors: FieldError[]) {
   return { rejected: invalid(errors) };
 }
 
-/** Stages the end of the enrollment, and of a reset that required it. */
+/** Stages the completion of the enrollment, and of a reset that required the enrollment. */
 async function completeEnrollment(
   ctx: Ctx,
   { customer }: ScaParty,
@@ -194,7 +194,14 @@ async function confirmPasskey(
   const row = await requirePendingEnrollment(ctx, party, 'PASSKEY');
   const { challenge } = openFacts<PendingPasskey>(ctx, party.customer, 'sca_enrollments', row);
   const { origin, credential: json } = input;
-  const ceremony = { site, challenge, origin, json, field: 'credential', lenient: isSandbox(ctx) };
+  const ceremony = {
+    site,
+    challenge,
+    origin,
+    json,
+    field: 'credential',
+    isSimulationAllowed: isSandbox(ctx),
+  };
   const createdRegistration = readRegistration(ceremony);
   if ('errors' in createdRegistration) return rejectAttempt(ctx, row, createdRegistration.errors);
   const { facts, signCount } = createdRegistration;

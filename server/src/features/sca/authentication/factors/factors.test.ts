@@ -180,7 +180,7 @@ describe('an app', () => {
   });
 
   describe('confirmScaFactorEnrollment', () => {
-    it('is rejected for a wrong code or secret, and ends after five failures', async () => {
+    it('is rejected for a wrong code or secret, and is removed after five failures', async () => {
       const id = await createScaCustomer();
       const { secret, secretBase32Encoded: base32 } = ok(
         await fixture.startEnrollment(id, 'TOTP'),

@@ -147,7 +147,13 @@ export async function verifyAssertion(
     signCount: Number(row.sign_count),
   };
   const field = 'passkeyAssertion';
-  const ceremony = { challenge, origin, json: passkeyAssertion, field, lenient: isSandbox(ctx) };
+  const ceremony = {
+    challenge,
+    origin,
+    json: passkeyAssertion,
+    field,
+    isSimulationAllowed: isSandbox(ctx),
+  };
   const signCount = readAssertion({ site: siteOf(platform), ...ceremony }, enrolled);
   if (signCount === undefined) return false;
   ctx.update(scaFactors, row, { sign_count: BigInt(signCount), updated_at: ctx.now });

@@ -84,7 +84,7 @@ interface Ceremony {
   /** The credential JSON, and its field in the request. */
   json: object;
   field: string;
-  lenient: boolean;
+  isSimulationAllowed: boolean;
 }
 
 const MAX_TEXT = 65_536;
@@ -154,8 +154,9 @@ function readSimulated(ceremony: Ceremony): { credentialId: string; holds: boole
     throw invalid(mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]));
   }
   const { challenge, origin = ceremony.origin } = data;
-  const echoes = typeof challenge === 'string' && constantTimeEqual(challenge, ceremony.challenge);
-  return { credentialId, holds: echoes && origin === ceremony.origin };
+  const isSameChallenge =
+    typeof challenge === 'string' && constantTimeEqual(challenge, ceremony.challenge);
+  return { credentialId, holds: isSameChallenge && origin === ceremony.origin };
 }
 
 const transportsOf = (json: object): string[] => {
@@ -177,7 +178,7 @@ export function readRegistration(
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
   if (!isAllowed(ceremony)) return { errors: [NOT_ALLOWED] };
   const registeredFields = { transports: transportsOf(ceremony.json), name: NAME };
-  if (ceremony.lenient) {
+  if (ceremony.isSimulationAllowed) {
     const { credentialId, holds } = readSimulated(ceremony);
     const message = 'belongs to another challenge or origin';
     if (!holds)
@@ -208,7 +209,7 @@ export function readAssertion(
   { facts, signCount }: { facts: PasskeyFacts; signCount: number },
 ): number | undefined {
   if (!isAllowed(ceremony)) throw invalid([NOT_ALLOWED]);
-  if (ceremony.lenient) return readSimulated(ceremony).holds ? signCount : undefined;
+  if (ceremony.isSimulationAllowed) return readSimulated(ceremony).holds ? signCount : undefined;
   const assertion = textsOf(ceremony, ASSERTED);
   const { challenge } = ceremony;
   const expected = { passkey: facts, signCount, challenge, requirements: requirementsOf(ceremony) };

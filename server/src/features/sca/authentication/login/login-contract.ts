@@ -115,7 +115,8 @@ const RecordSecurityEventResponse = named(
       lockedUntil: Type.Optional(
         nullable({
           ...Timestamp,
-          description: 'End of the lockout. Null if the customer is not locked or is suspended.',
+          description:
+            'Time at which the lockout expires. Null if the customer is not locked or is suspended.',
         }),
       ),
       failedAttempts: Type.Integer({
@@ -178,7 +179,7 @@ export const completeScaLogin = operation({
     'session. A wrong proof counts as a failed attempt: the fifth locks the ' +
     'customer for 15 minutes, the sixth for 30 minutes, the seventh for 1 hour, ' +
     'the eighth for 1 day, and the ninth suspends the customer until a password ' +
-    'reset. A success does not reduce the count, and five wrong proofs end a ' +
+    'reset. A success does not reduce the count, and five wrong proofs close a ' +
     'challenge.',
   body: ScaLoginCompleteRequest,
   bodyRules: completeErrors,
@@ -195,7 +196,7 @@ export const recordSecurityEvent = operation({
     'Reports a failed login or a password reset at the platform. A failed login ' +
     'counts as a failed attempt; it is rejected and not counted while the ' +
     'customer is locked. A password reset clears the failed attempts, the lockout ' +
-    'and the suspension, and ends the session; continue with `startScaLogin`.',
+    'and the suspension, and revokes the session; continue with `startScaLogin`.',
   body: RecordSecurityEventRequest,
   replies: { 200: RecordSecurityEventResponse },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],

@@ -10,7 +10,7 @@ import { handle } from '../../../../runtime/operation/handle.ts';
 import type { CustomerRow } from '../../../customers/records/index.ts';
 import { setVerifiedPhone } from '../../../customers/registration/index.ts';
 import { isPhoneTied } from '../../../wallets/index.ts';
-import { endSession } from '../../lockout/index.ts';
+import { revokeSession } from '../../lockout/index.ts';
 import { notEnrolledFault, type ScaParty } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';
 import { clearFactor, enrolledFactors } from '../factors/factors.ts';
@@ -126,7 +126,7 @@ async function complete(ctx: Ctx, customerId: string, id: string, mobile: Mobile
   const { factor } = row;
   if (factor === 'SMS_OTP') await changeNumber(ctx, party, numberOf(mobile));
   else await clearFactor(ctx, customer.id, factor);
-  await endSession(ctx, customer.id);
+  await revokeSession(ctx, customer.id);
   transitionReset(ctx, customer, row, 'complete', {
     completed_at: ctx.now,
     enrollment: factor === 'SMS_OTP' ? null : 'PENDING',

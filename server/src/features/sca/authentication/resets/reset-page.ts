@@ -56,7 +56,7 @@ async function findByToken(runtime: Runtime, token: string): Promise<ResetOfLink
 }
 
 /** The page of an expired link, with the brand of the platform if the token is known. */
-async function endedPage(runtime: Runtime, token: string): Promise<PageContent> {
+async function expiredPage(runtime: Runtime, token: string): Promise<PageContent> {
   const row = await resetOf(runtime, token);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   return platform ? { ...LINK_EXPIRED, brand: brandOf(platform) } : LINK_EXPIRED;
@@ -83,7 +83,7 @@ const confirmationPage = (name: string, factor: ScaFactorName): PageContent => (
     {
       title: 'What happens next',
       lines: [
-        `${name} receives the result and nothing else.`,
+        `${name} receives only the result.`,
         'No camera is used in the sandbox. The check passes when you confirm.',
       ],
     },
@@ -102,21 +102,21 @@ export function resetPage(
   }
   async function show(token: string): Promise<PageContent> {
     const reset = await find(token);
-    if (!reset) return endedPage(runtime, token);
+    if (!reset) return expiredPage(runtime, token);
     return { ...confirmationPage(reset.platform.name, reset.row.factor), brand: reset.brand };
   }
   async function confirm(token: string): Promise<PageContent> {
     const reset = await find(token);
     const port = reset && connectors(reset.platform.environment).liveness;
-    if (!reset || !port) return endedPage(runtime, token);
+    if (!reset || !port) return expiredPage(runtime, token);
     const { platform, brand } = reset;
     const caller = systemCaller(platform.id, platform.environment);
     const now = await runtime.clocks.nowOf(caller);
     const progress = await port.complete(checkOf(reset.row), now);
     return operate(runtime, caller, async (ctx) => {
-      // The token is read again: another request may have ended the check.
+      // The token is read again: another request may have completed the check.
       const current = await findByToken(runtime, token);
-      if (!current) return endedPage(runtime, token);
+      if (!current) return expiredPage(runtime, token);
       applyLiveness(ctx, current.customer, current.row, progress);
       return { ...DONE[progress.state], brand };
     });

@@ -144,7 +144,7 @@ describe('a reset of codes by SMS', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
-  it('counts as verified if no authentication was required in the meantime', async () => {
+  it('counts as verified if the platform required no authentication when the number was changed', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
@@ -230,7 +230,7 @@ describe('a reset', () => {
   });
 
   describe('startTwoFactorReset', () => {
-    it('is limited to one per factor: a newer reset ends it and its link', async () => {
+    it('is limited to one per factor: a newer reset replaces it and revokes its link', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
       const firstReset = await startReset(id);
@@ -270,7 +270,7 @@ describe('a reset', () => {
       await app.advance(30 * MINUTE - 1);
       expect((await requestPage('GET', verificationLink)).statusCode).toBe(200);
       app.effects.set(app.effects.now() + 1);
-      // Whether or not the job has run.
+      // The expiry applies even if the job has not run.
       expect((await requestPage('POST', verificationLink)).statusCode).toBe(404);
       expect(statusCodeAndFields(await complete(id, passedReset))).toEqual([
         400,

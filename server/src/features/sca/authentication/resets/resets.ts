@@ -22,7 +22,7 @@ const WINDOW_MS = 30 * 60_000;
 /** For a manual review. */
 const REVIEW_MS = 24 * 3_600_000;
 
-/** Ends a reset that was not completed. */
+/** Expires a reset that was not completed. */
 const EXPIRE = defineJob(
   'sca.expire-reset',
   Type.Object({ resetId: Type.String(), ...PlatformFields }),
@@ -71,7 +71,7 @@ export function transitionReset(
 }
 
 /** Stages the expiry of open resets of the factor, which a new one replaces. */
-async function endOpenResets(
+async function expireOpenResets(
   ctx: Ctx,
   customer: CustomerRow,
   factor: ScaFactorName,
@@ -92,7 +92,7 @@ export async function openReset(
   customer: CustomerRow,
   factor: ScaFactorName,
 ): Promise<{ row: ResetRow; token?: string }> {
-  await endOpenResets(ctx, customer, factor);
+  await expireOpenResets(ctx, customer, factor);
   const token = liveness && randomText(ctx.effects, '');
   const row = ctx.insert(scaResets, {
     id: ctx.id('ScaReset'),

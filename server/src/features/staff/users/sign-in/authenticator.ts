@@ -10,7 +10,7 @@ import { operatorTokenAuthenticator } from '../../tokens/index.ts';
 import { readCurrentOperator, restrictToUser } from '../operator-rights.ts';
 import { operatorUsers } from '../store.ts';
 import { readCookies } from './browser.ts';
-import { statusOf } from './session-ends.ts';
+import { statusOf } from './session-status.ts';
 import { csrfTokenOf, operatorOf } from './sessions.ts';
 import { operatorSessions, type SessionRow } from './store.ts';
 
@@ -26,7 +26,7 @@ interface Credential {
 }
 
 const unauthorizedFault = () =>
-  new Fault('UNAUTHORIZED', 'The session has ended or is invalid. Sign in again.');
+  new Fault('UNAUTHORIZED', 'The session has expired or is invalid. Sign in again.');
 
 /** Whether the request is from a page of this server, at its address or at the configured one. */
 function isOwnOrigin({ host, origin }: Credential, operatorUrl: string | undefined): boolean {
@@ -52,8 +52,8 @@ async function markUsed(runtime: Runtime, row: SessionRow): Promise<void> {
 }
 
 /**
- * The current rights of the operator of an open request. Undefined if the session or the token has
- * ended. Does not count as a use of the session.
+ * The current rights of the operator of an open request. Undefined if the session or the token is no
+ * longer valid. Does not count as a use of the session.
  */
 export async function currentOperator(
   runtime: Pick<Runtime, 'db' | 'effects'>,

@@ -1,5 +1,5 @@
 // Registers the first sign-in method of a user with a single-use link. A recovery link replaces all
-// earlier methods and ends every session. The first administrator also enters a name and an address.
+// earlier methods and revokes every session. The first administrator also enters a name and an address.
 import { iso } from '../../../../kernel/effects.ts';
 import { invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -23,7 +23,7 @@ import { type Challenge, stageUse } from './challenges.ts';
 import { type RegisteredCredential, registrationOptions, verifyRegistration } from './passkeys.ts';
 import { type NewPassword, newPasswordColumns, totpEnrollment } from './passwords.ts';
 import { recordRejection, type SignInAttempt } from './rejections.ts';
-import { endSessionsOf } from './session-ends.ts';
+import { endSessionsOf } from './session-status.ts';
 import { openSession, type SignedIn } from './sessions.ts';
 
 /** Name and address that the first administrator enters. */
@@ -33,7 +33,7 @@ export interface Identity {
 }
 
 /**
- * The link of a request. Throws LINK_ENDED, and records the use of a link that has ended. Links need no
+ * The link of a request. Throws LINK_ENDED, and records the use of a used or expired link. Links need no
  * protection against guessing, because their secrets are random.
  */
 async function requestedLink(

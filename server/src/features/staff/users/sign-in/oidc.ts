@@ -15,7 +15,7 @@ import type { Browser } from './browser.ts';
 import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
 import type { IdentityProvider, ProvidedPerson } from './identity-provider.ts';
 import { recordRejection, type SignInAttempt } from './rejections.ts';
-import { endSessionsOf } from './session-ends.ts';
+import { endSessionsOf } from './session-status.ts';
 import { openSession, type SignedIn, signInRuntime } from './sessions.ts';
 import type { Site } from './site.ts';
 
@@ -106,7 +106,7 @@ async function stageRoles(ctx: Ctx, id: string, roles: readonly RoleName[]): Pro
 
 const disabledFault = (): Fault => new Fault('FORBIDDEN', 'This user is disabled.');
 
-/** Ends the access of a user whose groups no longer have a role. */
+/** Revokes the access of a user whose groups no longer have a role. */
 async function removeAccess(
   runtime: Runtime,
   attempt: SignInAttempt,

@@ -30,7 +30,7 @@ import { emailOf } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
 import { recordRejection } from './rejections.ts';
-import { endSessionsOf } from './session-ends.ts';
+import { endSessionsOf } from './session-status.ts';
 import { currentSession, openSession, recentUser, type SignedIn } from './sessions.ts';
 import type { Site } from './site.ts';
 
@@ -226,7 +226,7 @@ export async function ownPasskeys(runtime: Runtime, operator: Operator) {
 }
 
 /**
- * Removes a passkey of the caller and ends all other sessions. Throws NOT_FOUND, and CONFLICT for the
+ * Removes a passkey of the caller and revokes all other sessions. Throws NOT_FOUND, and CONFLICT for the
  * only sign-in method.
  */
 export async function removeOwnPasskey(

@@ -15,7 +15,7 @@ import { emailDigest, emailOf, userById } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { issueChallenge, openChallenge, stageUse } from './challenges.ts';
 import { recordLimitedRejection, USER_LIMITS } from './rejections.ts';
-import { endSessionsOf } from './session-ends.ts';
+import { endSessionsOf } from './session-status.ts';
 import { openSession, recentUser, type SignedIn } from './sessions.ts';
 
 const IP_LIMITS = [{ max: 30, withinMs: 15 * 60_000 }];
@@ -121,7 +121,7 @@ export async function ownTotpEnrollment(runtime: Runtime, operator: Operator) {
   return totpEnrollment(runtime, `${operator.sessionId}`, user.name);
 }
 
-/** Sets the password and the authenticator app of the caller, and ends other sessions. */
+/** Sets the password and the authenticator app of the caller, and revokes other sessions. */
 export async function setOwnPassword(
   runtime: Runtime,
   operator: Operator,

@@ -1,4 +1,4 @@
-// Sessions of operator users. They are read for each request, so that an ended session, a disabled
+// Sessions of operator users. They are read for each request, so that a revoked session, a disabled
 // user or a changed role takes effect immediately.
 import type { Operator } from '../../../../kernel/caller.ts';
 import { iso, type Time } from '../../../../kernel/effects.ts';
@@ -14,7 +14,7 @@ import { operatorOfUser } from '../operator-rights.ts';
 import { operatorUsers, type UserRow } from '../store.ts';
 import { type OperatorUser, presentUser } from '../users.ts';
 import { type Browser, readCookies, sessionCookie } from './browser.ts';
-import { endSessionsOf, statusOf } from './session-ends.ts';
+import { endSessionsOf, statusOf } from './session-status.ts';
 import { operatorSessions, type SessionRow, type SignInMethod } from './store.ts';
 
 /** Maximum duration of a session. */
@@ -169,7 +169,7 @@ export async function listSessions(
   return { data: rows.map((row) => presentSession(row, effects.now())), ...rest };
 }
 
-/** Ends a session immediately. An ended session is unchanged. Throws NOT_FOUND. */
+/** Revokes a session immediately. A revoked session is unchanged. Throws NOT_FOUND. */
 export const endSession = (runtime: Runtime, id: string): Promise<OperatorSession> =>
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await sessionRow(ctx, id);
@@ -178,6 +178,6 @@ export const endSession = (runtime: Runtime, id: string): Promise<OperatorSessio
     return presentSession(ctx.update(operatorSessions, row, changes), ctx.now);
   });
 
-/** Ends all sessions of the caller except the current one. */
+/** Revokes all sessions of the caller except the current one. */
 export const endOtherSessions = (runtime: Runtime, { id, sessionId }: Operator): Promise<void> =>
   operate(runtime, INSTALLATION, (ctx) => endSessionsOf(ctx, id, sessionId));

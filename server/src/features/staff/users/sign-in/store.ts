@@ -38,7 +38,10 @@ export const usedChallenges = table(
 
 const DAY_MS = 86_400_000;
 
-/** Deletes sessions and links 30 days after their end, and used challenges, which expired long ago. */
+/**
+ * Deletes sessions and links 30 days after their expiry or revocation, and used challenges, which expired
+ * long ago.
+ */
 export const signInSweep = () =>
   retentionSweep('staff.expire', [
     { table: 'operator_sessions', time: 'expires_at', keepMs: 30 * DAY_MS },

@@ -1,9 +1,9 @@
-// When a session is valid, and how all sessions of a user end.
+// Validity of sessions, and revocation of all sessions of a user.
 import type { Time } from '../../../../kernel/effects.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operatorSessions, type SessionRow } from './store.ts';
 
-/** A session ends after this time without a request. */
+/** A session expires after this time without a request. */
 const IDLE_MS = 30 * 60_000;
 
 type SessionStatus = 'ACTIVE' | 'EXPIRED' | 'ENDED';
@@ -13,7 +13,7 @@ export function statusOf({ ended_at, expires_at, used_at }: SessionRow, now: Tim
   return expires_at <= now || used_at + IDLE_MS <= now ? 'EXPIRED' : 'ACTIVE';
 }
 
-/** Stages the end of the sessions of a user, except the session `except`. */
+/** Stages the revocation of the sessions of a user, except the session `except`. */
 export async function endSessionsOf(ctx: Ctx, userId: string, except?: string): Promise<void> {
   for (const row of await ctx.db.find(operatorSessions, { user_id: userId, ended_at: null })) {
     if (row.id === except || statusOf(row, ctx.now) !== 'ACTIVE') continue;
