@@ -108,7 +108,7 @@ async function recordWallet(recorder: ExampleRecorder) {
     params: { id: sms.id },
   });
   await signRequest(recorder, device, 'revokeAuthSession', 'own', {
-    summary: 'End a session',
+    summary: 'Revoke a session',
     params: { id: data[0].id },
   });
 }

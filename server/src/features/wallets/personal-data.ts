@@ -40,7 +40,10 @@ export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => 
   payload: openColumn(opener, row.payload, authorizationContext(row.id)),
 });
 
-/** Stages the deletion of a customer's seeds, the revocation of credentials, and the end of recoveries. */
+/**
+ * Stages the deletion of a customer's seeds, the revocation of credentials, and the cancellation of
+ * recoveries.
+ */
 async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   const filter = { customer_id: customerId };
   const [seeds, credentialRows] = await Promise.all([

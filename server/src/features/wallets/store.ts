@@ -190,7 +190,7 @@ export const walletRecoveries = table(
     customer_id: col.text,
     type: col.enum<'EMAIL_OTP' | 'SMS_OTP'>(),
     status: col.enum<RecoveryStatus>().mut,
-    /** Keyed hash of the contact at the time of the request; null after the end. */
+    /** Keyed hash of the contact at the time of the request; null after completion or cancellation. */
     contact_digest: col.text.null.mut,
     /** Requester and reason. */
     actor: col.text,

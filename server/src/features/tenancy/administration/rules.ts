@@ -16,7 +16,7 @@ export const BRAND_COLOR = '^#[0-9a-fA-F]{6}$';
 /** Maximum values of the card program. */
 export const CARD_PROGRAM_MAXIMUM = {
   maxLive: 10_000_000,
-  /** All cards that an account funds are read at once. */
+  /** All cards that an account funds are read in one query. */
   maxLivePerHolder: 1_000,
   /** Number of origins. */
   frameOrigins: 20,

@@ -191,12 +191,12 @@ export async function removePaymentLimit(
 export async function changeCardProgram(
   runtime: Runtime,
   platformId: string,
-  changed: Partial<CardProgram>,
+  changes: Partial<CardProgram>,
 ): Promise<CardProgram> {
   const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
-    checkCardProgram(changed, current.environment);
+    checkCardProgram(changes, current.environment);
     return changePlatform(ctx, current, {
-      card_program: { ...cardProgramOf(current), ...changed },
+      card_program: { ...cardProgramOf(current), ...changes },
     });
   });
   return cardProgramOf(updatedPlatform);

@@ -66,14 +66,14 @@ function faultOf(update: ConfigUpdate, environment: 'sandbox' | 'production' = '
     if (error instanceof Fault) return error;
     throw error;
   }
-  throw new Error('nothing was refused');
+  throw new Error('the update was accepted');
 }
 
 const fieldsOf = ({ details }: Fault) =>
   (details as { errors: FieldError[] }).errors.map((each) => each.field);
 
 describe('checkUpdate', () => {
-  it('reports every error at once', () => {
+  it('reports every error in one response', () => {
     const fault = faultOf({
       umaDomain: 'not a domain',
       webhookEndpoint: 'http://example.com',
@@ -104,8 +104,11 @@ describe('checkUpdate', () => {
 
   it('rejects fees of other currencies, and fixed fees in another currency', () => {
     expect(faultOf({ feeConfigs: [feeConfig('EUR', 10, 0)] }).code).toBe('NOT_IMPLEMENTED');
-    const mixed = { ...feeConfig('USD', 10, 5), fixedFee: { amount: 5, currency: 'EUR' } };
-    expect(faultOf({ feeConfigs: [mixed] }).code).toBe('NOT_IMPLEMENTED');
+    const rowWithForeignFee = {
+      ...feeConfig('USD', 10, 5),
+      fixedFee: { amount: 5, currency: 'EUR' },
+    };
+    expect(faultOf({ feeConfigs: [rowWithForeignFee] }).code).toBe('NOT_IMPLEMENTED');
   });
 
   it('requires public https endpoints in production', () => {
@@ -116,7 +119,7 @@ describe('checkUpdate', () => {
 });
 
 describe('patchOf', () => {
-  it('changes only the given settings', () => {
+  it('changes only the settings of the request', () => {
     expect(patchOf(row, {}, SCHEMAS)).toEqual({});
   });
 

@@ -71,7 +71,7 @@ describe('updatePlatformConfig', () => {
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
 
-  it('changes only the given settings, immediately', async () => {
+  it('changes only the settings of the request, immediately', async () => {
     const configBefore = (await app.call('GET', '/config')).body;
     expect((await patchConfig({})).body).toEqual(configBefore);
     app.effects.set(app.effects.now() + 1_000);

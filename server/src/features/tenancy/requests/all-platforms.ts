@@ -1,5 +1,5 @@
 // A page of the requests of all platforms, newest first. Requests with their own rows and reads are
-// each read along an index by time in steps, and each part ends after a bounded time, so the cost of a
+// each read along an index by time in steps, and each part stops after a bounded time, so the cost of a
 // page depends on neither the number of platforms nor the number of rows.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -19,7 +19,8 @@ interface PageOptions {
   cursor?: string | undefined;
 }
 
-const newestFirst = (one: RequestPosition, other: RequestPosition) => comparePositions(other, one);
+const newestFirst = (first: RequestPosition, second: RequestPosition) =>
+  comparePositions(second, first);
 
 /** The steps through requests with their own rows, exported to test their plans. */
 export function ownSteps(selection: RequestSelection): Omit<StepQuery, 'limit'> {
@@ -90,7 +91,7 @@ const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
     heads.map((head) => head.last_id),
   ]);
 
-/** Rows whose requests are read at once, and rows of a step that a filter may skip. */
+/** Rows whose requests are read in one query, and rows of a step that a filter may skip. */
 const ROWS = 10;
 const STEP = 500;
 const PAGE_MS = 100;
@@ -136,7 +137,7 @@ async function readsPart(
     if (next && (isLast || next.created_at > bound)) {
       return { items: foundRows.slice(0, limit), end: foundRows[limit - 1] };
     }
-    // Rows after the period only overlap it: the page has not begun.
+    // Rows after the period only overlap it and contain no request of the page.
     if (bound < until && performance.now() - started > PAGE_MS) {
       const items = foundRows.filter(({ created_at }) => created_at > bound).slice(0, limit);
       return { items, end: { created_at: bound + 1, id: FIRST_ID } };

@@ -58,10 +58,15 @@ interface FieldRule {
 type Schema = Record<string | symbol, unknown>;
 
 /** Adds the names and values that a schema lists; `name` is the field of the schema. */
-function collect(schema: unknown, name: string, listed: ListedValues, seen: Set<unknown>): void {
+function collect(
+  schema: unknown,
+  name: string,
+  listed: ListedValues,
+  visitedSchemas: Set<unknown>,
+): void {
   if (typeof schema !== 'object' || schema === null) return;
   if (Array.isArray(schema)) {
-    for (const each of schema) collect(each, name, listed, seen);
+    for (const each of schema) collect(each, name, listed, visitedSchemas);
     return;
   }
   const { type, format, enum: values, const: value, properties, ...rest } = schema as Schema;
@@ -79,12 +84,12 @@ function collect(schema: unknown, name: string, listed: ListedValues, seen: Set<
     listed.values.set(name, values);
   }
   // Several fields can use a named schema; its own fields are collected once.
-  const isSeen = seen.has(properties);
-  if (properties && !isSeen) seen.add(properties);
-  for (const [field, each] of isSeen ? [] : Object.entries((properties ?? {}) as Schema)) {
+  const isVisited = visitedSchemas.has(properties);
+  if (properties && !isVisited) visitedSchemas.add(properties);
+  for (const [field, each] of isVisited ? [] : Object.entries((properties ?? {}) as Schema)) {
     listed.names.add(field);
     listed.words.add(field);
-    collect(each, field, listed, seen);
+    collect(each, field, listed, visitedSchemas);
   }
   for (const key of [
     'items',
@@ -94,7 +99,7 @@ function collect(schema: unknown, name: string, listed: ListedValues, seen: Set<
     'additionalProperties',
     'patternProperties',
   ]) {
-    collect(rest[key], name, listed, seen);
+    collect(rest[key], name, listed, visitedSchemas);
   }
   for (const mark of Object.getOwnPropertySymbols(schema)) {
     const { tag, branches } = ((schema as Schema)[mark] ?? {}) as {
@@ -106,7 +111,7 @@ function collect(schema: unknown, name: string, listed: ListedValues, seen: Set<
     const tags = listed.values.get(tag) ?? new Set();
     for (const [text, branch] of Object.entries(branches)) {
       tags.add(text);
-      collect(branch, name, listed, seen);
+      collect(branch, name, listed, visitedSchemas);
     }
     listed.values.set(tag, tags);
   }
@@ -129,11 +134,11 @@ function listedIn(contract: Contract, all: readonly Contract[]): ListedValues {
     words: new Set(),
     rules: new Map(),
   };
-  const seen = new Set<unknown>();
+  const visitedSchemas = new Set<unknown>();
   for (const each of contract.callsOperations ? [contract, ...all] : [contract]) {
     const { body, query, params, headers, replies } = each;
     for (const schema of [body, query, params, headers, ...Object.values(replies)]) {
-      collect(schema, '', listed, seen);
+      collect(schema, '', listed, visitedSchemas);
     }
   }
   if (contract.callsOperations) {
@@ -250,18 +255,18 @@ export function maskedBody(
   function writeItems(items: readonly unknown[], rule: FieldRule, depth: number): void {
     remainingBytes -= 2;
     text += '[';
-    let written = 0;
+    let writtenCount = 0;
     for (const item of items) {
       if (isTruncated || remainingBytes < 1) break;
       const isNested = typeof item === 'object' && item !== null;
       const part = isNested ? '' : maskedScalar(item, rule);
       if (isNested) remainingBytes -= 1;
       else if (!reserveBytes(part.length + 1)) break;
-      text += written ? `,${part}` : part;
+      text += writtenCount ? `,${part}` : part;
       if (isNested) write(item, rule, depth + 1);
-      written++;
+      writtenCount++;
     }
-    if (written < items.length) isTruncated = true;
+    if (writtenCount < items.length) isTruncated = true;
     text += ']';
   }
 

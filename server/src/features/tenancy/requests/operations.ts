@@ -33,8 +33,8 @@ async function awaitRequest(
   for (let idleMs = 0; ; idleMs += RECHECK_MS) {
     const recorded = await readRequest(ctx.db, ctx.caller.platformId, id);
     const age = isRequestId(id) ? Math.abs(ctx.effects.now() - timeOfUuid7(id)) : RECORDED_MS;
-    const mayCome = age < RECORDED_MS && idleMs < RECORDED_MS && !closed?.aborted;
-    if (recorded || !mayCome) return { recorded, idleMs };
+    const mayBeRecorded = age < RECORDED_MS && idleMs < RECORDED_MS && !closed?.aborted;
+    if (recorded || !mayBeRecorded) return { recorded, idleMs };
     await sleep(RECHECK_MS);
   }
 }

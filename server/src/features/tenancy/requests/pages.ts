@@ -1,5 +1,5 @@
 // Pages of the list of requests. A filter by operation, token or a successful status may match few of
-// very many requests, so the order is read in periods of time and a page ends after a bounded time;
+// very many requests, so the order is read in periods of time and a page stops after a bounded time;
 // it can then be shorter than requested although `hasMore` is true.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -20,11 +20,12 @@ const PAGE_MS = 500;
 const FIRST_ID = ' ';
 const LAST_ID = '~';
 
-/** Whether no index has the matching requests alone, and there may be few of them. */
+/** Whether few requests may match, and no index contains only the matching requests. */
 function isSelective(selection: RequestSelection): boolean {
-  const { operationId, tokenId, status, statusClass, ...rest } = selection;
+  const { operationId, tokenId, status, statusClass, ...otherFilters } = selection;
   const isFailed = (status ?? 0) >= 400 || (statusClass ?? '2xx') !== '2xx';
-  const hasIndex = isFailed || rest.errorCode || rest.resourceId || rest.replayed;
+  const hasIndex =
+    isFailed || otherFilters.errorCode || otherFilters.resourceId || otherFilters.replayed;
   return !hasIndex && (operationId ?? tokenId ?? status ?? statusClass) !== undefined;
 }
 
@@ -80,14 +81,14 @@ async function pageIn(
   if (reads.length === 0) return recordedPage;
   const sign = sort === 'asc' ? 1 : -1;
   const all = [...recordedPage.rows, ...reads].sort(
-    (one, other) => sign * comparePositions(one, other),
+    (first, second) => sign * comparePositions(first, second),
   );
   const rows = all.slice(0, limit);
   const hasMore = recordedPage.hasMore || all.length > limit;
   return { rows, hasMore, ...(hasMore ? { nextCursor: cursorOf(rows.at(-1) as RequestRow) } : {}) };
 }
 
-/** The first period in the order of a list, and the rest of the range. */
+/** The first period in the order of a list, and the remaining range. */
 function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) {
   if (sort === 'asc') {
     const end = Math.min(from + lengthMs, until);
@@ -97,7 +98,7 @@ function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) 
   return { part: { from: end, until }, left: { from, until: end - 1 }, end };
 }
 
-/** The rest of a period after a cursor. */
+/** The remaining period after a cursor. */
 function periodAfterCursor(period: Period, { sort, cursor }: PageOptions): Period {
   if (cursor === undefined) return period;
   const { created_at: createdAt } = positionOf(cursor);
@@ -126,10 +127,10 @@ async function pageInPeriods(
   const rows: RequestRow[] = [];
   while (period.from <= period.until) {
     const startedAt = performance.now();
-    const { part, left, end } = split(period, page.sort, lengthMs);
+    const { part: firstPeriod, left: remainingPeriod, end } = split(period, page.sort, lengthMs);
     // A full page reads one more row, which shows whether there is a next page.
     const remainingPage = { ...page, limit: Math.max(page.limit - rows.length, 1) };
-    const bounds = { createdAfter: iso(part.from), createdBefore: iso(part.until) };
+    const bounds = { createdAfter: iso(firstPeriod.from), createdBefore: iso(firstPeriod.until) };
     const pageOfReads = await pageIn(db, platformId, { ...selection, ...bounds }, remainingPage);
     const isFull = rows.length === page.limit;
     if (isFull && pageOfReads.rows.length > 0) {
@@ -137,7 +138,7 @@ async function pageInPeriods(
     }
     rows.push(...pageOfReads.rows);
     if (pageOfReads.hasMore) return { ...pageOfReads, rows };
-    period = left;
+    period = remainingPeriod;
     if (performance.now() - startedAt < SHORT_MS) lengthMs *= 2;
     if (period.from <= period.until && performance.now() - started > PAGE_MS) {
       const id = page.sort === 'asc' ? LAST_ID : FIRST_ID;

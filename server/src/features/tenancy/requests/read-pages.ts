@@ -20,7 +20,7 @@ interface ReadsQuery {
   limit: number;
 }
 
-/** Rows that are read at once. */
+/** Rows per query. */
 const ROWS = 10;
 
 const ROWS_SQL = (sort: Sort) => `select platform_id, last_at, last_id, shapes, entries
@@ -36,8 +36,9 @@ const ROWS_SQL_BY_ORDER = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
 export type RequestPosition = Pick<RequestRow, 'created_at' | 'id'>;
 
 /** Negative if the first is earlier. */
-export const comparePositions = (one: RequestPosition, other: RequestPosition): number =>
-  one.created_at - other.created_at || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+export const comparePositions = (first: RequestPosition, second: RequestPosition): number =>
+  first.created_at - second.created_at ||
+  (first.id < second.id ? -1 : first.id > second.id ? 1 : 0);
 
 /** The first requests of a period in the order, up to one more than the limit. */
 export async function firstReads(
@@ -63,7 +64,7 @@ export async function firstReads(
     const rows = await db.query<ReadsRow>(ROWS_SQL_BY_ORDER[sort], [...values, ...after]);
     for (const row of rows) foundRows.push(...requestsOf(row, isWanted));
     last = rows.at(-1);
-    foundRows.sort((one, other) => sign * comparePositions(one, other));
+    foundRows.sort((first, second) => sign * comparePositions(first, second));
     if (!last || rows.length < ROWS) break;
     // No further row has a request beyond this time.
     const bound = sort === 'asc' ? last.last_at - MAX_SPAN_MS : last.last_at;

@@ -1,4 +1,5 @@
-// Reads that share rows are listed, filtered and found as if each had a row, for any writing process.
+// Reads that share rows are listed, filtered and found like requests with separate rows, for any writing
+// process.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runSeed } from '../../../../test/kit/app/effects.ts';

@@ -84,16 +84,16 @@ it('writes a batch once although its first result was lost', async () => {
   });
   recorder.add(completedRequest('p-3'));
   await recorder.flush();
-  // The table is locked, so the next batch waits; then its connection ends.
+  // The table is locked, so the next batch waits; then its connection is terminated.
   await client.query('begin; lock table api_requests in share mode');
   for (let index = 0; index < 10; index++) recorder.add(completedRequest('p-3'));
-  const flushed = recorder.flush();
+  const pendingFlush = recorder.flush();
   await new Promise((resolve) => setTimeout(resolve, 300));
   await client.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lost'",
   );
   await client.query('commit');
-  await flushed;
+  await pendingFlush;
   await expect.poll(() => countRows('p-3'), { timeout: 10_000 }).toBe(11);
   await recorder.close();
   expect(recorder.dropped()).toBe(0);

@@ -165,7 +165,7 @@ function rowOf(request: CompletedRequest, all: Contracts): RequestRow {
   };
 }
 
-/** Whether bodies are kept: of requests that write, and not of hosted pages, which persons fill in. */
+/** Whether bodies are kept: those of requests that change data, except forms of hosted pages. */
 function keepsBodies({ contract, caller }: CompletedRequest, now: Time): boolean {
   if (contract.method === 'GET' || contract.auth === 'hosted') return false;
   return caller.environment === 'sandbox' || (caller.requestBodiesUntil ?? 0) > now;
@@ -215,31 +215,31 @@ export function createRequestRecorder(options: RecorderOptions) {
   const { connect, now, log, contracts = () => [], maxBuffered = MAX_BUFFERED } = options;
   const isKept = limitedRecords(now);
   /** Full batches and batches of a failed write, oldest first. */
-  const filled: Batch[] = [];
+  const fullBatches: Batch[] = [];
   let currentBatch = emptyBatch();
-  let buffered = 0;
+  let bufferedCount = 0;
   let characters = 0;
-  let dropped = 0;
+  let droppedCount = 0;
   let lane: Lane | undefined;
-  let whenUp: Promise<void> | undefined;
+  let connected: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> | undefined;
+  let pendingWrite: Promise<void> | undefined;
   let isClosed = false;
   /** The oldest records may have been written before the connection was lost. */
   let mayExist = false;
 
   function countDropped(count: number): void {
-    dropped += count;
+    droppedCount += count;
   }
 
   function closeBatch(): void {
     if (currentBatch.count === 0) return;
-    filled.push(currentBatch);
+    fullBatches.push(currentBatch);
     currentBatch = emptyBatch();
   }
 
   function open(): void {
-    whenUp = new Promise((resolve) => {
+    connected = new Promise((resolve) => {
       lane = openLane({ connect, onUp: resolve, timeoutMs: TIMEOUT_MS });
     });
   }
@@ -261,40 +261,40 @@ export function createRequestRecorder(options: RecorderOptions) {
     return true;
   }
 
-  /** Writes the buffered records; records that are added in the meantime are written next time. */
+  /** Writes the buffered records; records that are added during the write are written by the next one. */
   async function write(): Promise<void> {
-    await within(RETRY_MS, whenUp ?? Promise.resolve());
+    await within(RETRY_MS, connected ?? Promise.resolve());
     let delayMs = GATHER_MS;
     closeBatch();
-    for (const batch of filled.slice()) {
+    for (const batch of fullBatches.slice()) {
       if (!(await writeBatch(batch))) {
         delayMs = RETRY_MS;
         break;
       }
-      filled.shift();
-      buffered -= batch.count;
+      fullBatches.shift();
+      bufferedCount -= batch.count;
       characters -= batch.characters;
     }
-    writing = undefined;
-    if (buffered) schedule(delayMs);
+    pendingWrite = undefined;
+    if (bufferedCount) schedule(delayMs);
   }
 
   function start(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    writing ??= write();
-    return writing;
+    pendingWrite ??= write();
+    return pendingWrite;
   }
 
   function schedule(delayMs: number): void {
-    if (isClosed || writing) return;
+    if (isClosed || pendingWrite) return;
     timer ??= setTimeout(() => void start(), delayMs).unref();
   }
 
   /** Writes all records that were added before; resolves even if the database cannot be reached. */
   async function flush(): Promise<void> {
-    await writing;
-    if (buffered) await start();
+    await pendingWrite;
+    if (bufferedCount) await start();
   }
 
   /** Adds a request to the batch. Returns false if the maximum size in memory is reached. */
@@ -321,12 +321,12 @@ export function createRequestRecorder(options: RecorderOptions) {
       return;
     }
     currentBatch.count++;
-    buffered++;
+    bufferedCount++;
     if (!lane) open();
     const { count, requests } = currentBatch;
     const isFull = count >= MAX_RECORDS || (requests[0]?.length ?? 0) >= MAX_ROWS;
     if (isFull) closeBatch();
-    if (isFull && !writing) void start();
+    if (isFull && !pendingWrite) void start();
     else schedule(GATHER_MS);
   }
 
@@ -335,7 +335,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     add(request: CompletedRequest): void {
       try {
         if (!isKept(request)) return;
-        if (isClosed || buffered >= maxBuffered) countDropped(1);
+        if (isClosed || bufferedCount >= maxBuffered) countDropped(1);
         else buffer(request);
       } catch (error) {
         countDropped(1);
@@ -344,9 +344,9 @@ export function createRequestRecorder(options: RecorderOptions) {
     },
     flush,
     /** Number of records that were dropped. */
-    dropped: () => dropped,
+    dropped: () => droppedCount,
     /** Number of records in memory. */
-    waiting: () => buffered,
+    waiting: () => bufferedCount,
     /** Writes the remaining records and closes the connection. */
     async close(): Promise<void> {
       await flush();

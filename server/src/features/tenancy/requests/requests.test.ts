@@ -17,7 +17,7 @@ import { apiRequestReads } from './reads.ts';
 import { apiRequestBodies, apiRequests } from './store.ts';
 
 const app = testApp();
-const limited = testApp({ rateLimits: { requests: 2 } });
+const limitedApp = testApp({ rateLimits: { requests: 2 } });
 
 const idOf = ({ headers }: ApiResponse) => String(headers['x-request-id']);
 const get = (path: string, options: CallOptions = {}) => app.call('GET', path, undefined, options);
@@ -104,8 +104,11 @@ describe('getRequestById', () => {
 
   it('records requests without the permission, and none without a credential', async () => {
     const as = await app.tokenWith(['VIEW']);
-    const forbidden = await app.call('POST', '/tokens', { name: 'x' }, { as });
-    expect(await recordOf(forbidden)).toMatchObject({ status: 403, errorCode: 'FORBIDDEN' });
+    const forbiddenResponse = await app.call('POST', '/tokens', { name: 'x' }, { as });
+    expect(await recordOf(forbiddenResponse)).toMatchObject({
+      status: 403,
+      errorCode: 'FORBIDDEN',
+    });
     const unknown = await app.call('GET', '/tokens', undefined, { as: null });
     expect((await get(`/requests/${idOf(unknown)}`)).status).toBe(404);
     expect(lineOf(unknown)).toMatchObject({ status: 401, callerType: 'NONE', platformId: '' });
@@ -128,27 +131,30 @@ describe('getRequestById', () => {
 
   it('has the whole duration of a request that waited for events', async () => {
     const { after } = ok(await get('/events?limit=1'), 200);
-    const waited = await get(`/events?after=${encodeURIComponent(after)}&wait=1`);
-    expect(waited.body.data).toEqual([]);
-    expect((await recordOf(waited)).durationMs).toBeGreaterThan(900);
-    expect(lineOf(waited).ms).toBeGreaterThan(900);
+    const waitResponse = await get(`/events?after=${encodeURIComponent(after)}&wait=1`);
+    expect(waitResponse.body.data).toEqual([]);
+    expect((await recordOf(waitResponse)).durationMs).toBeGreaterThan(900);
+    expect(lineOf(waitResponse).ms).toBeGreaterThan(900);
   });
 
   it('explains a rejection by the rate limit', async () => {
-    limited.effects.set(limited.effects.now() + 10_000);
+    limitedApp.effects.set(limitedApp.effects.now() + 10_000);
     const replies = [];
-    for (let count = 0; count < 30; count++) replies.push(await limited.call('GET', '/config'));
+    for (let count = 0; count < 30; count++) replies.push(await limitedApp.call('GET', '/config'));
     const rejected = replies.filter(({ status }) => status === 429);
     expect(rejected.length).toBeGreaterThan(20);
     const id = idOf(rejected[0] as ApiResponse);
-    limited.effects.set(limited.effects.now() + 10_000);
-    const record = ok(await limited.call('GET', `/requests/${id}`), 200);
+    limitedApp.effects.set(limitedApp.effects.now() + 10_000);
+    const record = ok(await limitedApp.call('GET', `/requests/${id}`), 200);
     expect(record).toMatchObject({ status: 429, errorCode: 'RATE_LIMITED', callerType: 'TOKEN' });
-    const line = limited.log
+    const line = limitedApp.log
       .map((each) => JSON.parse(each))
       .find((each) => each.requestId === id && each.operationId);
-    expect(line).toMatchObject({ platformId: limited.platform.id, tokenId: record.token.id });
-    const list = ok(await limited.call('GET', '/requests?errorCode=RATE_LIMITED&limit=100'), 200);
+    expect(line).toMatchObject({ platformId: limitedApp.platform.id, tokenId: record.token.id });
+    const list = ok(
+      await limitedApp.call('GET', '/requests?errorCode=RATE_LIMITED&limit=100'),
+      200,
+    );
     expect(list.data).toHaveLength(20);
   });
 
@@ -172,8 +178,8 @@ describe('getRequestById', () => {
     const { data } = await list('operationId=unknownPath');
     expect(data.map(({ id }: { id: string }) => id)).toContain(idOf(notFoundResponse));
     expect((await get(`/requests/${idOf(notFoundResponse)}`, { as: app.other })).status).toBe(404);
-    const anonymous = await app.call('GET', '/nothing', undefined, { as: null });
-    expect((await get(`/requests/${idOf(anonymous)}`)).status).toBe(404);
+    const anonymousResponse = await app.call('GET', '/nothing', undefined, { as: null });
+    expect((await get(`/requests/${idOf(anonymousResponse)}`)).status).toBe(404);
   });
 
   it('is not found for other platforms, unknown IDs and other strings', async () => {
@@ -252,11 +258,11 @@ describe('requests that call operations', () => {
 });
 
 describe('bodies', () => {
-  it('are not kept of requests that read', async () => {
+  it('are not kept for reads', async () => {
     expect(await recordOf(await get('/config'))).not.toHaveProperty('responseBody');
   });
 
-  it('are kept in production only until the end that the operator sets', async () => {
+  it('are kept in production only until the time that the operator sets', async () => {
     const as = app.production;
     const create = () => app.call('POST', '/tokens', { name: 'x', permissions: ['VIEW'] }, { as });
     expect(await recordOf(await create(), { as })).not.toHaveProperty('requestBody');
@@ -278,9 +284,9 @@ describe('listRequests', () => {
   let as: { clientId: string; clientSecret: string };
 
   beforeAll(async () => {
-    const funded = await createFundedCustomer(app);
-    account = funded.account.id;
-    const payee = await createExternalAccount(app, funded.person.id, 'USD');
+    const fundedCustomer = await createFundedCustomer(app);
+    account = fundedCustomer.account.id;
+    const payee = await createExternalAccount(app, fundedCustomer.person.id, 'USD');
     quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee.id, 100_00)), 201).id;
     ok(await app.call('POST', `/quotes/${quote}/execute`), 200);
     as = await app.tokenWith(['VIEW', 'TRANSACT'], 'Filters');

@@ -72,15 +72,16 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   // Keyed by a hash of the header, so that no secret remains in memory.
   const cachedCallers = new Map<string, CachedCaller>();
   const inFlight = new Map<string, Promise<Caller>>();
-  const doubted = new Map<string, Time>();
+  const tokensInDeletion = new Map<string, Time>();
   /** Tokens by hash of a header that was valid once. */
-  const proven = new Map<string, string>();
+  const tokensByHeaderHash = new Map<string, string>();
 
   function cacheCaller(key: string, caller: TokenCaller, readAt: Time): void {
     const { tokenId } = caller;
-    if ((doubted.get(tokenId) ?? 0) > now()) return;
-    if (proven.size >= MAX_CACHED) proven.delete(proven.keys().next().value as string);
-    proven.set(key, tokenId);
+    if ((tokensInDeletion.get(tokenId) ?? 0) > now()) return;
+    if (tokensByHeaderHash.size >= MAX_CACHED)
+      tokensByHeaderHash.delete(tokensByHeaderHash.keys().next().value as string);
+    tokensByHeaderHash.set(key, tokenId);
     if (cachedCallers.size >= MAX_CACHED)
       cachedCallers.delete(cachedCallers.keys().next().value as string);
     cachedCallers.set(key, { caller, until: readAt + CACHE_MS });
@@ -98,21 +99,23 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   return {
     async authenticate(authorization) {
       const key = sha256Hex(authorization ?? '');
-      const cached = cachedCallers.get(key);
-      if (cached && cached.until > now()) return cached.caller;
+      const cachedCaller = cachedCallers.get(key);
+      if (cachedCaller && cachedCaller.until > now()) return cachedCaller.caller;
       cachedCallers.delete(key);
-      const running = inFlight.get(key);
-      if (running) return running;
+      const pendingLookup = inFlight.get(key);
+      if (pendingLookup) return pendingLookup;
       const lookup = find(key, authorization).finally(() => inFlight.delete(key));
       inFlight.set(key, lookup);
       return lookup;
     },
-    isProven: (authorization) => proven.size > 0 && proven.has(sha256Hex(authorization ?? '')),
+    isProven: (authorization) =>
+      tokensByHeaderHash.size > 0 && tokensByHeaderHash.has(sha256Hex(authorization ?? '')),
     drop(tokenId) {
       const time = now();
-      for (const [id, until] of doubted) if (until <= time) doubted.delete(id);
-      doubted.set(tokenId, time + DELETION_MS);
-      for (const [key, platformId] of proven) if (platformId === tokenId) proven.delete(key);
+      for (const [id, until] of tokensInDeletion) if (until <= time) tokensInDeletion.delete(id);
+      tokensInDeletion.set(tokenId, time + DELETION_MS);
+      for (const [key, platformId] of tokensByHeaderHash)
+        if (platformId === tokenId) tokensByHeaderHash.delete(key);
       for (const [key, each] of cachedCallers)
         if (each.caller.tokenId === tokenId) cachedCallers.delete(key);
     },

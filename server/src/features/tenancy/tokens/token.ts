@@ -27,11 +27,11 @@ const CLIENT_ID_BYTES = 16;
 async function findFreeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const rows = await ctx.db.find(tokens, { platform_id: platformId });
   const usedNumbers = new Set(rows.map(({ number }) => number));
-  const free = Array.from({ length: MAX_TOKENS }, (_, index) => index + 1).filter(
+  const freeNumbers = Array.from({ length: MAX_TOKENS }, (_, index) => index + 1).filter(
     (n) => !usedNumbers.has(n),
   );
   const suffixValue = Buffer.from(ctx.effects.random(4)).readUInt32BE();
-  const number = free[suffixValue % free.length];
+  const number = freeNumbers[suffixValue % freeNumbers.length];
   if (rows.length < MAX_TOKENS && number !== undefined) return number;
   const reason = `The platform has the maximum of ${MAX_TOKENS} tokens. Delete a token first.`;
   throw new Fault('INVALID_INPUT', reason);

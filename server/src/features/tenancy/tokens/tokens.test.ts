@@ -194,8 +194,8 @@ describe('createToken during a deletion', () => {
 describe('listTokens', () => {
   it('accepts any name repeatedly, and filters by the exact name', async () => {
     const platform = await app.newPlatform('Names');
-    const longest = 'n'.repeat(255);
-    for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
+    const longestName = 'n'.repeat(255);
+    for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longestName, '💶']) {
       await createNamedToken(name, ['VIEW'], platform);
     }
     const findIdsByName = async (name: string) => {
@@ -205,7 +205,7 @@ describe('listTokens', () => {
     };
     expect(await findIdsByName('Shop')).toEqual(['Shop', 'Shop']);
     expect(await findIdsByName('S%')).toEqual(['S%']);
-    expect(await findIdsByName(longest)).toEqual([longest]);
+    expect(await findIdsByName(longestName)).toEqual([longestName]);
     expect(await findIdsByName('sho')).toEqual([]);
     expect(await findIdsByName('')).toEqual([]);
     expect(await findIdsByName('💶')).toEqual(['💶']);
@@ -298,18 +298,18 @@ describe('deleteTokenById', () => {
 
   it('takes effect immediately under load', async () => {
     const token = await createNamedToken('Busy', ['VIEW']);
-    let hasEnded = false;
+    let isDeleted = false;
     const requests = Array.from({ length: 8 }, async () => {
       const statusesAfterDeletion: number[] = [];
       while (statusesAfterDeletion.length < 5) {
-        const sentAfterEnd = hasEnded;
+        const isSentAfterDeletion = isDeleted;
         const status = await getStatusAs(token);
-        if (sentAfterEnd) statusesAfterDeletion.push(status);
+        if (isSentAfterDeletion) statusesAfterDeletion.push(status);
       }
       return statusesAfterDeletion;
     });
     expect((await remove(token.id)).status).toBe(204);
-    hasEnded = true;
+    isDeleted = true;
     expect(new Set((await Promise.all(requests)).flat())).toEqual(new Set([401]));
   });
 

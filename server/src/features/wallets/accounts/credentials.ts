@@ -183,7 +183,7 @@ export async function openSession(
     ? await custodyOf(ctx, parts).newSessionKey(clientPublicKey.toLowerCase())
     : undefined;
   await cancelAfterSignIn(ctx, wallet.row.id);
-  // An empty update: a concurrent revocation of the credential retries and also ends this session.
+  // An empty update: a concurrent revocation of the credential retries and also revokes this session.
   ctx.update(credentials, credential, {});
   const row = ctx.insert(walletSessions, {
     id: ctx.id('Session'),
@@ -204,21 +204,21 @@ export async function openSession(
   return presentSession(ctx, wallet, row, credential, sessionKey?.sealedKey);
 }
 
-/** Stages the end of a session. */
-export const endSession = (ctx: Ctx, row: SessionRow): SessionRow =>
+/** Stages the revocation of a session. */
+export const revokeSession = (ctx: Ctx, row: SessionRow): SessionRow =>
   ctx.update(walletSessions, row, {
     status: sessionStates.next(row.status, 'revoke'),
     updated_at: ctx.now,
   });
 
 /** Stages the revocation of a credential and of all its sessions. */
-export async function endCredential(ctx: Ctx, row: CredentialRow): Promise<void> {
+export async function revokeCredentialWithSessions(ctx: Ctx, row: CredentialRow): Promise<void> {
   ctx.update(credentials, row, {
     status: credentialStates.next(row.status, 'revoke'),
     uniqueness_key: null,
     updated_at: ctx.now,
   });
   for (const session of await sessionsOf(ctx, row.account_id)) {
-    if (session.credential_id === row.id) endSession(ctx, session);
+    if (session.credential_id === row.id) revokeSession(ctx, session);
   }
 }

@@ -33,7 +33,8 @@ async function createWallet(platform: TestPlatform = app.platform, email?: strin
   return { person, id: account.id as string, account };
 }
 
-const sessionOf = (id: string, more?: { expires_at: number }) => insertSession(app, id, more);
+const sessionOf = (id: string, overrides?: { expires_at: number }) =>
+  insertSession(app, id, overrides);
 
 const patchAccount = (id: string, body: unknown, headers = {}, platform = app.platform) =>
   app.call('PATCH', `/internal-accounts/${id}`, body, { headers, as: platform });
@@ -159,8 +160,10 @@ describe('updateInternalAccount', () => {
       'ACCOUNT_NOT_FOUND',
     ]);
     const viewer = await app.tokenWith(['VIEW']);
-    const denied = await app.call('PATCH', `/internal-accounts/${id}`, change, { as: viewer });
-    expect(codeOf(denied)).toEqual([403, 'FORBIDDEN']);
+    const forbiddenResponse = await app.call('PATCH', `/internal-accounts/${id}`, change, {
+      as: viewer,
+    });
+    expect(codeOf(forbiddenResponse)).toEqual([403, 'FORBIDDEN']);
   });
 });
 

@@ -105,7 +105,7 @@ describe('a new customer', () => {
 });
 
 describe('existing customers', () => {
-  /** Deletes all wallets without funds, as if they had never been provisioned. */
+  /** Deletes all wallets without funds, which simulates customers of an earlier version. */
   async function deleteWallets() {
     await app.settle();
     const { db } = app.runtime;

@@ -1,4 +1,4 @@
-// Concurrent changes of a contact and its credentials: the second takes the first into account, so that codes
+// Concurrent changes of a contact and its credentials: the second considers the first, so that codes
 // are never sent to a contact without a signature of the holder. The concurrent change runs after all reads
 // and before the commit.
 import { describe, expect, it } from 'vitest';
@@ -46,16 +46,16 @@ function change(customerId: string, overrides: object, concurrentWork: () => Pro
 /** The change requires a signature, and the contact is unchanged. */
 async function expectRequested(
   previous: { id: string; email?: string; phoneNumber?: string },
-  more: object,
+  overrides: object,
   concurrentWork: () => Promise<unknown>,
 ) {
-  expect(await change(previous.id, more, concurrentWork)).toMatchObject({ status: 202 });
+  expect(await change(previous.id, overrides, concurrentWork)).toMatchObject({ status: 202 });
   const current = ok(await app.call('GET', `/customers/${previous.id}`), 200);
   expect([current.email, current.phoneNumber]).toEqual([previous.email, previous.phoneNumber]);
 }
 
 describe('a contact that changes while a credential is linked to it', () => {
-  it('needs a signature after a session has added the credential', async () => {
+  it('requires a signature after a session has added the credential', async () => {
     const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const session = await fixture.openEmailSession(wallet.accountId);
     await expectRequested(wallet.customer, { phoneNumber: newPhoneNumber() }, async () => {
@@ -64,7 +64,7 @@ describe('a contact that changes while a credential is linked to it', () => {
     });
   });
 
-  it('needs a signature after the first credential of a wallet', async () => {
+  it('requires a signature after the first credential of a wallet', async () => {
     const person = await createCustomer(app, {}, { phoneNumber: newPhoneNumber() });
     const { id: accountId } = await fixture.walletOf(person.id);
     await expectRequested(person, { phoneNumber: newPhoneNumber() }, async () => {
@@ -72,7 +72,7 @@ describe('a contact that changes while a credential is linked to it', () => {
     });
   });
 
-  it('needs a signature after a recovery has ended', async () => {
+  it('requires a signature after a completed recovery', async () => {
     const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const { accountId } = wallet;
     const recoveryRequest = {

@@ -235,7 +235,7 @@ export const revokeAuthCredential = operation({
   tag: TAG,
   summary: 'Remove a credential',
   description:
-    'Removes a credential from a wallet and ends its sessions. A session of another ' +
+    'Removes a credential from a wallet and revokes its sessions. A session of another ' +
     'credential of the wallet signs the request. The last credential cannot be removed.',
   permission: 'TRANSACT',
   signedRetry: true,
@@ -341,9 +341,9 @@ export const revokeAuthSession = operation({
   method: 'DELETE',
   path: '/auth/sessions/{id}',
   tag: TAG,
-  summary: 'End a session',
+  summary: 'Revoke a session',
   description:
-    'Ends a session. Any active session of the wallet signs the request, including this one.',
+    'Revokes a session. Any active session of the wallet signs the request, including this one.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: paramsOf('session'),

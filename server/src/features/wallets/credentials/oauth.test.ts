@@ -137,7 +137,9 @@ describe('createAuthCredential', () => {
       const body = credentialBody(accountId, createClaims());
       const requestedCredential = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
       const challenges = (await Promise.all(requestedCredential)).map((each) => ok(each, 202));
-      const headers = await Promise.all(challenges.map((leg) => signedHeaders(leg, session)));
+      const headers = await Promise.all(
+        challenges.map((requestedChallenge) => signedHeaders(requestedChallenge, session)),
+      );
       const responses = await Promise.all(
         headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
       );
@@ -180,17 +182,21 @@ describe('createAuthCredential', () => {
         unauthorizedError('The token is too old: iat is over 60 s ago.'),
       ],
       [
-        'a time to come',
+        'an issue time in the future',
         { iat: () => nowInSeconds() + 6 },
         unauthorizedError('The iat of the token is in the future.'),
       ],
       [
-        'an end that was',
+        'an expiry in the past',
         { exp: () => nowInSeconds() },
         unauthorizedError('The token has expired.'),
       ],
-      ['no end', { exp: () => null }, unauthorizedError('The exp of the token is not a number.')],
-    ])('is refused to a token with %s', async (_description, input, expected) => {
+      [
+        'no expiry',
+        { exp: () => null },
+        unauthorizedError('The exp of the token is not a number.'),
+      ],
+    ])('is rejected for a token with %s', async (_description, input, expected) => {
       const claims = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
           name,
@@ -283,12 +289,12 @@ describe('verifyAuthCredential', () => {
       ],
       ['an age of 61 s', { iat: () => nowInSeconds() - 61 }, TOKEN_TOO_OLD],
       [
-        'a time to come',
+        'an issue time in the future',
         { iat: () => nowInSeconds() + 6 },
         'The iat of the token is in the future.',
       ],
-      ['an end that was', { exp: () => nowInSeconds() }, 'The token has expired.'],
-    ])('is refused to a token with %s', async (_description, input, reason) => {
+      ['an expiry in the past', { exp: () => nowInSeconds() }, 'The token has expired.'],
+    ])('is rejected for a token with %s', async (_description, input, reason) => {
       const changedClaims = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
           name,
@@ -325,7 +331,7 @@ describe('verifyAuthCredential', () => {
       ok(await prove(id, claims, key), 200);
     });
 
-    it('is opened once per key, even if it has ended since', async () => {
+    it('is opened once per key, even if it was revoked since', async () => {
       const { accountId, id, claims } = await createWalletOfIdentity();
       const client = generateKeys();
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
@@ -356,10 +362,10 @@ describe('verifyAuthCredential', () => {
         expect((await proveWrongSubject()).status).toBe(401);
         app.effects.set(app.effects.now() + MINUTE);
       }
-      const stopped = await proveWrongSubject();
-      expect(stopped.status).toBe(429);
-      expect(stopped.body.code).toBe('RATE_LIMITED');
-      expect(stopped.headers['retry-after']).toBe(String(50 * 60));
+      const limitedResponse = await proveWrongSubject();
+      expect(limitedResponse.status).toBe(429);
+      expect(limitedResponse.body.code).toBe('RATE_LIMITED');
+      expect(limitedResponse.headers['retry-after']).toBe(String(50 * 60));
       ok(await prove(id, claims, generateKeys().publicKey), 200);
       app.effects.set(app.effects.now() + 50 * MINUTE);
       expect((await proveWrongSubject()).status).toBe(401);
@@ -376,8 +382,11 @@ describe('verifyAuthCredential', () => {
 
     it('has no challenge, and is unknown to another platform', async () => {
       const { id, claims } = await createWalletOfIdentity();
-      const challenged = await fixture.call('POST', `/auth/credentials/${id}/challenge`, {});
-      expect([challenged.status, challenged.body.code]).toEqual([400, 'INVALID_INPUT']);
+      const challengeResponse = await fixture.call('POST', `/auth/credentials/${id}/challenge`, {});
+      expect([challengeResponse.status, challengeResponse.body.code]).toEqual([
+        400,
+        'INVALID_INPUT',
+      ]);
       const body = {
         type: 'OAUTH',
         oidcToken: tokenOf({ ...claims, nonce: nonceOf(key) }),

@@ -69,7 +69,7 @@ const SINGLE_USE = [{ max: 1, withinMs: 2 * 60_000 }];
 
 /**
  * Claims the key for one session within the validity of tokens, so that a token cannot reopen a session that
- * was ended. Of two concurrent claims one succeeds.
+ * was revoked. Of two concurrent claims one succeeds.
  */
 async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promise<boolean> {
   const id = `oidc ${row.id} ${key}`;

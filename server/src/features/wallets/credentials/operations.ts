@@ -10,8 +10,8 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import {
   addCredential,
   credentialsOf,
-  endCredential,
   presentCredential,
+  revokeCredentialWithSessions,
 } from '../accounts/credentials.ts';
 import {
   findWallet,
@@ -125,7 +125,7 @@ const revoke = (parts: WalletParts) =>
     async perform(ctx, { params }) {
       const credential = await requireCredential(ctx, params.id);
       await rejectLastCredential(ctx, credential);
-      await endCredential(ctx, credential.row);
+      await revokeCredentialWithSessions(ctx, credential.row);
       return { status: 204, body: undefined };
     },
   });

@@ -69,11 +69,11 @@ describe('a code in production', () => {
     }
     const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
     const requestedBody = ok(response, 202);
-    const literal = {
+    const sandboxBundle = {
       'service-wallet-signature': 'sandbox-valid-signature',
       'request-id': requestedBody.requestId,
     };
-    expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, literal))).toEqual([
+    expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, sandboxBundle))).toEqual([
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);

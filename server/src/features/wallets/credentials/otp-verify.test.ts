@@ -24,7 +24,7 @@ import {
 } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import { customers } from '../../customers/records/store.ts';
-import { endCredential } from '../accounts/credentials.ts';
+import { revokeCredentialWithSessions } from '../accounts/credentials.ts';
 import { credentials } from '../store.ts';
 import { dropOtp } from './otp.ts';
 
@@ -100,7 +100,7 @@ describe('verifyAuthCredential', () => {
       expect(await fixture.sessionsOf(accountId)).toHaveLength(2);
     });
 
-    it('counts wrong codes: five end the code, and ten are accepted per hour', async () => {
+    it('counts wrong codes: five invalidate the code, and ten are accepted per hour', async () => {
       const { credential } = await fixture.createWalletCustomer();
       for (let round = 0; round < 2; round++) {
         const bundle = await fixture.requestOtpBundle(credential.id);
@@ -157,7 +157,7 @@ describe('verifyAuthCredential', () => {
       expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(NONE_PENDING);
     });
 
-    it('needs a code that is pending', async () => {
+    it('requires a pending code', async () => {
       const { credential, customer: person } = await fixture.createWalletCustomer();
       const withoutCode = await otp.verifyBundle(
         credential,
@@ -356,7 +356,7 @@ describe('verifyAuthCredential', () => {
       let rounds = 0;
       await app.operate(async (ctx) => {
         const row = await ctx.read(credentials, credential.id);
-        if (row) await endCredential(ctx, row);
+        if (row) await revokeCredentialWithSessions(ctx, row);
         if (rounds++ === 0) ok(await otp.verifyBundle(credential, sealed, headers), 200);
       });
       expect(rounds).toBe(2);

@@ -35,10 +35,10 @@ describe('createAuthCredential', () => {
         phoneNumber: newPhoneNumber(),
       });
       const session = await fixture.openEmailSession(accountId);
-      const written = (await messagesTo(app, person.id)).length;
+      const messageCountBefore = (await messagesTo(app, person.id)).length;
       const firstResponse = await otp.addCredential(accountId, 'SMS_OTP');
       expect(ok(firstResponse, 202).type).toBe('SMS_OTP');
-      expect(await messagesTo(app, person.id)).toHaveLength(written);
+      expect(await messagesTo(app, person.id)).toHaveLength(messageCountBefore);
       expect(JSON.parse(firstResponse.body.payloadToSign)).toMatchObject({
         type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
         parameters: {

@@ -197,12 +197,12 @@ describe('verifyAuthCredential', () => {
           `The assertion ${check}`,
         );
       }
-      const forged = {
+      const forgedAssertion = {
         ...get(challenge),
         signature: foreignAuthenticator.get(challenge).signature,
       };
       const reason = 'The signature of the assertion is invalid.';
-      expectUnauthorized(await passkeys.verifyWith(holder, requestId, forged), reason);
+      expectUnauthorized(await passkeys.verifyWith(holder, requestId, forgedAssertion), reason);
       expect((await passkeys.verifyWith(holder, requestId, get(challenge))).status).toBe(200);
     });
 

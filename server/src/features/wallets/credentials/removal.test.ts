@@ -1,4 +1,4 @@
-// Removal of credentials: who may sign it, which sessions end, and that a wallet keeps its last
+// Removal of credentials: who may sign it, which sessions are revoked, and that a wallet keeps its last
 // credential under concurrent removals.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -34,7 +34,7 @@ const idsOf = async (accountId: string) =>
 describe('revokeAuthCredential', () => {
   const pathOf = (id: string) => `/auth/credentials/${id}`;
 
-  it('ends a credential and its sessions, and no other', async () => {
+  it('revokes only a credential and its sessions', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const secondSession = await fixture.openEmailSession(accountId);
     const { first, second } = await fixture.signedRetry(
@@ -111,7 +111,7 @@ describe('revokeAuthCredential', () => {
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
       const rejectedResponse = responses.find(({ status }) => status !== 204) as ApiResponse;
-      // Either the session of the second request ended with its credential, or the credential was
+      // Either the session of the second request was revoked with its credential, or the credential was
       // the last one.
       expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejectedResponse));
       const remainingIds = await idsOf(accountId);

@@ -1,4 +1,4 @@
-// Wallet sessions: concurrent sessions, expiry, refresh and end.
+// Wallet sessions: concurrent sessions, expiry, refresh and revocation.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -29,7 +29,7 @@ const SESSION_NOT_FOUND = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
 const SESSION_ENDED = [
   401,
   'UNAUTHORIZED',
-  'The session has ended. Verify a credential to open another.',
+  'The session has expired or was revoked. Verify a credential to open another.',
 ];
 /** A wallet with this number of sessions. */
 async function createWalletWithSessions(count: number, ownFixture = fixture) {
@@ -248,13 +248,13 @@ describe('refreshAuthSession', () => {
 
     await app.advance(5 * MINUTE);
     const expiredSignedHeaders = await signedHeaders(waitingBody, storedSession);
-    const tooLate = await fixture.call(
+    const expiredRefresh = await fixture.call(
       'POST',
       refreshOf(ids[0] as string),
       body,
       expiredSignedHeaders,
     );
-    expect(errorOf(tooLate)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
+    expect(errorOf(expiredRefresh)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
     await app.advance(8 * MINUTE);
     const lastBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
@@ -356,7 +356,7 @@ describe('revokeAuthSession', () => {
     expect(await idsOf(accountId)).toEqual(ids.slice(1));
     ok(await fixture.callSigned('DELETE', pathOf(ids[2] as string), undefined, thirdSession), 204);
     expect(await idsOf(accountId)).toEqual([ids[1]]);
-    // An ended session cannot sign.
+    // A revoked session cannot sign.
     const response = await fixture.callSigned(
       'DELETE',
       pathOf(ids[1] as string),
@@ -368,7 +368,7 @@ describe('revokeAuthSession', () => {
     await fixture.openEmailSession(accountId);
   });
 
-  it('names only the key of the session that it ends', async () => {
+  it('contains only the key of the session to revoke', async () => {
     const { ids } = await createWalletWithSessions(2);
     const requestedResponses = await Promise.all(
       ids.map((id) => fixture.call('DELETE', pathOf(id))),
@@ -379,7 +379,7 @@ describe('revokeAuthSession', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it('does not find a session that is unknown, of another platform, ended or expired', async () => {
+  it('does not find a session that is unknown, of another platform, revoked or expired', async () => {
     const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
@@ -468,7 +468,7 @@ describe('revokeAuthSession', () => {
       ];
       const body = bodyOf(generateKeys().publicKey);
       const [refresh, revoke] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
-      const signing = await signedHeaders(
+      const headers = await signedHeaders(
         ok(await fixture.call('POST', refresh, body), 202),
         firstSession,
       );
@@ -477,7 +477,7 @@ describe('revokeAuthSession', () => {
         secondSession,
       );
       const [refreshed, endedResponse] = await Promise.all([
-        fixture.call('POST', refresh, body, signing),
+        fixture.call('POST', refresh, body, headers),
         fixture.call('DELETE', revoke, undefined, suffix),
       ]);
       expect(endedResponse.status).toBe(204);

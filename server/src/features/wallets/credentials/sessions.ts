@@ -1,6 +1,6 @@
 // Operations on sessions. An active session can be refreshed, signed by its own key. Any session of the
-// wallet can end any other, so that the holder can end the session of a lost device. Refreshes without a new
-// verification of the credential end after 12 hours.
+// wallet can revoke any other, so that the holder can revoke the session of a lost device. A session can be
+// refreshed without a new verification of the credential for 12 hours.
 
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -9,10 +9,10 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {
   clientKeyOf,
-  endSession,
   openSession,
   presentSession,
   rejectUsedKey,
+  revokeSession,
   sessionsOf,
 } from '../accounts/credentials.ts';
 import { requireProvisionedWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
@@ -51,7 +51,10 @@ async function requireSession(ctx: Ctx, id: string): Promise<WalletSession> {
 async function requireRefreshableSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const session = await requireSession(ctx, id);
   if (session.isActive) return session;
-  throw new Fault('UNAUTHORIZED', 'The session has ended. Verify a credential to open another.');
+  throw new Fault(
+    'UNAUTHORIZED',
+    'The session has expired or was revoked. Verify a credential to open another.',
+  );
 }
 
 async function requireActiveSession(ctx: Ctx, id: string): Promise<WalletSession> {
@@ -114,7 +117,7 @@ const revoke = (parts: WalletParts) =>
 
     async perform(ctx, { params }) {
       const { row } = await requireActiveSession(ctx, params.id);
-      endSession(ctx, row);
+      revokeSession(ctx, row);
       return { status: 204, body: undefined };
     },
   });

@@ -1,6 +1,7 @@
 // Account recovery of a wallet: the operator requests it, and a delayed job adds a one-time code credential.
 // Existing credentials remain, no funds are transferred, and the user then verifies the contact as usual. All
-// conditions are checked again at the end. The delay is a server setting, not a parameter of the request.
+// conditions are checked again before completion. The delay is a server setting, not a parameter of the
+// request.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
@@ -153,7 +154,7 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
   await finishRecovery(ctx, row);
 }
 
-/** The job that ends a recovery; `delayMs` is undefined if recovery is disabled. */
+/** The job that finishes or cancels a recovery; `delayMs` is undefined if recovery is disabled. */
 export const recoveryJobs = ({ delayMs }: { delayMs: number | undefined }): JobHandler[] => [
   jobHandler(RECOVER, {
     run: async (_runtime, job) => {

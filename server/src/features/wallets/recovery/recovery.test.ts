@@ -147,7 +147,7 @@ describe('recovery messages', () => {
 describe('a recovery is rejected for', () => {
   const rejectionOf = async (requested: Promise<unknown>) =>
     requested.then(
-      () => 'begun',
+      () => 'started',
       ({ code, message }) => `${code}: ${message}`,
     );
 
@@ -183,7 +183,7 @@ describe('a recovery is rejected for', () => {
       'The wallet has an active session',
     );
     recovery.advance(15 * 60_000);
-    expect(await rejectionOf(recovery.start(accountId))).toBe('begun');
+    expect(await rejectionOf(recovery.start(accountId))).toBe('started');
   });
 
   it('a pending recovery of any kind', async () => {
@@ -216,7 +216,7 @@ describe('a recovery is rejected for', () => {
           operate(secondRuntime, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId))),
         ),
       ]);
-      expect(results.filter((each) => each === 'begun')).toHaveLength(1);
+      expect(results.filter((each) => each === 'started')).toHaveLength(1);
       expect(results.join()).toContain('is already pending for this wallet');
     } finally {
       await secondRuntime.close();
@@ -224,7 +224,7 @@ describe('a recovery is rejected for', () => {
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });
 
-  it('a pending recovery, but not for one that has ended', async () => {
+  it('a pending recovery, but not for a canceled one', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
@@ -248,7 +248,7 @@ describe('the delay', () => {
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });
 
-  it('ends in a cancellation if the server has recovery disabled', async () => {
+  it('is followed by a cancellation if the server has recovery disabled', async () => {
     const withoutRecovery = await startApp();
     try {
       const walletsWithoutRecovery = walletFixture(withoutRecovery);

@@ -1,5 +1,6 @@
-// Delayed account recovery for users who have lost every credential: announcements and end. Every contact on
-// file is notified at start and end, so that the holder can object. A verified credential cancels it.
+// Delayed account recovery for users who have lost every credential: announcements and completion. Every
+// contact on file is notified of the start and the result, so that the holder can object. A verified
+// credential cancels it.
 
 import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -57,8 +58,8 @@ export async function announceRecovery(
   if (phone !== null) sendMessage(ctx, { channel: 'SMS', to: phone, ...common });
 }
 
-/** Stages the end of a recovery and notifies the contacts. */
-async function endRecovery(
+/** Stages the result of a recovery and notifies the contacts. */
+async function closeRecovery(
   ctx: Ctx,
   row: RecoveryRow,
   event: 'finish' | 'cancel',
@@ -75,7 +76,7 @@ async function endRecovery(
 }
 
 export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow> =>
-  endRecovery(ctx, row, 'finish');
+  closeRecovery(ctx, row, 'finish');
 
 /** `by` is the operator who canceled it, if any. */
 export const cancelRecovery = (
@@ -84,7 +85,7 @@ export const cancelRecovery = (
   reason: RecoveryCancelReason,
   cancelledBy?: string,
 ): Promise<RecoveryRow> =>
-  endRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: cancelledBy ?? null });
+  closeRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: cancelledBy ?? null });
 
 /** The pending recovery of a wallet; there is at most one. */
 export async function findPendingRecovery(
@@ -95,7 +96,7 @@ export async function findPendingRecovery(
   return (await ctx.db.find(walletRecoveries, filter))[0];
 }
 
-/** Cancels a pending recovery. Call it after a credential of the wallet was verified. */
+/** Cancels a pending recovery. To be called after a credential of the wallet was verified. */
 export async function cancelAfterSignIn(ctx: Ctx, accountId: string): Promise<void> {
   const row = await findPendingRecovery(ctx, accountId);
   if (row) await cancelRecovery(ctx, row, 'SIGNED_IN');

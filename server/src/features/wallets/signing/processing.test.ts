@@ -78,8 +78,8 @@ describe.each(['background', 'onRetry'] as const)(
       expect(await send()).toMatchObject({ status: 201, body: { done: testOperation.resourceId } });
       expect(await testOperation.countMarks()).toBe(1);
       expect(await send()).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
-      const noted = { account_id: testOperation.accountId };
-      expect(await app.runtime.db.find(walletAuthorizations, noted)).toHaveLength(1);
+      const filter = { account_id: testOperation.accountId };
+      expect(await app.runtime.db.find(walletAuthorizations, filter)).toHaveLength(1);
       expect(await testOperation.readRequest(headers)).toMatchObject({
         status: 'DONE',
         polls: 0,

@@ -19,7 +19,7 @@ export async function processingReplies(ctx: Ctx, parts: WalletParts): Promise<n
 
 /**
  * Simulates processing for a request without a signature. Returns the PROCESSING reply, or undefined on
- * completion, which resets the count of `id`. Call it before any other work of the request.
+ * completion, which resets the count of `id`. To be called before any other work of the request.
  */
 export async function simulateProcessing(
   ctx: Ctx,

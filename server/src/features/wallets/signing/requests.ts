@@ -105,11 +105,13 @@ async function dropExcessRequests(
     { ...UNPAGED, orderBy: 'created_at' },
   );
   const otherRequests = pendingWalletRequests.filter((row) => row.id !== current);
-  const live = otherRequests.filter((row) => row.expires_at > ctx.now);
-  const signable = live.filter((row) => !isForDevice(JSON.parse(row.signer)));
+  const unexpiredRequests = otherRequests.filter((row) => row.expires_at > ctx.now);
+  const signatureRequests = unexpiredRequests.filter((row) => !isForDevice(JSON.parse(row.signer)));
   const maxPending = isForDevice(signer) ? MAX_PENDING : MAX_PENDING - 1;
-  const dropped = new Set(signable.slice(0, -maxPending));
-  for (const row of otherRequests.filter((each) => !live.includes(each) || dropped.has(each))) {
+  const excessRequests = new Set(signatureRequests.slice(0, -maxPending));
+  for (const row of otherRequests.filter(
+    (each) => !unexpiredRequests.includes(each) || excessRequests.has(each),
+  )) {
     ctx.update(walletRequests, row, { status: requestStates.next(row.status, 'drop') });
   }
 }
@@ -159,8 +161,8 @@ export async function findActiveRequest(
   }
   if (row.status === 'DONE') throw unauthorized('The Request-Id was already used.');
   const isStarted = row.status === 'PROCESSING' || row.status === 'SETTLED';
-  const isOver = ctx.now >= row.expires_at + (isStarted ? GRACE_MS : 0);
-  if (isOver) throw unauthorized('The Request-Id has expired.');
+  const isExpired = ctx.now >= row.expires_at + (isStarted ? GRACE_MS : 0);
+  if (isExpired) throw unauthorized('The Request-Id has expired.');
   if (row.status === 'DROPPED') {
     throw unauthorized(
       'The Request-Id is no longer valid: too many newer requests or invalid signatures.',
@@ -180,7 +182,7 @@ export async function matchesKnownRequest(ctx: Ctx, request: SignableRequest): P
 }
 
 /**
- * Runs `work` for an open request. If it fails because a concurrent retry was completed in the meantime, the
+ * Runs `work` for an open request. If it fails because a concurrent retry has completed the request, the
  * status of the request is reported instead.
  */
 export async function recheckOnFailure<T>(

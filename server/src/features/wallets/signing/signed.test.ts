@@ -288,7 +288,7 @@ describe('allowed signers', () => {
     expect(await verifyStamp({ by: 'nobody' }, ownSession)).toMatch(/belongs to another request/);
   });
 
-  it('rejects a session that ends concurrently', async () => {
+  it('rejects a session that is revoked concurrently', async () => {
     const operation = await signedTestOperation(app);
     const keys = await operation.openSession();
     let attempts = 0;
@@ -395,8 +395,8 @@ describe('one signature', () => {
     });
     const headers = await operation.signRequest(await operation.openSession());
     expect(statusAndCodeOf(await operation.call({ headers }))).toEqual([409, 'CONFLICT']);
-    const noted = { account_id: operation.accountId };
-    expect(await app.runtime.db.find(walletAuthorizations, noted)).toEqual([]);
+    const authorizations = { account_id: operation.accountId };
+    expect(await app.runtime.db.find(walletAuthorizations, authorizations)).toEqual([]);
     isBroken = false;
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     expect(await operation.countMarks()).toBe(1);
@@ -407,10 +407,10 @@ describe('one signature', () => {
     const keys = await operation.openSession();
     const headers = await operation.signRequest(keys);
     await operation.call({ headers });
-    const noted = await app.runtime.db.find(walletAuthorizations, {
+    const authorizations = await app.runtime.db.find(walletAuthorizations, {
       account_id: operation.accountId,
     });
-    expect(noted).toMatchObject([
+    expect(authorizations).toMatchObject([
       {
         operation: 'markThing',
         subject: operation.resourceId,
@@ -419,7 +419,7 @@ describe('one signature', () => {
         stamp: headers['service-wallet-signature'],
       },
     ]);
-    expect(noted[0]?.payload).not.toContain('ACTIVITY');
+    expect(authorizations[0]?.payload).not.toContain('ACTIVITY');
   });
 
   it('can lead to another challenge with its own request ID', async () => {

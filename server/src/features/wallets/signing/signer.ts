@@ -67,7 +67,7 @@ export async function verifySigner(
     return fail(
       `The wallet signature belongs to a session that may not sign this: ${restriction}.`,
     );
-  // A concurrent end of the session retries the operation.
+  // If the session is revoked concurrently, the operation is retried.
   ctx.require(walletSessions, session);
   return { publicKey: session.public_key, session };
 }
