@@ -17,7 +17,9 @@ describe('the changelog', () => {
   it('lists unreleased changes, then the versions from the newest to the oldest', () => {
     const [first, ...versions] = headings('##');
     expect(first).toBe('Unreleased');
-    expect(versions).toContain(version);
+    const dates = versions.map((heading) => heading.split(' - ')[1]);
+    for (const date of dates) expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect(versions.map((heading) => heading.split(' - ')[0])).toContain(version);
     const byNumber = [...versions].sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
     expect(versions).toEqual(byNumber);
   });
