@@ -9,7 +9,7 @@ import { WINDOW } from './account-postings.ts';
 const POSTINGS = 200_000;
 const START = 1_790_000_000;
 const ACCOUNT = 'system:production:losses:USD';
-/** Two BRIN ranges have 256 blocks; the rest is for the index. */
+/** Blocks of two BRIN ranges (256) and of the index. */
 const MAX_BLOCKS = 300;
 
 const app = testApp();

@@ -1,7 +1,7 @@
 // Postings of one ledger account, newest first, with the balance after each. Postings have no index by
 // account, because it would be written by every payment. They are read along the index of their times, in
 // windows that grow until they contain enough rows, and each page ends after a bounded time. Balances are
-// calculated backwards from the current one, which the first window reads in the same snapshot.
+// calculated backwards from the current balance, which the first window reads in the same snapshot.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { invalidField } from '../../kernel/fault.ts';
 import type { Phase } from '../../ledger/transfer.ts';
@@ -12,13 +12,13 @@ import { ledgerAccountById } from './ledger-accounts.ts';
 const FIRST_MS = 300_000;
 const MIN_WINDOW_MS = 1;
 const MAX_GROWTH = 8;
-/** Rows of all accounts that one window may contain; a larger one is divided. */
+/** Maximum rows of all accounts in one window; a larger window is divided. */
 const MAX_SCANNED = 100_000;
 /** Maximum duration of a page, apart from its last window. */
 const PAGE_MS = 150;
-/** Before every posting. */
+/** Earlier than every posting. */
 const EARLIEST = Date.UTC(2000, 0, 1);
-/** After every posting. */
+/** Later than every posting. */
 const LATEST = Date.UTC(3000, 0, 1);
 /**
  * Postings can be this much older than their account, because the order of commits can differ from
@@ -55,14 +55,14 @@ interface WindowRow extends TransferRow {
 export const WINDOW = `with seen as materialized (
     select transaction_id, step, phase, debit, credit, amount, created_at from ledger_transfers
     where created_at > $2 and created_at <= $3 limit $4::bigint
-  ), own as (
+  ), matching as (
     select * from seen where (debit = $1 or credit = $1)
       and (created_at, transaction_id, step) < ($3, $5::text, $6::text)
     order by created_at desc, transaction_id desc, step desc limit $7::int
   )
-  select a.balance, a.held, (select count(*)::int4 from seen) as scanned, own.*
-  from ledger_accounts a left join own on true where a.id = $1
-  order by own.created_at desc, own.transaction_id desc, own.step desc`;
+  select a.balance, a.held, (select count(*)::int4 from seen) as scanned, matching.*
+  from ledger_accounts a left join matching on true where a.id = $1
+  order by matching.created_at desc, matching.transaction_id desc, matching.step desc`;
 
 /** Higher than every transaction id and step. */
 const HIGHEST = '~';
@@ -116,7 +116,7 @@ function effectOf({ phase, debit, amount }: TransferRow, accountId: string) {
   };
 }
 
-/** Balances before a transfer, from those after it. */
+/** Balances before a transfer, calculated from the balances after it. */
 function positionBefore(position: Position, row: TransferRow, accountId: string): Position {
   const effect = effectOf(row, accountId);
   return {
@@ -149,7 +149,7 @@ interface PostingQuery {
   cursor?: string | undefined;
 }
 
-/** The length of the next window, by the rows that the last one contained. */
+/** The length of the next window, from the number of rows in the previous window. */
 function nextLength(length: number, scanned: number): number {
   if (scanned > MAX_SCANNED) return Math.max(MIN_WINDOW_MS, Math.floor(length / MAX_GROWTH));
   return scanned > MAX_SCANNED / MAX_GROWTH ? length : length * MAX_GROWTH;
@@ -157,7 +157,7 @@ function nextLength(length: number, scanned: number): number {
 
 /** Reads windows until the page is full, PAGE_MS has passed, or the oldest posting is reached. */
 async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQuery, oldest: Time) {
-  const started = performance.now();
+  const startedAt = performance.now();
   const postings: ReturnType<typeof present>[] = [];
   let position = cursor === undefined ? undefined : positionOf(cursor);
   let length = FIRST_MS;
@@ -166,7 +166,7 @@ async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQu
     const until = position ?? {
       ...{ at: LATEST, transactionId: HIGHEST, step: HIGHEST, balance: 0n, held: 0n },
     };
-    // The first window ends now. Only test clocks have later times.
+    // The first window extends to the current time. Only test clocks have later times.
     const from = Math.min(until.at, runtime.effects.now()) - length;
     const isShortest = length === MIN_WINDOW_MS || isFirst;
     const rows = await readWindow(runtime, {
@@ -190,7 +190,7 @@ async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQu
     }
     if (from <= oldest) return { postings, position: undefined };
     position = { ...position, at: from, transactionId: HIGHEST, step: HIGHEST };
-    if (performance.now() - started > PAGE_MS) return { postings, position };
+    if (performance.now() - startedAt > PAGE_MS) return { postings, position };
     length = nextLength(length, scanned);
   }
 }

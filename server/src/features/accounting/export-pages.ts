@@ -1,5 +1,5 @@
-// Pages of the exports, for replies of bounded size. A page is one statement, so pages of a period that
-// has not ended may not agree with each other.
+// Pages of the exports, for replies of bounded size. A page is one statement, so pages of the current period
+// can be inconsistent with each other.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -31,11 +31,11 @@ interface ExportQuery {
 
 /** The range of a query, with one more row than the page has. */
 function rangeOf({ from, to, limit = 20, cursor, ...filter }: ExportQuery): ExportRange {
-  const [first, last] = [Date.parse(from), Date.parse(to)];
-  if (last < first) throw invalidField('to', 'must not be before from');
-  if (last - first >= MAX_DAYS * DAY_MS) throw invalidField('to', `at most ${MAX_DAYS} days`);
+  const [first, lastRow] = [Date.parse(from), Date.parse(to)];
+  if (lastRow < first) throw invalidField('to', 'must not be before from');
+  if (lastRow - first >= MAX_DAYS * DAY_MS) throw invalidField('to', `at most ${MAX_DAYS} days`);
   const after = cursor === undefined ? undefined : positionOf(cursor);
-  return { from: first, until: last + DAY_MS, ...filter, page: { after, limit: limit + 1 } };
+  return { from: first, until: lastRow + DAY_MS, ...filter, page: { after, limit: limit + 1 } };
 }
 
 type Position = Parameters<typeof cursorOf>[0];
@@ -48,9 +48,10 @@ async function pageOf<R, V>(
 ) {
   const rows: R[] = [];
   for await (const chunk of chunks) rows.push(...chunk);
-  const last = rows[limit - 1];
+  const lastRow = rows[limit - 1];
   const hasMore = rows.length > limit;
-  const nextCursor = hasMore && last !== undefined ? cursorOf(positionOfRow(last)) : undefined;
+  const nextCursor =
+    hasMore && lastRow !== undefined ? cursorOf(positionOfRow(lastRow)) : undefined;
   const data = rows.slice(0, limit).map(view);
   return { data, hasMore, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }

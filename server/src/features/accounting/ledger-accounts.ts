@@ -1,7 +1,6 @@
-// The chart of accounts and the trial balance. System accounts are few and are read by the common
-// prefix of their ids. Accounts of customers and platforms are counted up to a limit; beyond it
-// their sum follows from the system accounts, because the balances of an environment and currency
-// sum to zero.
+// The chart of accounts and the trial balance. System accounts are few and are read by the common prefix of
+// their ids. Accounts of customers and platforms are counted up to a limit; above the limit their sum is
+// derived from the system accounts, because the balances of an environment and currency sum to zero.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
@@ -96,18 +95,18 @@ const SYSTEM = `select id, currency, balance, held, created_at from ledger_accou
 const CURSOR_FORM = /^(system|internal) ([\x21-\x7e]{0,300})$/;
 
 /** Start of a page: the list of system accounts or of internal accounts, and the position in it. */
-function positionIn(cursor: string | undefined): { part: string; position: string } {
-  if (cursor === undefined) return { part: 'system', position: SYSTEM_ACCOUNT_IDS.after };
+function positionIn(cursor: string | undefined): { list: string; position: string } {
+  if (cursor === undefined) return { list: 'system', position: SYSTEM_ACCOUNT_IDS.after };
   const text = Buffer.from(cursor, 'base64url').toString();
-  const [, part, position] = CURSOR_FORM.exec(text) ?? [];
-  if (part === undefined || position === undefined) {
+  const [, list, position] = CURSOR_FORM.exec(text) ?? [];
+  if (list === undefined || position === undefined) {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
-  return { part, position };
+  return { list, position };
 }
 
-const cursorAt = (part: 'system' | 'internal', position: string) =>
-  Buffer.from(`${part} ${position}`).toString('base64url');
+const cursorAt = (list: 'system' | 'internal', position: string) =>
+  Buffer.from(`${list} ${position}`).toString('base64url');
 
 const purposeOf = (type: string | undefined) =>
   PURPOSES.find((purpose) => typeOfPurpose(purpose) === type);
@@ -125,9 +124,9 @@ async function systemPage(
     SYSTEM_ACCOUNT_IDS.before,
   ]);
   const data = rows.slice(0, limit).map(presentSystem);
-  const last = data.at(-1);
-  if (rows.length > limit && last) {
-    return { data, hasMore: true, nextCursor: cursorAt('system', last.id) };
+  const lastAccount = data.at(-1);
+  if (rows.length > limit && lastAccount) {
+    return { data, hasMore: true, nextCursor: cursorAt('system', lastAccount.id) };
   }
   if (type !== undefined) return { data, hasMore: false };
   return { data, hasMore: true, nextCursor: cursorAt('internal', '') };
@@ -144,10 +143,12 @@ async function internalPage(
   const platformIds = [...new Set(page.data.map(({ platformId }) => platformId))];
   const platforms = await Promise.all(platformIds.map((id) => platformById(runtime, id)));
   const modes = new Map(platforms.map(({ id, environment }) => [id, environment]));
-  const all = page.data.map((view) =>
+  const accounts = page.data.map((view) =>
     presentInternal(view, modes.get(view.platformId) ?? 'sandbox'),
   );
-  const data = hasBalance ? all.filter(({ balance, held }) => balance !== 0 || held !== 0) : all;
+  const data = hasBalance
+    ? accounts.filter(({ balance, held }) => balance !== 0 || held !== 0)
+    : accounts;
   return {
     data,
     hasMore: page.hasMore,
@@ -164,8 +165,8 @@ export async function listLedgerAccounts(
   const isOwned = platformId !== undefined || customerId !== undefined;
   if (isOwned && purposeOf(type)) return { data: [], hasMore: false };
   const isInternal = isOwned || type === 'CUSTOMER' || type === 'PLATFORM';
-  const { part, position } = positionIn(cursor);
-  if (part === 'internal') return internalPage(runtime, query, position);
+  const { list, position } = positionIn(cursor);
+  if (list === 'internal') return internalPage(runtime, query, position);
   if (isInternal) return internalPage(runtime, query, '');
   const page = await systemPage(runtime, query, position);
   const isFull = page.data.length === limit || type !== undefined;
@@ -238,7 +239,7 @@ interface TrialLine {
   mode: Mode;
   currency: string;
   type: string;
-  /** Null if they were not counted. */
+  /** Null if the accounts were not counted. */
   accounts: number | null;
   debit: bigint;
   credit: bigint;
@@ -249,17 +250,21 @@ const isOwnerType = ({ type }: { type: string }) => type === 'CUSTOMER' || type 
 
 /** The lines of customers and platforms as the counterpart of the system accounts. */
 function derivedLines(system: readonly TrialLine[]): TrialLine[] {
-  const nets = new Map<string, TrialLine>();
+  const netLines = new Map<string, TrialLine>();
   for (const { mode, currency, debit, credit } of system) {
     const key = `${mode} ${currency}`;
-    const line = nets.get(key) ?? {
+    const line = netLines.get(key) ?? {
       ...{ mode, currency, type: 'CUSTOMER', accounts: null, held: null },
       ...{ debit: 0n, credit: 0n },
     };
-    const net = line.credit - line.debit + debit - credit;
-    nets.set(key, { ...line, debit: net < 0n ? -net : 0n, credit: net > 0n ? net : 0n });
+    const netAmount = line.credit - line.debit + debit - credit;
+    netLines.set(key, {
+      ...line,
+      debit: netAmount < 0n ? -netAmount : 0n,
+      credit: netAmount > 0n ? netAmount : 0n,
+    });
   }
-  return [...nets.values()];
+  return [...netLines.values()];
 }
 
 const toNumbers = ({ debit, credit, held, ...line }: TrialLine) => ({
@@ -288,14 +293,14 @@ interface TrialQuery {
   /** Undefined: all platforms. */
   platformIds?: readonly string[] | undefined;
   mode?: Mode | undefined;
-  /** Accounts of customers and platforms that are counted. */
+  /** Maximum number of accounts of customers and platforms that are counted. */
   maxCounted?: number | undefined;
 }
 
 /**
- * Balances by environment, currency and type. `isCounted` is false if there are too many accounts: those of
- * customers and platforms are then one line, calculated from the system accounts, and for single platforms
- * the first ones only.
+ * Balances by environment, currency and type. `isCounted` is false if the number of accounts exceeds the
+ * maximum. Accounts of customers and platforms are then one line, calculated from the system accounts, and
+ * for single platforms only the first accounts are counted.
  */
 export async function trialBalance(
   runtime: Runtime,
@@ -306,12 +311,12 @@ export async function trialBalance(
   const values = [maxCounted, mode ?? null, after, before, ...(isLimited ? [platformIds] : [])];
   const rows = await runtime.db.query<TrialRow>(trialSql(isLimited), values);
   const isCounted = (rows[0]?.counted ?? 0) <= maxCounted;
-  const all = rows.map(({ counted: _, debit, credit, held, ...row }): TrialLine => {
+  const countedLines = rows.map(({ counted: _, debit, credit, held, ...row }): TrialLine => {
     return { ...row, debit: BigInt(debit), credit: BigInt(credit), held: BigInt(held) };
   });
-  const system = all.filter((line) => !isOwnerType(line));
+  const system = countedLines.filter((line) => !isOwnerType(line));
   const isDerived = !isCounted && !isLimited;
-  const lines = isDerived ? [...derivedLines(system), ...system] : all;
+  const lines = isDerived ? [...derivedLines(system), ...system] : countedLines;
   const sortKey = ({ mode: modeOfLine, currency, type }: TrialLine) =>
     `${MODES.indexOf(modeOfLine)} ${currency} ${LEDGER_ACCOUNT_TYPES.indexOf(type) + 10}`;
   const sorted = lines.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));

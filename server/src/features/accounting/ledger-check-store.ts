@@ -1,10 +1,10 @@
-// The row of the latest verification of the ledger, which is also the claim of the next one.
+// The row of the latest verification of the ledger, which is also the claim of the next verification.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 
-/** The first one is delayed, so that it does not slow down the start. */
+/** Delay of the first verification, so that it does not slow down the start. */
 const FIRST_DELAY_MS = 600_000;
-/** Longer than a verification may take: one whose process ended is repeated after it. */
+/** Longer than a verification may take. A verification whose process stopped is repeated afterwards. */
 const LEASE_MS = 3_600_000;
 
 const OPEN = `insert into ledger_checks (id, due_at) values ('ledger', $1) on conflict do nothing`;
@@ -12,7 +12,7 @@ const OPEN = `insert into ledger_checks (id, due_at) values ('ledger', $1) on co
 const CLAIM = `update ledger_checks set due_at = $2 where id = 'ledger' and due_at <= $1
   returning 1`;
 
-/** Whether a verification is due and this process is to run it. */
+/** Claims a due verification for this process; false if none is due. */
 export async function claimCheck({ query }: Pick<Database, 'query'>, now: Time): Promise<boolean> {
   await query(OPEN, [new Date(now + FIRST_DELAY_MS)]);
   return (await query(CLAIM, [new Date(now), new Date(now + LEASE_MS)])).length > 0;
@@ -27,7 +27,7 @@ interface CheckResult {
   checkedAt: Time;
   balanced: boolean;
   ms: number;
-  /** When the next one is due; absent: as before. */
+  /** Due time of the next verification; unchanged if absent. */
   dueAt?: Time;
 }
 
@@ -36,9 +36,9 @@ export async function recordCheck(
   { query }: Pick<Database, 'query'>,
   { checkedAt, balanced, ms, dueAt }: CheckResult,
 ): Promise<void> {
-  const due = new Date(dueAt ?? checkedAt + FIRST_DELAY_MS);
+  const scheduledAt = new Date(dueAt ?? checkedAt + FIRST_DELAY_MS);
   const isScheduled = dueAt !== undefined;
-  await query(RECORD, [due, new Date(checkedAt), balanced, Math.round(ms), isScheduled]);
+  await query(RECORD, [scheduledAt, new Date(checkedAt), balanced, Math.round(ms), isScheduled]);
 }
 
 const LATEST = 'select checked_at, balanced, ms from ledger_checks where checked_at is not null';
@@ -49,7 +49,7 @@ export interface LatestCheck {
   ms: number;
 }
 
-/** The latest verification; undefined before the first one. */
+/** The latest verification; undefined before the first verification. */
 export const latestCheck = async ({
   query,
 }: Pick<Database, 'query'>): Promise<LatestCheck | undefined> =>

@@ -1,6 +1,5 @@
-// The regular verification of the ledger, and the metrics of the latest one. One process of all runs it,
-// on a separate connection: it reads every posting, which takes longer than the statements of the
-// server may take.
+// The regular verification of the ledger, and the metrics of the latest one. One process of all runs it, on a
+// separate connection, because reading every posting exceeds the statement timeout of the server.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';
@@ -10,7 +9,7 @@ import { recountLedger } from './ledger.ts';
 import { claimCheck, type LatestCheck, latestCheck, recordCheck } from './ledger-check-store.ts';
 
 export interface LedgerCheckOptions {
-  /** Time between two verifications; 0: none. */
+  /** Time between two verifications; 0 for no verification. */
   everyMs: number;
   /** Runs `work` with queries on a connection that has `timeoutMs` for each statement. */
   withConnection<R>(
@@ -19,18 +18,18 @@ export interface LedgerCheckOptions {
   ): Promise<R>;
 }
 
-const LOOK_EVERY_MS = 60_000;
+const POLL_INTERVAL_MS = 60_000;
 const TIMEOUT_MS = 1_800_000;
 
 /** Verifies the ledger at an interval. */
 export function ledgerCheckSweep({ everyMs, withConnection }: LedgerCheckOptions): Sweep {
-  let next: Time = 0;
+  let nextPollAt: Time = 0;
   return {
     name: 'ledger.check',
     async run({ effects, db }) {
       const now = effects.now();
-      if (everyMs === 0 || now < next) return 0;
-      next = now + LOOK_EVERY_MS;
+      if (everyMs === 0 || now < nextPollAt) return 0;
+      nextPollAt = now + POLL_INTERVAL_MS;
       if (!(await claimCheck(db, now))) return 0;
       const { balanced } = await withConnection(TIMEOUT_MS, recountLedger);
       const checkedAt = effects.now();
@@ -41,13 +40,13 @@ export function ledgerCheckSweep({ everyMs, withConnection }: LedgerCheckOptions
   };
 }
 
-/** Publishes the result and the age of the latest verification; absent before the first one. */
+/** Publishes the result and the age of the latest verification; absent before the first verification. */
 export function watchLedgerCheck(
   metrics: Pick<Metrics, 'watch'>,
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
 ): void {
   const watch = (name: string, help: string, numberOf: (latest: LatestCheck) => number) =>
-    metrics.watch(name, `${help} Absent before the first one.`, async () => {
+    metrics.watch(name, `${help} Absent before the first verification.`, async () => {
       const latest = await latestCheck(db);
       return latest && numberOf(latest);
     });

@@ -1,8 +1,8 @@
 // Verification of the ledger, and the transfers of one transaction. Balances are recomputed from the first
 // transfer in one statement, so the result is consistent while a server posts. Holds are recomputed
-// independently, as pending transfers without a resolving one, so that an error in the arithmetic of holds
-// is found. The circulating supply of stablecoins is recomputed from mints and burns; it is not money of
-// the service and in no total.
+// independently, as pending transfers without a resolving one, so that an error in the arithmetic of holds is
+// found. The circulating supply of stablecoins is recomputed from mints and burns; it is not money of the
+// service and is excluded from the totals.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -42,13 +42,13 @@ const VERIFY = `with legs as (
     full join transferred m on m.account = a.id and m.currency = a.currency
     full join holds h on h.account = coalesce(a.id, m.account)
       and h.currency = coalesce(a.currency, m.currency)
-  ), wrong as (
+  ), mismatches as (
     select id, currency, missing, balance::text, transferred::text, held::text, unresolved::text,
       coalesce(balance - held < floor, false) as "belowFloor"
     from compared
     where missing or balance <> transferred or held <> unresolved or balance - held < floor
     order by id limit 100
-  ), stray as (
+  ), unmatched as (
     select r.transaction_id as "transactionId", r.step
     from ledger_transfers r left join ledger_transfers p
       on p.transaction_id = r.transaction_id and p.step || '!' = r.step and p.phase = 'pending'
@@ -67,13 +67,13 @@ const VERIFY = `with legs as (
       or exists (select from counted where counted.currency = compared.currency)
   )
   select
-    (select coalesce(json_agg(wrong), '[]') from wrong) as wrong,
-    (select coalesce(json_agg(stray), '[]') from stray) as stray,
+    (select coalesce(json_agg(mismatches), '[]') from mismatches) as mismatches,
+    (select coalesce(json_agg(unmatched), '[]') from unmatched) as "unmatchedResolutions",
     (select coalesce(json_agg(t order by t.currency), '[]') from (
       select totals.*, coalesce(counted.transfers, '0') as transfers
       from totals left join counted using (currency)) t) as totals`;
 
-interface WrongAccount {
+interface AccountMismatch {
   id: string;
   currency: string;
   missing: boolean;
@@ -97,8 +97,8 @@ interface CountedTotal {
 }
 
 interface Recount {
-  wrong: WrongAccount[];
-  stray: { transactionId: string; step: string }[];
+  mismatches: AccountMismatch[];
+  unmatchedResolutions: { transactionId: string; step: string }[];
   totals: CountedTotal[];
 }
 
@@ -109,8 +109,8 @@ interface Recount {
 export const readableAmount = (amount: string | bigint, unit: string): string =>
   formatAmount({ currency: unit.replace(VELOCITY_UNIT, ''), amount: BigInt(amount) });
 
-function problemsOf({ wrong, stray, totals }: Recount): string[] {
-  const accounts = wrong.flatMap((account) => {
+function problemsOf({ mismatches, unmatchedResolutions, totals }: Recount): string[] {
+  const accounts = mismatches.flatMap((account) => {
     const { id, currency } = account;
     const amountText = (text: string) => `${readableAmount(text, currency)} ${currency}`;
     if (account.missing)
@@ -131,7 +131,7 @@ function problemsOf({ wrong, stray, totals }: Recount): string[] {
     if (account.belowFloor) lines.push(`${id} is below its minimum balance`);
     return lines;
   });
-  const strays = stray.map(
+  const resolutionProblems = unmatchedResolutions.map(
     ({ transactionId, step }) => `${transactionId} ${step} resolves no pending transfer`,
   );
   const sums = totals
@@ -139,7 +139,7 @@ function problemsOf({ wrong, stray, totals }: Recount): string[] {
     .map(
       ({ currency, sum }) => `${currency} sums to ${readableAmount(sum, currency)} instead of zero`,
     );
-  return [...accounts, ...strays, ...sums];
+  return [...accounts, ...resolutionProblems, ...sums];
 }
 
 /** Totals of a currency, in minor units. */
@@ -157,15 +157,15 @@ interface CurrencyTotal {
   transfers: number;
 }
 
-const totalOf = (counted: CountedTotal): CurrencyTotal => ({
-  currency: counted.currency,
-  accounts: Number(counted.accounts),
-  holds: Number(counted.holds),
-  owned: BigInt(counted.owned),
-  system: BigInt(counted.system),
-  held: BigInt(counted.held),
-  sum: BigInt(counted.sum),
-  transfers: Number(counted.transfers),
+const totalOf = (countedTotal: CountedTotal): CurrencyTotal => ({
+  currency: countedTotal.currency,
+  accounts: Number(countedTotal.accounts),
+  holds: Number(countedTotal.holds),
+  owned: BigInt(countedTotal.owned),
+  system: BigInt(countedTotal.system),
+  held: BigInt(countedTotal.held),
+  sum: BigInt(countedTotal.sum),
+  transfers: Number(countedTotal.transfers),
 });
 
 /** JSON has no bigint. */
@@ -180,8 +180,8 @@ const toNumbers = (total: CurrencyTotal) => ({
 /** Recomputes every balance from the transfers. Returns totals by currency, problems as sentences, and
  * both as JSON. */
 export async function recountLedger({ query }: Pick<Database, 'query'>) {
-  const [counted] = await query<Recount>(VERIFY);
-  const recount = counted as Recount;
+  const [countedTotal] = await query<Recount>(VERIFY);
+  const recount = countedTotal as Recount;
   const supply = await supplyProblems((text) => query(text));
   const problems = [...problemsOf(recount), ...supply];
   const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));
@@ -192,10 +192,10 @@ export async function recountLedger({ query }: Pick<Database, 'query'>) {
 
 /** Verifies the ledger, and records the result for the metrics of all processes. */
 export async function verifyLedger({ db, effects }: Pick<Runtime, 'db' | 'effects'>) {
-  const started = effects.now();
+  const startedAt = effects.now();
   const result = await recountLedger(db);
   const checkedAt = effects.now();
-  await recordCheck(db, { checkedAt, balanced: result.balanced, ms: checkedAt - started });
+  await recordCheck(db, { checkedAt, balanced: result.balanced, ms: checkedAt - startedAt });
   return result;
 }
 

@@ -1,5 +1,5 @@
 // Operator functions for jobs of every platform: show, retry and cancel. A retry resets the attempts of a
-// dead job. A cancellation removes the job; if the job follows a transfer, only the operator can record the
+// dead job. A cancellation removes the job; if the job tracks a transfer, only the operator can record the
 // result afterwards, as for a manual rail.
 import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -23,7 +23,7 @@ import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
 import { platformById, readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { pendingEffectOf, TRANSFER_OF } from './kinds.ts';
 
-/** With the consequence if the job is dead or canceled. */
+/** Adds the consequence of a dead or canceled job. */
 const detailsOf = (job: JobSummary) => ({ ...job, undone: pendingEffectOf(job.kind) });
 
 export type JobDetails = ReturnType<typeof detailsOf>;
@@ -31,7 +31,7 @@ export type JobDetails = ReturnType<typeof detailsOf>;
 /** Platforms that the operator may access; null for all. */
 type PlatformIds = readonly string[] | null;
 
-/** Rejects a job of another platform, or of none, like an unknown one. */
+/** Throws NOT_FOUND for a job of another platform or of no platform. */
 function assertAccess(platformIds: PlatformIds, platformId: string | null): void {
   if (platformIds !== null && !platformIds.includes(platformId ?? '')) throw noJob();
 }
@@ -69,10 +69,10 @@ export async function retryJob(
   const { platform_id, state } = await jobById(runtime.db, jobId);
   assertAccess(platformIds, platform_id);
   const caller = await callerFor(runtime, platform_id);
-  const [revived] = await operate(runtime, caller, (ctx) => reviveJobs(ctx, [jobId]));
-  if (!revived)
+  const [revivedCount] = await operate(runtime, caller, (ctx) => reviveJobs(ctx, [jobId]));
+  if (!revivedCount)
     throw new Fault('CONFLICT', `The job is ${state}. Only failed jobs can be retried.`);
-  return detailsOf(revived);
+  return detailsOf(revivedCount);
 }
 
 /** Jobs per change set when all of a kind are retried. */
@@ -85,13 +85,13 @@ const PAGE = 200;
 export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<number> {
   const startedAt = runtime.effects.now();
   const caller = await callerFor(runtime, '');
-  let retried = 0;
+  let retriedCount = 0;
   for (;;) {
     const ids = await deadJobs(runtime.db, kind, startedAt, PAGE);
-    if (!ids.length) return retried;
-    const revived = await operate(runtime, caller, (ctx) => reviveJobs(ctx, ids));
-    if (!revived.length) return retried;
-    retried += revived.length;
+    if (!ids.length) return retriedCount;
+    const revivedCount = await operate(runtime, caller, (ctx) => reviveJobs(ctx, ids));
+    if (!revivedCount.length) return retriedCount;
+    retriedCount += revivedCount.length;
   }
 }
 

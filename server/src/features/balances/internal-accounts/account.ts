@@ -27,7 +27,7 @@ export const isBalance = ({ type }: { type: InternalAccountType }): boolean =>
 export const uniquenessKeyOf = ({ currency, type }: { currency: string; type: string }): string =>
   `${currency} ${type}`;
 
-/** Amounts of a ledger account in minor units: the posted balance, and the held part of it. */
+/** Posted balance of a ledger account and its held part, in minor units. */
 export interface Holding {
   balance: bigint;
   held: bigint;

@@ -1,6 +1,6 @@
-// Opens missing accounts for existing owners, after a currency was added or got a further account type.
-// Each page of customers is one job and one change set. Its accounts start as PENDING and a second job
-// activates them, so that each has an event. Existing accounts are skipped, so a page can run twice.
+// Opens missing accounts for existing owners, after a currency was added or got a further account type. Each
+// page of customers is one job and one change set. Its accounts start as PENDING and a second job activates
+// them, so that an event is emitted for each account. Existing accounts are skipped, so a page can run twice.
 
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
@@ -43,7 +43,7 @@ export interface CustomersOfAccounts {
 
 interface AccountParts extends CustomersOfAccounts {
   connectors(environment: Mode): Connectors;
-  /** Stages the keys of the wallets of accounts that were just opened. */
+  /** Stages the keys of the wallets of newly opened accounts. */
   openWalletsForAccounts(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
 }
 
@@ -79,8 +79,8 @@ async function accountsOf(ctx: Ctx, owners: readonly string[], includesPlatform:
 async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts): Promise<void> {
   const platform = await readPlatform(ctx, input.platformId);
   if (!platform) return;
-  const enabled = new Set(platform.currencies.map((each) => each.currencyCode));
-  const currencies = input.currencies.filter((currency) => enabled.has(currency));
+  const enabledCodes = new Set(platform.currencies.map((each) => each.currencyCode));
+  const currencies = input.currencies.filter((currency) => enabledCodes.has(currency));
   const isFirst = input.after === undefined;
   const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
   const heldAccounts = await accountsOf(
@@ -89,7 +89,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
     isFirst,
   );
   const { funding } = parts.connectors(platform.environment);
-  const open = (customerId: string | null, currencies: string[]) =>
+  const openFor = (customerId: string | null, currencies: string[]) =>
     provisionAccounts(ctx, {
       customerId,
       currencies,
@@ -98,9 +98,9 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
       status: 'PENDING',
     });
   const openedAccounts = [
-    ...(isFirst ? open(null, currencies) : []),
+    ...(isFirst ? openFor(null, currencies) : []),
     ...customers.flatMap((customer) =>
-      open(
+      openFor(
         customer.id,
         currencies.filter((currency) => needsAccount(customer, currency)),
       ),
@@ -115,7 +115,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
 }
 
-/** Accounts of customers that were deleted in the meantime remain PENDING, and therefore frozen. */
+/** Accounts of deleted customers remain PENDING, and therefore frozen. */
 async function activate(
   ctx: Ctx,
   { isCustomerDeleted }: CustomersOfAccounts,
@@ -123,8 +123,8 @@ async function activate(
 ): Promise<void> {
   const rows = await Promise.all(accountIds.map((id) => ctx.read(internalAccounts, id)));
   const owners = [...new Set(rows.flatMap((row) => row?.customer_id ?? []))];
-  const deleted = await Promise.all(owners.map((id) => isCustomerDeleted(ctx, id)));
-  const deletedIds = new Set(owners.filter((_, index) => deleted[index]));
+  const deletionFlags = await Promise.all(owners.map((id) => isCustomerDeleted(ctx, id)));
+  const deletedIds = new Set(owners.filter((_, index) => deletionFlags[index]));
   for (const row of rows) {
     if (row?.status !== 'PENDING' || deletedIds.has(row.customer_id ?? '')) continue;
     transitionInternalAccount(ctx, row, 'provision');
@@ -137,7 +137,7 @@ async function readCaller(runtime: Runtime, platformId: string) {
   return systemCaller(platform.id, platform.environment);
 }
 
-/** Requests the funding instructions of an account; the call is repeated until there is a response. */
+/** Requests the funding instructions of an account; the call is repeated until the provider responds. */
 async function requestFunding(
   runtime: Runtime,
   { connectors }: AccountParts,

@@ -39,7 +39,7 @@ const isFrozen = async (id: string) => (await app.runtime.db.read(ledgerAccounts
 const statusOf = async (id: string) =>
   ok(await app.call('GET', `/internal-accounts/${id}`), 200).status as string;
 
-/** Number of status events of the account, and the last one. */
+/** Number of status events of the account, and the latest status and balance. */
 async function statusEvents(id: string) {
   const emittedEvents = (await app.events()).filter(
     (each) => each.subject === id && each.type === STATUS_UPDATED,
@@ -147,7 +147,7 @@ describe('frozen account', () => {
     await expectBalancedBooks(app);
   });
 
-  it('rejects a deposit at commit, regardless of what the handler read', async () => {
+  it('rejects a deposit at commit, regardless of the state that the handler read', async () => {
     const { account } = await createFundedCustomer(app);
     await transition(account.id, 'freeze');
     await expect(deposit(account.id, 1n)).rejects.toMatchObject(rejection);
@@ -221,11 +221,11 @@ describe('undefined transition', () => {
     await expect(transition(id, 'provision')).rejects.toThrow(
       'no transition provision from ACTIVE',
     );
-    const closing = app.operate(async (ctx) => {
+    const invalidUpdate = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
       if (row) ctx.update(internalAccounts, row, { status: 'FAILED' });
     });
-    await expect(closing).rejects.toThrow('has no transition from ACTIVE to FAILED');
+    await expect(invalidUpdate).rejects.toThrow('has no transition from ACTIVE to FAILED');
     expect(await statusOf(id)).toBe('ACTIVE');
     expect(await eventTypes(app, id)).not.toContain(STATUS_UPDATED);
   });

@@ -1,5 +1,5 @@
 // Status transitions of internal accounts. The API shows the status; the freeze of the ledger account
-// enforces it. Both change in one commit, so no payment can occur in between. An account can be closed if
+// enforces it. Both change in one commit, so no payment can occur between them. An account can be closed if
 // it is empty and no payment of it is in progress.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -33,7 +33,7 @@ export async function checkClosable(
   }
 }
 
-const EMPTY: Holding = { balance: 0n, held: 0n };
+const EMPTY_HOLDING: Holding = { balance: 0n, held: 0n };
 
 /** The actor of a manual transition. */
 interface Cause {
@@ -43,7 +43,7 @@ interface Cause {
 
 /**
  * Stages a status with its freeze or unfreeze and the event, which shows the committed balance. `cause` is
- * recorded as account action. The commit rejects the closing of an account that is not empty.
+ * recorded as account action. The commit rejects the closure of an account that is not empty.
  */
 export function transitionInternalAccount(
   ctx: Ctx,
@@ -58,7 +58,7 @@ export function transitionInternalAccount(
   else if (isOpen(previous) && !isOpen(status)) ctx.freeze(row.id);
   else if (!isOpen(previous) && isOpen(status)) ctx.unfreeze(row.id);
   if (cause) recordAccountAction(ctx, row, { ...cause, action: event });
-  const data = presentInternalAccount(updatedAccount, EMPTY);
+  const data = presentInternalAccount(updatedAccount, EMPTY_HOLDING);
   ctx.emit(statusUpdated, row.id, data, row.id);
   return updatedAccount;
 }

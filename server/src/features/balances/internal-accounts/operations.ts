@@ -20,11 +20,11 @@ type AccountView = Static<typeof InternalAccount>;
 type ListQuery = Static<(typeof listCustomerInternalAccounts)['query']>;
 
 async function present(ctx: Ctx, rows: readonly InternalAccountRow[]): Promise<AccountView[]> {
-  const holding = await balancesOf(
+  const balanceOf = await balancesOf(
     ctx,
     rows.map((row) => row.id),
   );
-  return rows.map((row) => presentInternalAccount(row, holding(row.id)) as AccountView);
+  return rows.map((row) => presentInternalAccount(row, balanceOf(row.id)) as AccountView);
 }
 
 /** A page of customer accounts, restricted to `accountIds` unless it is null. */
@@ -59,16 +59,16 @@ export const internalAccountOperations = [
   handle(listPlatformInternalAccounts, async (ctx, { query }) => {
     const platformAccounts = { platform_id: ctx.caller.platformId, customer_id: null };
     const rows = await ctx.db.find(internalAccounts, platformAccounts, { orderBy: 'id' });
-    const matching = rows.filter(
+    const matchingAccounts = rows.filter(
       (row) =>
         (query.currency === undefined || row.currency === query.currency) &&
         (query.type === undefined || row.type === query.type),
     );
-    return { status: 200, body: { data: await present(ctx, matching) } };
+    return { status: 200, body: { data: await present(ctx, matchingAccounts) } };
   }),
   handle(getInternalAccountById, async (ctx, { params }) => {
     const row = await internalAccountOf(ctx, params.id);
-    const holding = await balancesOf(ctx, [row.id]);
-    return { status: 200, body: presentInternalAccount(row, holding(row.id)) as AccountView };
+    const balanceOf = await balancesOf(ctx, [row.id]);
+    return { status: 200, body: presentInternalAccount(row, balanceOf(row.id)) as AccountView };
   }),
 ];

@@ -99,7 +99,7 @@ async function pageOfAccounts(runtime: Runtime, query: PageInput) {
   const { currency, status, owner } = query;
   const filters: Filter<typeof internalAccounts>[] = equals({ currency, status });
   if (owner === 'PLATFORM') filters.push({ column: 'customer_id', op: 'isNull' });
-  // Not null.
+  // Matches every customer id, and not null (the platform).
   if (owner === 'CUSTOMER') filters.push({ column: 'customer_id', op: '>=', value: '' });
   const { rows, ...rest } = await pageInSteps(runtime.db, internalAccounts, {
     ...(await listSteps(runtime.db, query, filters)),
@@ -114,7 +114,7 @@ async function pageOfAccounts(runtime: Runtime, query: PageInput) {
   return { data, ...rest };
 }
 
-/** Reads of operators. */
+/** Reads for operators. */
 export const accountsByOperator = {
   history: accountHistory,
   list: listAccounts,

@@ -1,5 +1,5 @@
-// Export of a customer's internal accounts. An erasure keeps them, with a new version: balance events refer
-// to an earlier event of the same version, and the erasure empties all events so far.
+// Export of a customer's internal accounts. An erasure keeps them and increments their version, because
+// balance events refer to an earlier event of the same version and the erasure empties all existing events.
 import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { findInternalAccounts, renewInternalAccount } from './store.ts';
 

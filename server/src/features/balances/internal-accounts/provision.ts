@@ -21,7 +21,7 @@ import { balanceUpdated, fundingInstructionsUpdated } from './contract.ts';
 import { type InternalAccountStatus, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-const EMPTY: Holding = { balance: 0n, held: 0n };
+const EMPTY_HOLDING: Holding = { balance: 0n, held: 0n };
 
 /** Requests the funding instructions of an account from an external system. */
 export const REQUEST_FUNDING = defineJob(
@@ -33,9 +33,9 @@ interface Provision {
   /** Null opens accounts of the platform. */
   customerId: string | null;
   currencies: readonly string[];
-  /** Existing accounts of the owner, which are skipped. */
+  /** Existing accounts of the owner; they are skipped. */
   held?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
-  /** Provides the funding instructions; without it the accounts have none. */
+  /** Provides the funding instructions; if undefined, the accounts have none. */
   funding: FundingPort | undefined;
   /** PENDING for accounts that are added to an existing owner; a job activates them with an event. */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
@@ -44,7 +44,12 @@ interface Provision {
 const ownerOf = (customerId: string | null): AccountOwner =>
   customerId === null ? 'platform' : 'customer';
 
-function open(ctx: Ctx, provision: Provision, currency: string, type: InternalAccountRow['type']) {
+function openAccount(
+  ctx: Ctx,
+  provision: Provision,
+  currency: string,
+  type: InternalAccountRow['type'],
+) {
   const id = ctx.id('InternalAccount');
   const owner = ownerOf(provision.customerId);
   const status = provision.status ?? 'ACTIVE';
@@ -77,7 +82,7 @@ export function provisionAccounts(ctx: Ctx, provision: Provision): InternalAccou
   return provision.currencies.flatMap((currency) =>
     typesFor(currency, ownerOf(provision.customerId))
       .filter((type) => !existingKeys.has(uniquenessKeyOf({ currency, type })))
-      .map((type) => open(ctx, provision, currency, type)),
+      .map((type) => openAccount(ctx, provision, currency, type)),
   );
 }
 
@@ -108,10 +113,10 @@ export function stageFunding(
   funding: PaymentInstructions[],
 ): boolean {
   const { id } = row;
-  // Serialized like the value that is read from the database, so that both compare equal.
+  // Serialized like the stored value, so that equal instructions compare as equal.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;
   const updatedAccount = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
-  const data = presentInternalAccount(updatedAccount, EMPTY);
+  const data = presentInternalAccount(updatedAccount, EMPTY_HOLDING);
   ctx.emit(fundingInstructionsUpdated, id, data, id);
   return true;
 }
@@ -131,15 +136,15 @@ export async function balancesOf(
   ids: readonly string[],
 ): Promise<(id: string) => Holding> {
   const rows = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
-  const byId = new Map(ids.map((id, index) => [id, rows[index] ?? EMPTY]));
-  return (id) => byId.get(id) ?? EMPTY;
+  const byId = new Map(ids.map((id, index) => [id, rows[index] ?? EMPTY_HOLDING]));
+  return (id) => byId.get(id) ?? EMPTY_HOLDING;
 }
 
 /** The API view of the account, with `added` on top of the current balance. */
 export async function presentAccount(
   ctx: Ctx,
   row: InternalAccountRow,
-  added: Holding = EMPTY,
+  added: Holding = EMPTY_HOLDING,
 ): Promise<ReturnType<typeof presentInternalAccount>> {
   const { balance, held } = (await balancesOf(ctx, [row.id]))(row.id);
   return presentInternalAccount(row, { balance: balance + added.balance, held: held + added.held });
@@ -152,7 +157,7 @@ export async function presentAccount(
 export function emitBalances(ctx: Ctx, rows: readonly InternalAccountRow[]): void {
   for (const row of rows) {
     const { id } = row;
-    const accountData = () => presentInternalAccount(row, EMPTY);
+    const accountData = () => presentInternalAccount(row, EMPTY_HOLDING);
     // The reset of a sandbox platform keeps its own accounts, and removes their events.
     const isKept = row.customer_id === null && ctx.caller.environment === 'sandbox';
     if (isKept) ctx.emit(balanceUpdated, id, accountData(), id);

@@ -1,4 +1,4 @@
-// Every allowed transition of an internal account, and that no other is allowed.
+// The allowed transitions of an internal account; all others are rejected.
 import { describe, expect, it } from 'vitest';
 import {
   INTERNAL_ACCOUNT_STATUSES,

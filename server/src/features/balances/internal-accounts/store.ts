@@ -65,7 +65,7 @@ export const setAccountPrivacy = (
 ): InternalAccountRow =>
   ctx.update(internalAccounts, row, { private_enabled: isPrivate, updated_at: ctx.now });
 
-/** The account with the changes staged so far, such as its shortfall. */
+/** The account with the changes staged in this change set, such as its shortfall. */
 export function findStagedAccount(ctx: Ctx, account: InternalAccountRow): InternalAccountRow {
   const stagedUpdate = ctx.set.updates.find(
     (each) => each.table.name === internalAccounts.name && each.id === account.id,

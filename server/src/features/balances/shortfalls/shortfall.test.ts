@@ -1,6 +1,5 @@
-// Debits of funds that were already spent: the available balance is debited and the rest is owed.
-// The balance of the receivable system account equals the sum of all amounts owed, in any order of
-// events.
+// Debits of funds that were already spent: the available balance is debited and the missing amount is owed.
+// The balance of the receivable system account equals the sum of all amounts owed, in any order of events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
@@ -84,7 +83,7 @@ async function expectReceivableAgrees(): Promise<void> {
 }
 
 describe('debitWithShortfall', () => {
-  it('debits the balance and records no shortfall if it suffices', async () => {
+  it('debits a sufficient balance and records no shortfall', async () => {
     const { account } = await createFundedCustomer(app, 100_00);
     expect(await debitAccount(account.id, 30_00n, 'T:enough')).toMatchObject({ shortfall: 0n });
     expect(await readBalances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
@@ -95,7 +94,7 @@ describe('debitWithShortfall', () => {
     await expectReceivableAgrees();
   });
 
-  it('debits the spendable balance, keeps holds, and records the rest as owed', async () => {
+  it('debits the spendable balance, keeps holds, and records the missing amount as owed', async () => {
     const { account } = await createFundedCustomer(app, 100_00);
     const transferAside = transferInput({
       transactionId: 'T:aside',
@@ -136,17 +135,17 @@ describe('debitWithShortfall', () => {
   it('includes the transfers and the debt of its own change set', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     await onAccount(account.id, async (ctx, row) => {
-      const part = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: RAIL_IN_TRANSIT };
-      await debitWithShortfall(ctx, row, { ...part, step: 'one' });
-      await debitWithShortfall(ctx, row, { ...part, step: 'two' });
-      await debitWithShortfall(ctx, row, { ...part, step: 'three' });
+      const debit = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: RAIL_IN_TRANSIT };
+      await debitWithShortfall(ctx, row, { ...debit, step: 'one' });
+      await debitWithShortfall(ctx, row, { ...debit, step: 'two' });
+      await debitWithShortfall(ctx, row, { ...debit, step: 'three' });
     });
     expect((await rowOf(account.id)).owed).toBe(14_00n);
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await expectReceivableAgrees();
   });
 
-  it('is rejected as a whole if the balance decreased since it was read', async () => {
+  it('is rejected completely if the balance decreased since it was read', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     const competingTransfer = transferInput({
       transactionId: 'T:race',
@@ -158,9 +157,9 @@ describe('debitWithShortfall', () => {
     let hasRaced = false;
     const race = onAccount(account.id, async (ctx, row) => {
       const name = { transactionId: 'T:raced', step: 'return' };
-      const part = { ...dollars(12_00n), ...name, creditTo: RAIL_IN_TRANSIT };
-      await debitWithShortfall(ctx, row, part);
-      if (!hasRaced) await app.operate(async (other) => other.transfer(competingTransfer));
+      const debit = { ...dollars(12_00n), ...name, creditTo: RAIL_IN_TRANSIT };
+      await debitWithShortfall(ctx, row, debit);
+      if (!hasRaced) await app.operate(async (otherCtx) => otherCtx.transfer(competingTransfer));
       hasRaced = true;
     });
     await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
@@ -194,8 +193,8 @@ describe('repayShortfall', () => {
     );
     let count = 0;
     await fc.assert(
-      fc.asyncProperty(steps, async (all) => {
-        for (const { amount, isReturn } of all) {
+      fc.asyncProperty(steps, async (allSteps) => {
+        for (const { amount, isReturn } of allSteps) {
           const transactionId = `T:any:${++count}`;
           if (isReturn) await debitAccount(id, amount, transactionId);
           else await creditAccount(id, amount, transactionId);

@@ -16,7 +16,7 @@ interface Shortfall extends Money {
   step: string;
 }
 
-const OWED = '.owed';
+const OWED_SUFFIX = '.owed';
 
 /** Change of the available balance by a transfer. */
 function change(id: string, { phase, debit, credit, amount }: TransferRow): bigint {
@@ -27,8 +27,8 @@ function change(id: string, { phase, debit, credit, amount }: TransferRow): bigi
 
 /** The available balance after all transfers of this change set. */
 async function readAvailableBalance(ctx: Ctx, id: string): Promise<bigint> {
-  const read = await readLedgerAccount(ctx, id);
-  const start = read ? read.balance - read.held : 0n;
+  const account = await readLedgerAccount(ctx, id);
+  const start = account ? account.balance - account.held : 0n;
   return ctx.set.transfers.reduce((sum, each) => sum + change(id, each), start);
 }
 
@@ -46,9 +46,9 @@ function adjustShortfall(
 
 /**
  * Debits an amount from an account in favor of `creditTo`, regardless of balance and status. The available
- * part is posted under `step`; the rest becomes a shortfall, under `step` with the suffix `.owed`. Returns
- * the account afterwards and the missing part. If the balance falls before the commit, the commit is
- * rejected; a job then runs again.
+ * amount is posted under `step`; the missing amount becomes a shortfall, under `step` with the suffix
+ * `.owed`. Returns the updated account and the missing amount. If the balance falls before the commit, the
+ * commit is rejected; a job then runs again.
  */
 export async function debitWithShortfall(
   ctx: Ctx,
@@ -61,14 +61,15 @@ export async function debitWithShortfall(
     currency: account.currency,
     amount: spendable > 0n ? spendable : 0n,
   };
-  const debited = smallerOf(available, requestedAmount);
-  const missingAmount = subtract(requestedAmount, debited);
+  const debitedAmount = smallerOf(available, requestedAmount);
+  const missingAmount = subtract(requestedAmount, debitedAmount);
   const posting = { transactionId, credit: creditTo, force: true };
-  if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
+  if (debitedAmount.amount > 0n)
+    ctx.transfer({ ...posting, ...debitedAmount, step, debit: account.id });
   if (missingAmount.amount === 0n)
     return { account: findStagedAccount(ctx, account), shortfall: 0n };
   const debit = receivableAccountOf(ctx, account);
-  ctx.transfer({ ...posting, ...missingAmount, step: step + OWED, debit });
+  ctx.transfer({ ...posting, ...missingAmount, step: step + OWED_SUFFIX, debit });
   return {
     account: adjustShortfall(ctx, account, missingAmount.amount),
     shortfall: missingAmount.amount,
@@ -76,8 +77,8 @@ export async function debitWithShortfall(
 }
 
 /**
- * Repays the shortfall of an account from a credit in the same change set. Returns the account afterwards
- * and the repaid amount.
+ * Repays the shortfall of an account from a credit in the same change set. Returns the updated account and
+ * the repaid amount.
  */
 export function repayShortfall(
   ctx: Ctx,

@@ -54,8 +54,8 @@ const EXCEEDED = 'DAILY_VOLUME_LIMIT_EXCEEDED';
 
 describe('checkPaymentSize', () => {
   const platformWith = (limits: PaymentLimit[]) => ({ limits }) as PlatformRow;
-  const checkSize = (limits: PaymentLimit[], sending: bigint, to = 'EUR') =>
-    checkPaymentSize(platformWith(limits), { to, sending: usd(sending) });
+  const checkSize = (limits: PaymentLimit[], sentAmount: bigint, to = 'EUR') =>
+    checkPaymentSize(platformWith(limits), { to, sending: usd(sentAmount) });
 
   it('accepts a payment to which no limit applies', () => {
     checkSize([], 10n ** 15n);
@@ -237,7 +237,7 @@ describe('hourly limit', () => {
     await expectBalancedBooks(app);
   });
 
-  it('does not apply to the platform itself', async () => {
+  it('does not apply to payments of the platform', async () => {
     await setHourlyPayments(1);
     expect(await payAs(null)).toMatch(/^Transaction:/);
     expect(await payAs(null)).toMatch(/^Transaction:/);

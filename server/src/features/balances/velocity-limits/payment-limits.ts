@@ -114,7 +114,7 @@ function hourlyLimits(
 ) {
   if (max === null || payerId === null) return [];
   const hour = iso(now).slice(0, 13);
-  const counted: Counted = {
+  const countedLimit: Counted = {
     limit: { limitId: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
     usage: {
       name: 'hour',
@@ -123,7 +123,7 @@ function hourlyLimits(
       insufficientFundsFault: () => hourlyLimitFault(max, now),
     },
   };
-  return [counted];
+  return [countedLimit];
 }
 
 /** The limits of a payment, with their ledger accounts opened. */

@@ -35,7 +35,7 @@ const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Cached floors, by account and version of the basis. They are set again every two seconds: another
+ * Cached floors, by account and version of the basis. Floors are set again every two seconds, because another
  * process can have restored a floor that it read before the limit was changed.
  */
 interface FloorCache {
@@ -58,40 +58,43 @@ function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
 }
 
 /**
- * Opens accounts, or sets their floors to changed limits. It runs before the commit in its own transaction,
- * as the accounts must exist for the postings. A caller with a `basis` also requires that row unchanged, so
- * that a change of a limit and a posting cannot interleave.
+ * Opens accounts, or sets their floors to changed limits. Runs before the commit in a separate transaction,
+ * because the accounts must exist for the postings. A caller with a `basis` also requires that row unchanged,
+ * so that a change of a limit and a posting cannot interleave.
  */
 export async function openVelocityLimits(
   ctx: Ctx,
-  all: readonly VelocityLimit[],
+  limits: readonly VelocityLimit[],
   basis?: FloorBasis,
 ): Promise<void> {
-  if (all.length === 0) return;
+  if (limits.length === 0) return;
   const floors = floorsOf(ctx.db, ctx.now);
-  const units = [...new Set(all.map((each) => each.unit))];
+  const units = [...new Set(limits.map((each) => each.unit))];
   const counters = units.map((unit) => ({
     id: velocityCounterAccount(ctx.caller.environment, unit),
     unit,
     floor: null,
     shifting: false,
   }));
-  const limitAccounts = all.map((velocityLimit) => ({
+  const limitAccounts = limits.map((velocityLimit) => ({
     id: accountOf(velocityLimit),
     unit: velocityLimit.unit,
     floor: floorOf(velocityLimit),
     shifting: velocityLimit.shifting === true,
   }));
   const keyOf = (id: string) => (basis ? `${id} ${basis.version}` : id);
-  const outdated = [...counters, ...limitAccounts].filter(
+  const outdatedAccounts = [...counters, ...limitAccounts].filter(
     ({ id, floor, shifting }) => shifting || floors.get(keyOf(id)) !== floor,
   );
-  if (outdated.length === 0) return;
+  if (outdatedAccounts.length === 0) return;
   // A limit below the usage of the period leaves no remainder; usage is unchanged.
-  const accounts = outdated.map(({ unit, ...each }) => ({ ...each, currency: currencyOf(unit) }));
+  const accounts = outdatedAccounts.map(({ unit, ...each }) => ({
+    ...each,
+    currency: currencyOf(unit),
+  }));
   const changedFloors = await setFloors(ctx.db, accounts, ctx.now, basis);
   const set = new Map(changedFloors.map((each) => [each.id, each.floor]));
-  for (const { id, floor } of outdated) {
+  for (const { id, floor } of outdatedAccounts) {
     // A floor that could not be set to the limit is set again at the next payment.
     if (!set.has(id) || set.get(id) === floor) floors.set(keyOf(id), floor);
   }
@@ -99,9 +102,9 @@ export async function openVelocityLimits(
 
 export interface Usage {
   transactionId: string;
-  /** Distinguishes several usages of one payment; one of each kind can have no name. */
+  /** Distinguishes several usages of one payment; one usage of each kind can have no name. */
   name?: string | undefined;
-  /** Whether it is reversed when the payment is refunded. */
+  /** Whether the usage is reversed when the payment is refunded. */
   reversible: boolean;
   amount: bigint;
   /** Error code if the usage would exceed the limit. */
@@ -130,7 +133,7 @@ export function countUsage(
   });
 }
 
-/** The usage so far. */
+/** The current usage. */
 export async function usedOf(
   reader: Reader,
   velocityLimit: Pick<VelocityLimit, 'limitId'>,
