@@ -151,7 +151,7 @@ describe('quote with an embedded wallet as source', () => {
     expect(await action.spendable()).toBe(90_000_000);
   });
 
-  it('is approved after the session has ended', async () => {
+  it('is approved after the session has expired', async () => {
     const signedAction = await setUpWalletQuote(REQUIRES_APPROVAL);
     expect(codeOf(await signedAction.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const action = ok(await signedAction.execute(stampHeaders(signedAction.stamp)), 200);
@@ -164,7 +164,7 @@ describe('quote with an embedded wallet as source', () => {
     expect(await signedAction.spendable()).toBe(90_000_000);
   });
 
-  it('is never approved after the quote has expired', async () => {
+  it('is rejected after the quote has expired', async () => {
     const expiredAction = await setUpWalletQuote(REQUIRES_APPROVAL);
     const action = ok(await expiredAction.execute(stampHeaders(expiredAction.stamp)), 200);
     app.effects.set(Date.parse(expiredAction.quote.expiresAt));
@@ -185,9 +185,9 @@ describe('two hundred concurrent transfers at a limit', () => {
   ])('%s: exactly the payments within the limit succeed', async (name, policy, max) => {
     const agent = await createAgentPayer(policy);
     const responses = await requestConcurrently(agent, 200);
-    const succeeded = responses.filter(({ status }) => status === 201);
+    const acceptedResponses = responses.filter(({ status }) => status === 201);
     const rejectedResponses = responses.filter(({ status }) => status === 403);
-    expect([succeeded.length, rejectedResponses.length]).toEqual([max, 200 - max]);
+    expect([acceptedResponses.length, rejectedResponses.length]).toEqual([max, 200 - max]);
     for (const { body } of rejectedResponses) expect(body.reason).toContain(name);
     expect(await agent.readUsage()).toMatchObject({
       dailyTransactionCount: max,

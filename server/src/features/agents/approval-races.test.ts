@@ -78,7 +78,7 @@ describe('concurrent decisions', () => {
     }
   });
 
-  it('end FAILED if funds are insufficient', async () => {
+  it('result in FAILED if funds are insufficient', async () => {
     const agent = await createAgentPayer({}, 350_00);
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL')),
@@ -97,7 +97,7 @@ describe('concurrent decisions', () => {
     }
   });
 
-  it('end FAILED if the limit is exceeded', async () => {
+  it('result in FAILED if the limit is exceeded', async () => {
     const agent = await createAgentPayer(limitsOf({ dailyLimit: 450_00 }));
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL')),
@@ -115,12 +115,12 @@ describe('concurrent decisions', () => {
       fixture.callAsPlatform('DELETE', `/agents/${agent.id}`),
     ]);
     expect([201, 401]).toContain(response.status);
-    const [row] = await app.runtime.db.query<{ waits: number }>(
-      `select count(*)::int4 as waits from agent_actions
+    const [row] = await app.runtime.db.query<{ count: number }>(
+      `select count(*)::int4 as count from agent_actions
         where agent_id = $1 and status = 'PENDING_APPROVAL'`,
       [agent.id],
     );
-    expect(row?.waits).toBe(0);
+    expect(row?.count).toBe(0);
   });
 });
 

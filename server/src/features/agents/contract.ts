@@ -25,7 +25,7 @@ const ExecutionMode = named(
   'AgentExecutionMode',
   oneOf(EXECUTION_MODES, {
     description:
-      'AUTO executes immediately what the policy allows; APPROVAL_REQUIRED waits for the ' +
+      'AUTO executes allowed actions immediately; APPROVAL_REQUIRED requires the ' +
       'approval of the platform.',
   }),
 );

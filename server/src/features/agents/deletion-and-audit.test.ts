@@ -217,8 +217,8 @@ describe('deletion of a customer', () => {
     );
     expect(actor).toMatch(/^Token:/);
     expect(lines).toEqual(
-      [null, reason].flatMap((reported) =>
-        agents.map(({ id }) => ({ agent: id, actor, reason: reported })),
+      [null, reason].flatMap((expectedReason) =>
+        agents.map(({ id }) => ({ agent: id, actor, reason: expectedReason })),
       ),
     );
   });

@@ -18,8 +18,8 @@ const asAgent = { tag: OPERATIONS_TAG, auth: 'agent' } as const;
 /** Outcomes of the policy, stated in the description of each operation. */
 const POLICY_OUTCOMES =
   'If the policy allows it, the action is executed immediately (APPROVED). If the policy ' +
-  'requires approval, it waits for the platform (PENDING_APPROVAL). If it violates the policy or ' +
-  'a limit, the reply is 403.';
+  'requires approval, the action is PENDING_APPROVAL until the platform decides. If it violates ' +
+  'the policy or a limit, the reply is 403.';
 
 export const agentExecuteQuote = operation({
   ...asAgent,
@@ -28,9 +28,9 @@ export const agentExecuteQuote = operation({
   path: '/agents/me/quotes/{quoteId}/execute',
   summary: 'Execute a quote',
   description:
-    `${POLICY_OUTCOMES} For a quote with an embedded wallet as its source, send the signature of its ` +
-    '`payloadToSign`; approval is possible after the session has ended, but not after the quote ' +
-    'has expired. Requires EXECUTE_QUOTES in the policy.',
+    `${POLICY_OUTCOMES} For a quote with an embedded wallet as its source, send the signature ` +
+    'of its `payloadToSign`; approval is possible after the session has expired, but not after ' +
+    'the quote has expired. Requires EXECUTE_QUOTES in the policy.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String({ description: 'ID of the quote.' }) }),

@@ -92,8 +92,11 @@ describe('action allowed by the policy', () => {
   describe('agentCreateTransferOut', () => {
     it('restores the amount of a failed payment but not the count', async () => {
       const agent = await createAgentPayer();
-      const broken = await createExternalAccount(app, agent.customer.id, 'USD', '003');
-      const accounts = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
+      const unavailableAccount = await createExternalAccount(app, agent.customer.id, 'USD', '003');
+      const accounts = {
+        source: { accountId: agent.usd },
+        destination: { accountId: unavailableAccount.id },
+      };
       ok(await agent.call('POST', '/agents/me/transfer-out', { ...accounts, amount: 70_00 }), 201);
       expect((await agent.readUsage()).dailySpend).toBe(70_00);
       await app.settle();
@@ -143,7 +146,7 @@ describe('policy rule', () => {
       0,
       /does not allow this account/,
     ],
-    // A violated limit never becomes an approval request.
+    // A violated limit is rejected without an approval request.
     ['DAILY_LIMIT', { ...REQUIRES_APPROVAL, ...limitsOf({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
   ];
 
@@ -244,8 +247,8 @@ describe('policy rule', () => {
       agent.externalAccountId,
     );
     expect(codeOf(await agent.execute(pastAction.id))).toEqual([403, 'FORBIDDEN']);
-    const into = await agent.createQuote(10_00, agent.usd, agent.externalAccountId);
-    expect(ok(await agent.execute(into.id), 200).status).toBe('APPROVED');
+    const pullQuote = await agent.createQuote(10_00, agent.usd, agent.externalAccountId);
+    expect(ok(await agent.execute(pullQuote.id), 200).status).toBe('APPROVED');
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: null } });
     expect(ok(await agent.execute(pastAction.id), 200).status).toBe('APPROVED');
   });

@@ -43,7 +43,8 @@ const isInternal = (id: string) => isId(id, 'InternalAccount');
 /**
  * The policy input of a payment. Account rules apply to the internal source account, or to the internal
  * destination if the source is external. A payment between external accounts uses no internal account, so a
- * restricted agent cannot make it. A payment between two accounts of the customer needs both to be allowed.
+ * restricted agent cannot make it. A payment between two accounts of the customer requires that both accounts
+ * are allowed.
  */
 export async function spendingOf(
   ctx: Ctx,
@@ -96,10 +97,11 @@ export function rejectByPolicy(
   ctx: Ctx,
   agent: AgentRow,
   rejection: Rejection,
-  requested: Pick<Spending, 'type'> & Partial<Spending>,
+  requestedSpending: Pick<Spending, 'type'> & Partial<Spending>,
 ): Rejected {
-  const { amount } = requested;
-  const details = amount === undefined ? requested : { ...requested, amount: String(amount) };
+  const { amount } = requestedSpending;
+  const details =
+    amount === undefined ? requestedSpending : { ...requestedSpending, amount: String(amount) };
   recordAudit(ctx, agent, 'ACTION_REFUSED', { rule: rejection.rule, ...details });
   return { rejected: forbidden(rejection) };
 }
@@ -111,13 +113,13 @@ export function rejectByPolicy(
 export async function auditRejections<R>(
   ctx: Ctx,
   agent: AgentRow,
-  requested: Record<string, unknown>,
+  requestedPayment: Record<string, unknown>,
   work: () => Promise<R>,
 ): Promise<R | Rejected> {
   const outcome = await ctx.attempt(work);
   if (!(outcome instanceof Fault)) return outcome;
   if (isTransient(outcome.code)) throw outcome;
-  recordAudit(ctx, agent, 'ACTION_REFUSED', { code: outcome.code, ...requested });
+  recordAudit(ctx, agent, 'ACTION_REFUSED', { code: outcome.code, ...requestedPayment });
   return { rejected: outcome };
 }
 
@@ -143,7 +145,7 @@ interface Submission extends Omit<ActionWithContext, 'action'> {
   evaluation: Evaluation;
 }
 
-/** Maximum of pending actions per agent, because a deletion rejects all of them in one change set. */
+/** Maximum number of pending actions per agent, because a deletion rejects all of them in one change set. */
 const MAX_PENDING = 500;
 const PENDING_COUNT = `select count(*)::int as count from (select 1 from agent_actions
   where agent_id = $1 and status = 'PENDING_APPROVAL' limit ${MAX_PENDING}) as waiting`;
@@ -190,8 +192,8 @@ export async function submitAction(
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...details });
     return presentAction(ctx, { action, payment: startedPayment, quote });
   }
-  // A concurrent deletion of the agent takes precedence. The payment of the quote is updated, not
-  // only required, so that a concurrent execution by the platform retries and finds the action.
+  // A concurrent deletion of the agent takes precedence. The payment of the quote is updated as well as
+  // required, so that a concurrent execution by the platform retries and finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
   recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...details });
@@ -245,14 +247,14 @@ const assertPending = ({ status }: ActionRow) => {
   );
 };
 
-/** Conditions that can be met later; the action remains pending. */
+/** Errors of conditions that can be met later; the action remains pending. */
 const PREREQUISITES: readonly Code[] = [
   'QUOTE_RATE_UNAVAILABLE',
   'SCA_SESSION_REQUIRED',
   'ACCOUNT_LOCKED',
 ];
 
-/** Errors that do not end the action. */
+/** Errors after which the action remains pending. */
 const isRetryable = (code: Code) =>
   PREREQUISITES.includes(code) || (isTransient(code) && code !== 'NOT_IMPLEMENTED');
 

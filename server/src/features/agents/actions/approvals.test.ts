@@ -1,5 +1,5 @@
-// Decisions of the platform on pending actions: evaluated under current conditions, taken once, and reported
-// exactly.
+// Decisions of the platform on pending actions are evaluated under current conditions, take effect once and
+// are reported exactly.
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
@@ -147,9 +147,12 @@ describe('approveAgentAction', () => {
           as: app.other,
         },
       );
-      const misplaced = await app.call('POST', `${actionPathOf(otherPayer.id)}/${decision}`);
+      const mismatchedResponse = await app.call(
+        'POST',
+        `${actionPathOf(otherPayer.id)}/${decision}`,
+      );
       const unknownResponse = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
-      for (const response of [foreignResponse, misplaced, unknownResponse]) {
+      for (const response of [foreignResponse, mismatchedResponse, unknownResponse]) {
         expect(codeOf(response)).toEqual([404, 'NOT_FOUND']);
       }
       const otherPlatformResponse = await app.call(
@@ -190,8 +193,10 @@ describe('rejectAgentAction', () => {
 
   it.each(KINDS)('is accepted for the transaction of %s, with its reason', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
-    const long = await decideTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
-    expect(codeOf(long)).toEqual([400, 'INVALID_INPUT']);
+    const longReasonResponse = await decideTransaction(app, 'reject', transactionId, {
+      reason: 'x'.repeat(256),
+    });
+    expect(codeOf(longReasonResponse)).toEqual([400, 'INVALID_INPUT']);
     const reason = 'x'.repeat(255);
     const response = ok(await decideTransaction(app, 'reject', transactionId, { reason }), 200);
     expect(response.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
@@ -201,8 +206,8 @@ describe('rejectAgentAction', () => {
 
   it('accepts a short reason or none, even after the quote has expired', async () => {
     const { agent, action } = await createPendingAction('EXECUTE_QUOTE');
-    const long = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
-    expect(codeOf(long)).toEqual([400, 'INVALID_INPUT']);
+    const longReasonResponse = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
+    expect(codeOf(longReasonResponse)).toEqual([400, 'INVALID_INPUT']);
     await app.advance(24 * 3_600_000);
     expect((await agent.readAction(action.id)).quote.status).toBe('EXPIRED');
     const result = ok(await agent.decide('reject', action.id), 200);
@@ -258,7 +263,7 @@ describe('late approval', () => {
     ],
   ];
 
-  it.each(causes)('ends FAILED if %s', async (_, code, concurrentWork, overrides = {}) => {
+  it.each(causes)('becomes FAILED if %s', async (_, code, concurrentWork, overrides = {}) => {
     for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
       const { agent, action, transactionId } = await createPendingAction(kind, overrides);
       await concurrentWork(agent);
@@ -279,7 +284,7 @@ describe('late approval', () => {
     }
   });
 
-  it('ends FAILED without sufficient funds, on both paths', async () => {
+  it('becomes FAILED without sufficient funds, on both paths', async () => {
     const pendingAction = await createPendingAction('TRANSFER_OUT', {}, 150_00);
     await pendingAction.agent.changePolicy({ defaultExecutionMode: 'AUTO' });
     ok(await pendingAction.agent.transfer('out', 60_00), 201);
@@ -323,7 +328,7 @@ describe('late approval', () => {
     expect((await agent.readAction(action.id)).status).toBe('REJECTED');
   });
 
-  it('ends FAILED if the quote has expired', async () => {
+  it('becomes FAILED if the quote has expired', async () => {
     const expiredAction = await createPendingAction('EXECUTE_QUOTE');
     app.effects.set(Date.parse(expiredAction.action.quote.expiresAt));
     const decidedBody = ok(
@@ -336,7 +341,7 @@ describe('late approval', () => {
     });
   });
 
-  it('ends FAILED if debits are no longer possible', async () => {
+  it('becomes FAILED if debits are no longer possible', async () => {
     const { agent, action, transactionId } = await createPendingAction('TRANSFER_IN');
     ok(await app.call('DELETE', `/customers/external-accounts/${agent.externalAccountId}`), 204);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('FAILED');
@@ -403,7 +408,7 @@ describe('late approval', () => {
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
 
-  it('ends FAILED if no rail is connected', async () => {
+  it('becomes FAILED if no rail is connected', async () => {
     const { agent, action } = await createPendingAction('TRANSFER_IN');
     const { action: failedAction } = await approveWith(action.id, { rail: undefined });
     expect(failedAction.status).toBe('FAILED');

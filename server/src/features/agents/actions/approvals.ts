@@ -75,9 +75,9 @@ export async function pendingActionOf(
   return action?.id;
 }
 
-/** Approves or rejects the pending action of a transaction; undefined if there is none. */
+/** Approves or rejects the pending action of a transaction; undefined if no action is pending. */
 export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
-  // A payment that has started has no pending action. An expired one can still have one.
+  // A payment that has started has no pending action. An expired payment can still have a pending action.
   if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
   const pendingFilter = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, pendingFilter);
@@ -108,6 +108,6 @@ export async function rejectPendingActions(
 ): Promise<void> {
   const pendingFilter = { agent_id: agent.id, status: 'PENDING_APPROVAL' } as const;
   const rows = await ctx.db.find(agentActions, pendingFilter, UNPAGED);
-  const all = await Promise.all(rows.map((row) => loadAction(ctx, row)));
-  for (const each of all) reject(ctx, each, reason);
+  const pendingActions = await Promise.all(rows.map((row) => loadAction(ctx, row)));
+  for (const each of pendingActions) reject(ctx, each, reason);
 }

@@ -3,18 +3,18 @@ import { operation } from '../../../kernel/contract/operation.ts';
 import { createQuote, getQuoteById } from '../../payments/quotes/index.ts';
 import { OPERATIONS_TAG as tag } from '../contract.ts';
 
-type Sent = Record<string, unknown> | null;
+type JsonBody = Record<string, unknown> | null;
 
 /** Fields of a quote request that only the platform can set. */
 const PLATFORM_ONLY = [
   {
     field: 'immediatelyExecute',
-    isSent: (body: Sent) => body?.immediatelyExecute === true,
+    isSent: (body: JsonBody) => body?.immediatelyExecute === true,
     message: 'is not available to agents; execute the quote with agentExecuteQuote',
   },
   {
     field: 'platformFeeOverride',
-    isSent: (body: Sent) => body?.platformFeeOverride !== undefined,
+    isSent: (body: JsonBody) => body?.platformFeeOverride !== undefined,
     message: 'can only be set by the platform',
   },
 ];
@@ -36,7 +36,7 @@ export const agentCreateQuote = operation({
   bodyRules: (body) => [
     ...(createQuote.bodyRules?.(body) ?? []),
     ...PLATFORM_ONLY.flatMap(({ field, isSent, message }) =>
-      isSent(body as Sent) ? [{ field, message }] : [],
+      isSent(body as JsonBody) ? [{ field, message }] : [],
     ),
   ],
   replies: createQuote.replies,

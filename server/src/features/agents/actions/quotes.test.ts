@@ -265,7 +265,7 @@ describe('agentCreateQuote', () => {
       ok(await requestQuote(quoteBody(agent.eur, agent.usd, 1_00)), 201);
     });
 
-    it('cannot create quotes without permission or while paused, but reads its own', async () => {
+    it('cannot be created without permission or while the agent is paused, but can be read', async () => {
       const quote = await createQuote();
       ok(await restrictPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
       const missingResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
@@ -332,7 +332,7 @@ describe('quote of an agent to a UMA address', () => {
     expect((await audit()).map(({ what }) => what)).not.toContain('QUOTE_CREATED');
   });
 
-  it('rejects a receiver who was deleted in the meantime', async () => {
+  it('rejects a receiver who was deleted after the discovery', async () => {
     const deletedCustomer = await createCustomer(app);
     const body = await toUma(deletedCustomer.umaAddress);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);

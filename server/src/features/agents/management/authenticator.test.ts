@@ -39,18 +39,18 @@ describe('access token', () => {
 
   it('is revoked with the agent, including requests in flight', async () => {
     const agent = await fixture.connectAgent((await createCustomer(app)).id);
-    let isEnded = false;
+    let isDeleted = false;
     const requests = Array.from({ length: 6 }, async () => {
       const statusesAfterDeletion: number[] = [];
       while (statusesAfterDeletion.length < 3) {
-        const sentAfterEnd = isEnded;
+        const wasSentAfterDeletion = isDeleted;
         const { status } = await agent.call('GET', '/agents/me');
-        if (sentAfterEnd) statusesAfterDeletion.push(status);
+        if (wasSentAfterDeletion) statusesAfterDeletion.push(status);
       }
       return statusesAfterDeletion;
     });
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
-    isEnded = true;
+    isDeleted = true;
     expect(new Set((await Promise.all(requests)).flat())).toEqual(new Set([401]));
   });
 
@@ -73,7 +73,7 @@ describe('access token', () => {
   });
 });
 
-it('caches a valid token until too many others were used, regardless of its own use', async () => {
+it('caches a valid token until too many other tokens were used, regardless of its use', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await createCustomer(app);
   const [firstHeader, secondHeader, thirdHeader] = await Promise.all(
@@ -134,9 +134,9 @@ describe('rate limits', () => {
       for (const status of [200, 200, 429]) {
         expect((await firstAgent.call('GET', '/agents/me')).status).toBe(status);
       }
-      for (const remaining of ['1', '0']) {
+      for (const remainingCount of ['1', '0']) {
         const reply = await secondAgent.call('GET', '/agents/me');
-        expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, remaining]);
+        expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, remainingCount]);
       }
       // Together the agents have used the limit of the platform.
       expect((await thirdAgent.call('GET', '/agents/me')).status).toBe(429);
@@ -150,7 +150,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('limit invalid tokens by address, but not valid ones', async () => {
+  it('limit invalid tokens by address, but not valid tokens', async () => {
     const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, refused: 1 } });
     try {
       const separateFixture = agentFixture(limitedApp);

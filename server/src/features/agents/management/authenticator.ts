@@ -58,7 +58,7 @@ export async function agentCaller(
 /** Authenticator of agents; the caller has the platform of the agent and the id of the agent. */
 export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIFIED) {
   // Hashes of recently valid tokens, for rate limits only. They grant no access.
-  const proven = new Set<string>();
+  const provenHashes = new Set<string>();
 
   const hashOf = (authorization: string | undefined): string | undefined => {
     const token = BEARER.exec(authorization ?? '')?.[1];
@@ -75,17 +75,18 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIF
       const hash = hashOf(authorization);
       const caller = hash && (await find(hash));
       if (!caller) {
-        if (hash) proven.delete(hash);
+        if (hash) provenHashes.delete(hash);
         throw invalidToken();
       }
-      if (proven.has(hash)) return caller;
-      if (proven.size >= mostProven) proven.delete(proven.values().next().value as string);
-      proven.add(hash);
+      if (provenHashes.has(hash)) return caller;
+      if (provenHashes.size >= mostProven)
+        provenHashes.delete(provenHashes.values().next().value as string);
+      provenHashes.add(hash);
       return caller;
     },
     isProven: (authorization: string | undefined): boolean => {
-      const hash = proven.size > 0 ? hashOf(authorization) : undefined;
-      return hash !== undefined && proven.has(hash);
+      const hash = provenHashes.size > 0 ? hashOf(authorization) : undefined;
+      return hash !== undefined && provenHashes.has(hash);
     },
   };
 }

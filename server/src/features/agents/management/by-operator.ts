@@ -14,14 +14,14 @@ import type { RateParts } from '../parts.ts';
 import { presentAgent } from '../present.ts';
 import { type AgentRow, type AuditRow, agentAudit, agents } from '../store.ts';
 
-/** Finds an agent, including deleted ones, whose audit remains. Throws NOT_FOUND. */
+/** Finds an agent. Deleted agents are included, because their audit remains. Throws NOT_FOUND. */
 export async function agentById({ read }: Pick<Ctx, 'read'>, id: string): Promise<AgentRow> {
   const row = isId(id, 'Agent') ? await read(agents, id) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Agent not found.');
   return row;
 }
 
-/** States that an operator sees. */
+/** States of agents for operators. */
 export const AGENT_STATES = ['active', 'paused', 'not connected', 'deleted'] as const;
 
 const stateOf = (row: AgentRow): (typeof AGENT_STATES)[number] => {
@@ -46,7 +46,7 @@ interface SearchInput extends PageInput {
   after?: string | undefined;
 }
 
-/** A page of agents by platform or customer, newest first, without deleted ones. Throws NOT_FOUND. */
+/** A page of agents by platform or customer, newest first, without deleted agents. Throws NOT_FOUND. */
 export async function searchAgents(
   { db }: Runtime,
   { platformId, customerId, after, cursor: pageCursor, limit }: SearchInput,

@@ -119,7 +119,7 @@ describe('redeemAgentDeviceCode', () => {
     ok(await app.call('POST', path, undefined, { as: app.other }), 200);
   });
 
-  it('never returns a token again for an Idempotency-Key', async () => {
+  it('returns a token only once for an Idempotency-Key', async () => {
     const { deviceCode } = await createUnconnectedAgent();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     const headers = { 'idempotency-key': 'redeem' };
@@ -149,7 +149,7 @@ describe('redemption attempts', () => {
       remoteAddress,
     });
 
-  it('are limited to ten per minute and address, including valid ones', async () => {
+  it('are limited to ten per minute and address, including valid attempts', async () => {
     const { deviceCode } = await createUnconnectedAgent();
     const { deviceCode: nextCode } = await fixture.createUnconnectedAgent(
       (await createCustomer(app)).id,
@@ -192,8 +192,8 @@ describe('regenerateAgentDeviceCode', () => {
     const secondCode = ok(await issueAnotherCode(agent.id), 201);
     expect(secondCode).toMatchObject({ agentId: agent.id, redeemed: false });
     expect(secondCode.code).not.toBe(deviceCode.code);
-    const replaced = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
-    expect(rejection(await fixture.redeemCode(deviceCode.code))).toEqual(replaced);
+    const replacedError = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
+    expect(rejection(await fixture.redeemCode(deviceCode.code))).toEqual(replacedError);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
     ok(await fixture.redeemCode(secondCode.code), 200);
     const connectedResponse = await issueAnotherCode(agent.id);

@@ -85,7 +85,7 @@ export async function redeemDeviceCode(
   ctx: Ctx,
   code: string,
 ): Promise<{ rejected: Fault } | { agent: AgentRow; accessToken: string }> {
-  // An address is personal data: only its keyed hash is stored.
+  // An address is personal data, so only its keyed hash is stored.
   const address = ctx.vault.digest('address', ctx.caller.address ?? '');
   await countAttempt(ctx, `agent redeem ${address}`, REDEMPTIONS);
   const knownCode = await findCode(ctx, code);

@@ -127,8 +127,8 @@ describe('createAgent', () => {
     const secondResponse = await send();
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(secondResponse.body).toEqual(firstBody);
-    const stored = await app.runtime.db.query('select reply from idempotency');
-    expect(JSON.stringify(stored)).not.toContain(firstBody.deviceCode.code);
+    const storedReplies = await app.runtime.db.query('select reply from idempotency');
+    expect(JSON.stringify(storedReplies)).not.toContain(firstBody.deviceCode.code);
   });
 });
 
@@ -198,9 +198,9 @@ describe('updateAgent', () => {
     const change = async (body: Json) =>
       ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, body), 200);
     app.effects.set(app.effects.now() + 1_000);
-    const renamed = await change({ name: 'Other' });
-    expect(renamed).toMatchObject({ name: 'Other', isPaused: false });
-    expect(renamed.updatedAt > renamed.createdAt).toBe(true);
+    const renamedAgent = await change({ name: 'Other' });
+    expect(renamedAgent).toMatchObject({ name: 'Other', isPaused: false });
+    expect(renamedAgent.updatedAt > renamedAgent.createdAt).toBe(true);
     expect(await change({ isPaused: true })).toMatchObject({ name: 'Other', isPaused: true });
     expect(await change({ isPaused: false })).toMatchObject({ name: 'Other', isPaused: false });
     expect((await readAuditEvents(agent.id)).slice(2)).toEqual(Array(3).fill(['CHANGED', 'Token']));

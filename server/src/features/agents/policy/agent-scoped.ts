@@ -53,10 +53,10 @@ export function agentScoped<C extends Contract, P extends Contract>(
     async run(ctx, request) {
       const input = request as Input<C>;
       const agent = await readOwnAgent(ctx);
-      let scoped: Partial<Input<P>>;
+      let scopedRequest: Partial<Input<P>>;
       try {
         checkAllowed(agent, permission, { reads });
-        scoped = await scope(ctx, agent, input);
+        scopedRequest = await scope(ctx, agent, input);
       } catch (error) {
         const rejection = reads ? undefined : rejectionOf(error);
         if (!rejection) throw error;
@@ -65,7 +65,7 @@ export function agentScoped<C extends Contract, P extends Contract>(
       }
       // A concurrent change of the policy retries the operation.
       if (!reads) ctx.require(agents, agent);
-      const outcome = await serve(ctx, scoped);
+      const outcome = await serve(ctx, scopedRequest);
       if (audited && !('rejected' in outcome)) {
         const { what, ...details } = audited(input, outcome.body);
         recordAudit(ctx, agent, what, details);

@@ -35,7 +35,7 @@ describe('updateAgentPolicy', () => {
         permissions: ['CREATE_QUOTES'],
       },
     ],
-    ['takes all permissions', { permissions: [] }, { permissions: [] }],
+    ['removes all permissions', { permissions: [] }, { permissions: [] }],
     [
       'changes the mode',
       { defaultExecutionMode: 'APPROVAL_REQUIRED' },
@@ -78,12 +78,12 @@ describe('updateAgentPolicy', () => {
         approvalThresholds: { currency: 'USD', amount: null },
       },
     ],
-  ])('%s', async (_, body, expected) => {
+  ])('%s', async (_, body, expectedFields) => {
     const policyBefore = policyBody({
       spendingLimits: LIMITS,
       approvalThresholds: { currency: 'USD', amount: 8 },
     });
-    expect(await changePolicy(policyBefore, body)).toEqual({ ...policyBefore, ...expected });
+    expect(await changePolicy(policyBefore, body)).toEqual({ ...policyBefore, ...expectedFields });
   });
 
   it('merges restrictions by field and replaces lists', async () => {

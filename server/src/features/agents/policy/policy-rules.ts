@@ -70,8 +70,8 @@ export async function accountErrors(
   input: PartialPolicy,
   prefix = '',
 ): Promise<FieldError[]> {
-  const { allowed, ruled: withRules } = listedAccounts(input, prefix);
-  const namedAccounts = [...allowed, ...withRules].filter(({ id }) => typeof id === 'string');
+  const { allowed: allowedErrors, ruled: withRules } = listedAccounts(input, prefix);
+  const namedAccounts = [...allowedErrors, ...withRules].filter(({ id }) => typeof id === 'string');
   if (!namedAccounts.length) return [];
   const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, UNPAGED);
   const ownAccountIds = new Set<unknown>(rows.map((row) => row.id));
@@ -115,17 +115,17 @@ export function mergePolicy(current: Policy, change: PolicyChange): Policy {
 type FormerCurrencies = { currency: string; until: string }[];
 
 /**
- * Former currencies of the limits after a change. Keeps each currency with possible spending in the current
- * month once.
+ * Former currencies of the limits after a change: each currency with possible spending in the current month,
+ * once.
  */
 export function formerCurrenciesAfter(
-  former: FormerCurrencies,
+  formerCurrencies: FormerCurrencies,
   { from, to, now }: { from: string; to: string; now: number },
 ): FormerCurrencies {
-  if (from === to) return former;
+  if (from === to) return formerCurrencies;
   const month = new Date(now).toISOString().slice(0, 7);
-  const retained = former.filter(
+  const retainedCurrencies = formerCurrencies.filter(
     ({ currency, until }) => currency !== from && currency !== to && until.slice(0, 7) >= month,
   );
-  return [...retained, { currency: from, until: new Date(now).toISOString() }];
+  return [...retainedCurrencies, { currency: from, until: new Date(now).toISOString() }];
 }

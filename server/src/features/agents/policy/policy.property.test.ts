@@ -169,9 +169,9 @@ const RANK = { REJECTED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
 describe('evaluate, for any policy', () => {
   it('decides by the first violated rule', () => {
     fc.assert(
-      fc.property(agents, usages, payments, (agent, spent, requested) => {
-        const verdict = evaluate(agent, spent, requested);
-        const firstRule = RULES.find(([, violates]) => violates(agent, spent, requested))?.[0];
+      fc.property(agents, usages, payments, (agent, spent, payment) => {
+        const verdict = evaluate(agent, spent, payment);
+        const firstRule = RULES.find(([, violates]) => violates(agent, spent, payment))?.[0];
         if (firstRule === undefined) expect(verdict).toEqual({ decision: 'AUTO' });
         else {
           const decision = APPROVAL_RULES.includes(firstRule) ? 'APPROVAL_REQUIRED' : 'REJECTED';
@@ -182,15 +182,15 @@ describe('evaluate, for any policy', () => {
     );
   });
 
-  it('never exceeds a limit in any sequence of payments and policy changes', () => {
+  it('stays within the limits in any sequence of payments and policy changes', () => {
     const step = fc.oneof(
       { weight: 8, arbitrary: payments.map((requested) => ({ requested })) },
       { weight: 2, arbitrary: agents.map((agent) => ({ agent })) },
-      { weight: 1, arbitrary: fc.constantFrom('day', 'month').map((next) => ({ next })) },
+      { weight: 1, arbitrary: fc.constantFrom('day', 'month').map((period) => ({ next: period })) },
     );
     fc.assert(
-      fc.property(agents, fc.array(step, { maxLength: 40 }), (first, steps) => {
-        let agent = first;
+      fc.property(agents, fc.array(step, { maxLength: 40 }), (initialAgent, steps) => {
+        let agent = initialAgent;
         let spent = { ...NOTHING };
         for (const each of steps) {
           if ('agent' in each) agent = each.agent;
@@ -215,53 +215,49 @@ describe('evaluate, for any policy', () => {
 
   it('requires approval above the threshold', () => {
     fc.assert(
-      fc.property(agents, payments, (agent, requested) => {
-        if (evaluate(agent, NOTHING, requested).decision !== 'AUTO') return;
+      fc.property(agents, payments, (agent, payment) => {
+        if (evaluate(agent, NOTHING, payment).decision !== 'AUTO') return;
         const threshold = agent.policy.approvalThresholds?.amount;
         if (typeof threshold !== 'number') return;
-        expect(requested.thresholdAmount).not.toBeNull();
-        expect(Number(requested.thresholdAmount)).toBeLessThanOrEqual(threshold);
+        expect(payment.thresholdAmount).not.toBeNull();
+        expect(Number(payment.thresholdAmount)).toBeLessThanOrEqual(threshold);
       }),
       RUNS,
     );
   });
 
-  it('never allows more after the policy becomes stricter', () => {
+  it('allows at most the same after the policy becomes stricter', () => {
     const changes = fc.array(fc.tuple(fc.constantFrom(...STRICTER), amount), {
       minLength: 1,
       maxLength: 4,
     });
     fc.assert(
-      fc.property(agents, usages, payments, changes, (agent, spent, requested, all) => {
+      fc.property(agents, usages, payments, changes, (agent, spent, payment, changeList) => {
         let { policy } = agent;
-        for (const [change, to] of all) policy = { ...policy, ...change(policy, to) };
-        const rankBefore = RANK[evaluate(agent, spent, requested).decision];
+        for (const [change, to] of changeList) policy = { ...policy, ...change(policy, to) };
+        const rankBefore = RANK[evaluate(agent, spent, payment).decision];
         for (const stricter of [
           { ...agent, policy },
           { ...agent, paused: true },
         ]) {
-          expect(RANK[evaluate(stricter, spent, requested).decision]).toBeLessThanOrEqual(
-            rankBefore,
-          );
+          expect(RANK[evaluate(stricter, spent, payment).decision]).toBeLessThanOrEqual(rankBefore);
         }
       }),
       RUNS,
     );
   });
 
-  it('never allows more at a higher usage or amount', () => {
+  it('allows at most the same at a higher usage or amount', () => {
     fc.assert(
-      fc.property(agents, usages, payments, usages, (agent, spent, requested, furtherSpent) => {
+      fc.property(agents, usages, payments, usages, (agent, spent, payment, furtherSpent) => {
         const increased = {
           count: spent.count + furtherSpent.count,
           day: spent.day + furtherSpent.day,
           month: spent.month + furtherSpent.month,
         };
-        const larger = { ...requested, amount: requested.amount + furtherSpent.day };
-        const rankBefore = RANK[evaluate(agent, spent, requested).decision];
-        expect(RANK[evaluate(agent, increased, requested).decision]).toBeLessThanOrEqual(
-          rankBefore,
-        );
+        const larger = { ...payment, amount: payment.amount + furtherSpent.day };
+        const rankBefore = RANK[evaluate(agent, spent, payment).decision];
+        expect(RANK[evaluate(agent, increased, payment).decision]).toBeLessThanOrEqual(rankBefore);
         expect(RANK[evaluate(agent, spent, larger).decision]).toBeLessThanOrEqual(rankBefore);
       }),
       RUNS,
@@ -270,11 +266,11 @@ describe('evaluate, for any policy', () => {
 
   it('does not change its input', () => {
     fc.assert(
-      fc.property(agents, usages, payments, (agent, spent, requested) => {
-        const copyBefore = structuredClone({ agent, spent, requested });
-        const verdict = evaluate(agent, spent, requested);
-        expect({ agent, spent, requested }).toEqual(copyBefore);
-        expect(evaluate(agent, spent, requested)).toEqual(verdict);
+      fc.property(agents, usages, payments, (agent, spent, payment) => {
+        const copyBefore = structuredClone({ agent, spent, payment });
+        const verdict = evaluate(agent, spent, payment);
+        expect({ agent, spent, payment }).toEqual(copyBefore);
+        expect(evaluate(agent, spent, payment)).toEqual(verdict);
       }),
       { numRuns: 300 },
     );

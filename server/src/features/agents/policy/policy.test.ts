@@ -280,8 +280,8 @@ describe('evaluate', () => {
   });
 
   it('rejects a violated limit even if approval is required', () => {
-    const requiring = { defaultExecutionMode: 'APPROVAL_REQUIRED' } as const;
-    expect(evaluateCase({ policy: requiring, request: { amount: 100_01n } })).toMatchObject({
+    const approvalRequired = { defaultExecutionMode: 'APPROVAL_REQUIRED' } as const;
+    expect(evaluateCase({ policy: approvalRequired, request: { amount: 100_01n } })).toMatchObject({
       decision: 'REJECTED',
       rule: 'PER_TRANSACTION_LIMIT',
     });

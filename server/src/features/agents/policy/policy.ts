@@ -97,7 +97,7 @@ const limitReason = (limits: Limits, units: number, field: string) =>
 const overLimitReason = (limits: Limits, units: number) =>
   `One payment of the agent may not exceed ${limitReason(limits, units, 'perTransactionLimit')}`;
 
-/** Reasons for a used-up daily or monthly limit. */
+/** Reasons for an exhausted daily or monthly limit. */
 export const usageLimitReasons = {
   DAILY_TRANSACTION_LIMIT: ({ dailyTransactionLimit = 0 }: Limits) =>
     `The agent may not make more than ${dailyTransactionLimit} payments per day (UTC) ` +
@@ -138,7 +138,7 @@ export function generalRejection(
   return rejection('PERMISSION', `The policy of the agent lacks the permission ${permission}.`);
 }
 
-/** The first violated rule; undefined if none is. */
+/** The first violated rule; undefined if no rule is violated. */
 function firstRejection(
   agent: { paused: boolean; policy: Policy },
   spent: AgentUsage,
@@ -188,14 +188,14 @@ function isAboveThreshold(policy: Policy, { thresholdAmount }: PaymentRequest): 
   );
 }
 
-/** Evaluates one payment. A violated limit is a rejection and never becomes an approval request. */
+/** Evaluates one payment. A violated limit is a rejection, without an approval request. */
 export function evaluate(
   agent: { paused: boolean; policy: Policy },
   spent: AgentUsage,
   payment: PaymentRequest,
 ): Verdict {
-  const rejected = firstRejection(agent, spent, payment);
-  if (rejected) return rejected;
+  const rejection = firstRejection(agent, spent, payment);
+  if (rejection) return rejection;
   const { policy } = agent;
   const mode = ruleFor(policy, payment)?.executionMode ?? policy.defaultExecutionMode;
   if (mode !== 'AUTO') return { decision: 'APPROVAL_REQUIRED', rule: 'EXECUTION_MODE' };

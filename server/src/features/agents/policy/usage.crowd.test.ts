@@ -1,5 +1,5 @@
 // Limits of agents under concurrency, in one and in two processes: exactly the payments within the limit
-// pass, also during policy changes and refunds.
+// succeed, also during policy changes and refunds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   isPaid,
@@ -21,9 +21,9 @@ beforeAll(() => {
 });
 afterAll(() => secondRuntime.close());
 
-const repeatAmount = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
-const rejectionsIn = (all: PaymentResult[]) =>
-  new Set(all.filter((cardPayment) => !isPaid(cardPayment)));
+const repeatAmount = (count: number, amount: bigint): bigint[] => Array(count).fill(amount);
+const rejectionsIn = (results: PaymentResult[]) =>
+  new Set(results.filter((cardPayment) => !isPaid(cardPayment)));
 
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
@@ -60,8 +60,8 @@ describe.each([
   it('applies a lowered limit from its commit', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 150_00 });
     const paymentsInProgress = fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
-    const lowered = fixture.changeLimits(id, { dailyLimit: 40_00 });
-    const [results] = await Promise.all([paymentsInProgress, lowered]);
+    const limitChange = fixture.changeLimits(id, { dailyLimit: 40_00 });
+    const [results] = await Promise.all([paymentsInProgress, limitChange]);
     const resultsBefore = results.filter(
       (cardPayment) => isPaid(cardPayment) && (cardPayment as { version: number }).version === 1,
     );
@@ -71,7 +71,7 @@ describe.each([
     expect((await fixture.readUsage(id)).count).toBe(BigInt(max));
   });
 
-  it('rejects payments of an agent paused in the meantime', async () => {
+  it('rejects payments of an agent that was paused during the request', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 1_000_00 });
     const paymentsInProgress = fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
     await fixture.changeLimits(id, {}, { paused: true });

@@ -41,12 +41,12 @@ describe('usage', () => {
       await createExternalAccount(app, person.id, 'USD', '000'),
       await createExternalAccount(app, person.id, 'USD', '002'),
     ];
-    const run = async (target: string) => {
+    const requestExecution = async (target: string) => {
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(account.id, target, 100_00)),
         201,
       );
-      const paid = await fixture.pay(id, 100_00n, {
+      const payment = await fixture.pay(id, 100_00n, {
         start: async (ctx) => {
           const row = await readCurrent(ctx, quote.transactionId, asOutgoing);
           await startPayment(ctx, row);
@@ -55,14 +55,14 @@ describe('usage', () => {
       });
       await app.settle();
       const { status } = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
-      return isPaid(paid) ? status : paid;
+      return isPaid(payment) ? status : payment;
     };
-    expect(await run(invalidAccount.id)).toBe('FAILED');
+    expect(await requestExecution(invalidAccount.id)).toBe('FAILED');
     expect(await fixture.readUsage(id)).toEqual({ count: 1n, day: 0n, month: 0n });
-    expect(await run(validAccount.id)).toBe('COMPLETED');
-    expect(await run(invalidAccount.id)).toBe('FAILED');
+    expect(await requestExecution(validAccount.id)).toBe('COMPLETED');
+    expect(await requestExecution(invalidAccount.id)).toBe('FAILED');
     expect(await fixture.readUsage(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
-    expect(await run(validAccount.id)).toBe('dailyTransactionLimit');
+    expect(await requestExecution(validAccount.id)).toBe('dailyTransactionLimit');
   });
 
   it('is counted per day, per month and as a payment', async () => {
@@ -203,18 +203,18 @@ describe('usage', () => {
     expect(concurrentResults.filter(isPaid)).toHaveLength(10);
   });
 
-  it('never applies the limits of an outdated policy', async () => {
+  it('is rejected with the limits of an outdated policy', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     const staleRow = await fixture.rowOf(id);
     await fixture.changeLimits(id, { dailyLimit: 20_00 });
     expect(isPaid(await fixture.pay(id, 5_00n))).toBe(true);
-    const outdated = app.operate((ctx) =>
+    const outdatedCount = app.operate((ctx) =>
       countSpending(ctx, fixture.parts, staleRow, {
         transactionId: 'Transaction:late',
         amount: { currency: 'USD', amount: 50_00n },
       }),
     );
-    await expect(outdated).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(outdatedCount).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     const day = (await fixture.accountsOf(id)).find((each) =>
       String(each.id).includes(':USD:2026-04-01'),
     );
@@ -225,9 +225,14 @@ describe('usage', () => {
 describe('limits in another currency', () => {
   const convert = (amount: bigint, from: string, to: string) =>
     app.operate(async (ctx) => {
-      const converted = await convertRoundedUp(ctx, fixture.parts, { currency: from, amount }, to);
-      expect(converted.currency).toBe(to);
-      return converted.amount;
+      const convertedAmount = await convertRoundedUp(
+        ctx,
+        fixture.parts,
+        { currency: from, amount },
+        to,
+      );
+      expect(convertedAmount.currency).toBe(to);
+      return convertedAmount.amount;
     });
 
   it('convert an amount at the current rate, rounded up', async () => {

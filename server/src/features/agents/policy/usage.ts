@@ -1,5 +1,5 @@
-// Spending of agents as velocity limits (balances/velocity-limits): one per agent, currency and day or
-// month, and one for the number of payments per day. They are exact for concurrent payments in all
+// Spending of agents as velocity limits (balances/velocity-limits): one for each agent, currency and day or
+// month, and one for the number of payments per day. The limits are exact for concurrent payments in all
 // processes, and a failed payment no longer counts.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -46,15 +46,15 @@ export async function convertRoundedUp(
   return convert(money, rate, 'ceil');
 }
 
-const amountsOf = ({ id }: AgentRow, currency: string, during: string) => ({
-  limitId: velocityLimitOf.spending(id, currency, during),
+const amountsOf = ({ id }: AgentRow, currency: string, periodKey: string) => ({
+  limitId: velocityLimitOf.spending(id, currency, periodKey),
   unit: currency,
 });
 
 /** Former currencies of the limits in a period. */
-function formerCurrenciesIn({ policy, former_currencies }: AgentRow, during: string): string[] {
+function formerCurrenciesIn({ policy, former_currencies }: AgentRow, periodKey: string): string[] {
   const usedInPeriod = former_currencies.filter(
-    ({ until }) => until.slice(0, during.length) >= during,
+    ({ until }) => until.slice(0, periodKey.length) >= periodKey,
   );
   const currencies = new Set(usedInPeriod.map((each) => each.currency));
   currencies.delete(policy.spendingLimits.currency);
@@ -66,14 +66,14 @@ async function readSpentInFormerCurrencies(
   ctx: Ctx,
   parts: RateParts,
   agent: AgentRow,
-  during: string,
+  periodKey: string,
 ): Promise<Money> {
   const { currency } = agent.policy.spendingLimits;
   const amounts = await Promise.all(
-    formerCurrenciesIn(agent, during).map(async (former) => {
-      const amount = await usedOf(ctx, amountsOf(agent, former, during));
+    formerCurrenciesIn(agent, periodKey).map(async (formerCurrency) => {
+      const amount = await usedOf(ctx, amountsOf(agent, formerCurrency, periodKey));
       if (amount <= 0n) return { currency, amount: 0n };
-      return convertRoundedUp(ctx, parts, { currency: former, amount }, currency);
+      return convertRoundedUp(ctx, parts, { currency: formerCurrency, amount }, currency);
     }),
   );
   return sum(currency, amounts);
@@ -86,12 +86,12 @@ async function readSpentIn(
   period: Period,
 ): Promise<Money> {
   const { currency } = agent.policy.spendingLimits;
-  const during = PERIOD[period](ctx.now);
-  const [amount, formerly] = await Promise.all([
-    usedOf(ctx, amountsOf(agent, currency, during)),
-    readSpentInFormerCurrencies(ctx, parts, agent, during),
+  const periodKey = PERIOD[period](ctx.now);
+  const [amount, formerSpending] = await Promise.all([
+    usedOf(ctx, amountsOf(agent, currency, periodKey)),
+    readSpentInFormerCurrencies(ctx, parts, agent, periodKey),
   ]);
-  return add({ currency, amount }, formerly);
+  return add({ currency, amount }, formerSpending);
 }
 
 const bigintOrNull = (limit: number | null | undefined) =>
@@ -121,16 +121,16 @@ async function amountLimitIn(
   period: Period,
 ): Promise<VelocityLimit> {
   const { currency, dailyLimit, monthlyLimit } = agent.policy.spendingLimits;
-  const during = PERIOD[period](ctx.now);
-  const amounts = amountsOf(agent, currency, during);
+  const periodKey = PERIOD[period](ctx.now);
+  const amounts = amountsOf(agent, currency, periodKey);
   const limit = bigintOrNull(period === 'day' ? dailyLimit : monthlyLimit);
   if (limit === null) return { ...amounts, limit };
-  const formerly = await readSpentInFormerCurrencies(ctx, parts, agent, during);
-  const remainingMoney = subtract({ currency, amount: limit }, formerly);
+  const formerSpending = await readSpentInFormerCurrencies(ctx, parts, agent, periodKey);
+  const remainingMoney = subtract({ currency, amount: limit }, formerSpending);
   return {
     ...amounts,
     limit: remainingMoney.amount,
-    shifting: formerCurrenciesIn(agent, during).length > 0,
+    shifting: formerCurrenciesIn(agent, periodKey).length > 0,
   };
 }
 

@@ -31,8 +31,9 @@ export async function requireOwnAccount(
 /** Throws ACCOUNT_NOT_FOUND, or FORBIDDEN for an internal account that the policy excludes. */
 export async function checkUsable(ctx: Ctx, agent: AgentRow, id: string): Promise<void> {
   const { internalAccount } = await requireOwnAccount(ctx, agent, id);
-  const allowed = allowedAccountsOf(agent);
-  if (internalAccount && allowed && !allowed.includes(id)) throw forbidden(accountRejection());
+  const allowedIds = allowedAccountsOf(agent);
+  if (internalAccount && allowedIds && !allowedIds.includes(id))
+    throw forbidden(accountRejection());
 }
 
 /** A quote of this agent. Throws QUOTE_NOT_FOUND. */

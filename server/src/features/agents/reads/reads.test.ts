@@ -150,9 +150,11 @@ describe('transactions', () => {
       await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, to.id, 5_00)),
       201,
     );
-    const quoted = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${quote.transactionId}`), 200);
-    expect(quoted.agentId).toBe(agent.id);
-    expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(quoted);
+    const quotePayment = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${quote.transactionId}`), 200);
+    expect(quotePayment.agentId).toBe(agent.id);
+    expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(
+      quotePayment,
+    );
   });
 
   describe('agentListTransactions', () => {
@@ -237,8 +239,8 @@ describe('external accounts', () => {
       expect(bodies).toEqual(ok(await app.call('GET', platformPath), 200));
       expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual(idsOf(bodies));
       expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdBody.id]);
-      const widened = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
-      expect(ok(await agent.call('GET', widened), 200)).toEqual(bodies);
+      const pathWithCustomerId = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
+      expect(ok(await agent.call('GET', pathWithCustomerId), 200)).toEqual(bodies);
       expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
         400,
         'INVALID_INPUT',
@@ -284,7 +286,7 @@ describe('external accounts', () => {
   });
 
   describe('agentDeleteExternalAccount', () => {
-    it('deletes an account unless its customer trusts it', async () => {
+    it('deletes an account unless it is a trusted beneficiary of its customer', async () => {
       const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
       await app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
@@ -333,7 +335,7 @@ describe('external accounts', () => {
 
   it('have one effect per key, which is scoped to the agent', async () => {
     const otherAgent = await fixture.connectAgent(otherHolder.customer.id);
-    const sibling = await fixture.connectAgent(agent.customer.id);
+    const otherCustomerAgent = await fixture.connectAgent(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usdAccountBody();
     const firstBody = ok(await agent.call('POST', OWN_ACCOUNTS, body, { headers }), 201);
@@ -350,7 +352,8 @@ describe('external accounts', () => {
     );
     expect(otherAgentAccount.customerId).toBe(otherHolder.customer.id);
     expect(
-      ok(await sibling.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }), 201).id,
+      ok(await otherCustomerAgent.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }), 201)
+        .id,
     ).not.toBe(firstBody.id);
   });
 

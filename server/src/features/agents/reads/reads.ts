@@ -45,7 +45,7 @@ const transactionReads = () => [
     {
       ...REQUIRES_VIEW,
       input: (_, { customer_id: customerId }, { query }) => {
-        const { platformCustomerId: _overruled, ...rest } = query as {
+        const { platformCustomerId: _overwritten, ...rest } = query as {
           platformCustomerId?: string;
         };
         return { query: { ...rest, customerId } };
@@ -101,7 +101,7 @@ function externalAccountReads(parts: AgentParts) {
       {
         ...REQUIRES_MANAGE,
         input: (_, { customer_id: customerId }, { query }) => {
-          const { platformCustomerId: _overruled, ...rest } = query as {
+          const { platformCustomerId: _overwritten, ...rest } = query as {
             platformCustomerId?: string;
           };
           return { query: { ...rest, customerId } };
