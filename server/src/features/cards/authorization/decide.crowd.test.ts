@@ -42,10 +42,10 @@ describe.each([
 ])('in %s', (_, processes) => {
   it('approves only as many of 64 concurrent payments as the balance covers', async () => {
     const { accountId, cardId, customer } = await cardOf(20_50);
-    const requested = Array.from({ length: 64 }, (_, index) =>
+    const pendingRequests = Array.from({ length: 64 }, (_, index) =>
       networkOf(processes, index).request(cardId, 1_00),
     );
-    const cardDecisions = await Promise.all(requested);
+    const cardDecisions = await Promise.all(pendingRequests);
     expect(cardDecisions.filter(isApproved)).toHaveLength(20);
     const reasons = new Set(
       cardDecisions.filter((each) => !isApproved(each)).map((each) => JSON.stringify(each)),
@@ -82,18 +82,18 @@ describe.each([
 
   it('approves no request after the commit that freezes the card', async () => {
     const { cardId, customer } = await cardOf(100_00);
-    let frozenAfter = -1;
+    let approvedAtFreeze = -1;
     const requests = Array.from({ length: 32 }, (_, index) =>
       networkOf(processes, index).request(cardId, 1_00),
     );
     const freeze = async () => {
       ok(await fixture.patchCard(cardId, { state: 'FROZEN' }), 200);
-      // All approvals are recorded by now; no further request is approved.
-      frozenAfter = (await networkOf(1, 0).paymentsOf(customer.id)).length;
+      // All approvals are recorded at this point; no further request is approved.
+      approvedAtFreeze = (await networkOf(1, 0).paymentsOf(customer.id)).length;
     };
     const [cardDecisions] = await Promise.all([Promise.all(requests), freeze()]);
-    expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(frozenAfter);
-    expect(cardDecisions.filter(isApproved)).toHaveLength(frozenAfter);
+    expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(approvedAtFreeze);
+    expect(cardDecisions.filter(isApproved)).toHaveLength(approvedAtFreeze);
     for (const each of cardDecisions) {
       if (!each.approved) expect(each.reason).toBe('CARD_PAUSED');
     }
@@ -141,23 +141,23 @@ describe.each([
 });
 
 describe('a card whose limit is lowered during the request', () => {
-  it('has its payments decided by the limit at the commit', async () => {
+  it('applies the limit at the commit to its payments', async () => {
     const { cardId, customer } = await cardOf(100_00);
-    let loweredAfter = -1;
+    let approvedAtLowering = -1;
     const lowerMaxSpend = async () => {
       await operate(secondRuntime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
         const card = await ctx.read(cards, cardId);
         if (card) ctx.update(cards, card, { max_spend: 5n, updated_at: ctx.now });
       });
-      // As after a freeze: all approvals are recorded by now, and no further request is approved.
-      loweredAfter = (await networkOf(1, 0).paymentsOf(customer.id)).length;
+      // As after a freeze, all approvals are recorded at this point, and no further request is approved.
+      approvedAtLowering = (await networkOf(1, 0).paymentsOf(customer.id)).length;
     };
     const requests = Array.from({ length: 32 }, (_, index) =>
       networkOf(2, index).request(cardId, 1_00),
     );
     const [cardDecisions] = await Promise.all([Promise.all(requests), lowerMaxSpend()]);
-    expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
-    expect(cardDecisions.filter(isApproved)).toHaveLength(loweredAfter);
+    expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(approvedAtLowering);
+    expect(cardDecisions.filter(isApproved)).toHaveLength(approvedAtLowering);
     expect(await networkOf(1, 0).request(cardId, 6)).toEqual({
       approved: false,
       reason: 'SPEND_LIMIT_EXCEEDED',

@@ -35,7 +35,7 @@ const approvedDecision = {
 };
 
 /** A decline leaves an entry in the decision log only. */
-async function expectNothing(
+async function expectOnlyDecision(
   card: Awaited<ReturnType<typeof cardOf>>,
   reason: string,
   funds: number,
@@ -94,7 +94,7 @@ describe('an authorization', () => {
     expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
-  it('may use the whole balance and the exact card limit', async () => {
+  it('may use the full balance and the exact card limit', async () => {
     const fundedCard = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
     expect(await network.request(fundedCard.cardId, 30_01)).toEqual(
       declineDecision('SPEND_LIMIT_EXCEEDED'),
@@ -143,7 +143,7 @@ describe('an authorization', () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 10_00, { currency: 'EUR' });
     expect(await network.send(request)).toEqual(declineDecision('CURRENCY_NOT_SUPPORTED'));
-    await expectNothing(fundedCard, 'CURRENCY_NOT_SUPPORTED', 100_00);
+    await expectOnlyDecision(fundedCard, 'CURRENCY_NOT_SUPPORTED', 100_00);
     expect((await network.logOf(fundedCard.cardId))[0]).toMatchObject({ currency: 'EUR' });
   });
 
@@ -152,17 +152,17 @@ describe('an authorization', () => {
     const merchant = { descriptor: 'Nothing 003' };
     const request = network.message(fundedCard.cardId, 10_00, { merchant });
     expect(await network.send(request)).toEqual(declineDecision('CARD_PAUSED'));
-    await expectNothing(fundedCard, 'CARD_PAUSED', 5_00);
+    await expectOnlyDecision(fundedCard, 'CARD_PAUSED', 5_00);
   });
 
-  it('declines once its holder is no longer approved', async () => {
+  it('declines if its holder is no longer approved', async () => {
     const fundedCard = await cardOf();
     const { id } = fundedCard.customer;
     await app.runtime.db.query("update customers set status = 'REJECTED' where id = $1", [id]);
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
       declineDecision('CARDHOLDER_NOT_READY'),
     );
-    await expectNothing(fundedCard, 'CARDHOLDER_NOT_READY', 100_00);
+    await expectOnlyDecision(fundedCard, 'CARDHOLDER_NOT_READY', 100_00);
   });
 
   it('declines if the account is frozen or owes funds, without another account', async () => {
@@ -278,13 +278,13 @@ describe('a payment with a card', () => {
       code: 'CONFLICT',
       message: expect.stringMatching(/^A payment of the (customer|account) is in progress/),
     };
-    const deleting = await app.call('DELETE', `/customers/${fundedCard.customer.id}`);
-    expect(deleting.body).toMatchObject(conflict);
-    const closing = app.operate(async (ctx) => {
+    const deletionResponse = await app.call('DELETE', `/customers/${fundedCard.customer.id}`);
+    expect(deletionResponse.body).toMatchObject(conflict);
+    const closure = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, fundedCard.accountId);
       if (row) await checkClosable(ctx, { isPaymentUnderWay }, row);
     });
-    await expect(closing).rejects.toMatchObject(conflict);
+    await expect(closure).rejects.toMatchObject(conflict);
   });
 
   it('has a unique transaction token of its issuer', async () => {
@@ -299,7 +299,7 @@ describe('a payment with a card', () => {
 });
 
 describe('a card of another platform', () => {
-  it('is requested for its own card', async () => {
+  it('creates a payment of that platform only', async () => {
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     const holder = await otherPlatformFixture.createCardholder({ funds: 10_00 });
     const card = await otherPlatformFixture.createCard(holder);

@@ -1,8 +1,7 @@
-// Decides about a request of a card network. Everything that the decision depends on is read, a
-// pure function returns the decline reason, and an approval holds the amount in the change set that
-// records it. If the commit finds that a card was frozen or funds were spent in the meantime, the request
-// is decided again, so concurrent requests never hold more than the balance and nothing is approved
-// after a freeze.
+// Decides about a request of a card network. Everything that the decision depends on is read, a pure function
+// returns the decline reason, and an approval holds the amount in the change set that records it. If the
+// commit finds that a card was frozen or funds were spent concurrently, the request is decided again, so
+// concurrent requests never hold more than the balance and nothing is approved after a freeze.
 import type { CardDecision, CardRequest, DeclineReason } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -23,7 +22,7 @@ import { writeDecision } from './messages.ts';
 interface DebitedAccount {
   source: FundingSourceState;
   account: InternalAccountRow;
-  /** Key that signs for it; absent unless it is a wallet with one. */
+  /** Key that signs for the account; undefined if the account is not a wallet or has no key. */
   key: DelegatedKeyRow | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Every decline reason alone, and their order.
+// Each decline reason separately, and their order.
 import { describe, expect, it } from 'vitest';
 import { CARD_REQUESTS, type CardRequestKind } from '../../../connectors/ports/cards.ts';
 import { type AuthorizationState, declineReason, isCredit } from './decline.ts';
@@ -56,7 +56,7 @@ describe('declineReason', () => {
 
   it('returns the first applicable reason', () => {
     for (const [index, [reason]] of INVALID_STATES.entries()) {
-      // The card is in one state, so those before it are left out.
+      // The card has one state, so checks of earlier states are omitted.
       const laterChecks = INVALID_STATES.slice(index).filter(
         ([otherReason]) => index > 0 || otherReason !== 'CARD_PAUSED',
       );
@@ -127,10 +127,10 @@ describe('declineReason', () => {
   });
 
   it('accepts a cleared credit unless card or holder are deleted', () => {
-    const advice = creditState('CREDIT_AUTHORIZATION_ADVICE');
+    const adviceState = creditState('CREDIT_AUTHORIZATION_ADVICE');
     const frozenState: AuthorizationState = {
-      ...advice,
-      card: { ...advice.card, state: 'FROZEN' },
+      ...adviceState,
+      card: { ...adviceState.card, state: 'FROZEN' },
     };
     const expectedRejection = { status: 'REJECTED', deleted_at: null } as const;
     expect(
@@ -140,11 +140,11 @@ describe('declineReason', () => {
       expect(declineReason({ ...frozenState, holder })).toBe('CARDHOLDER_NOT_READY');
     }
     expect(declineReason({ ...frozenState, issuerDecline: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
-    expect(declineReason({ ...advice, card: { ...advice.card, state: 'CLOSED' } })).toBe(
+    expect(declineReason({ ...adviceState, card: { ...adviceState.card, state: 'CLOSED' } })).toBe(
       'CARD_NOT_ACTIVE',
     );
-    expect(declineReason({ ...advice, request: { ...advice.request, currency: 'EUR' } })).toBe(
-      'CURRENCY_NOT_SUPPORTED',
-    );
+    expect(
+      declineReason({ ...adviceState, request: { ...adviceState.request, currency: 'EUR' } }),
+    ).toBe('CURRENCY_NOT_SUPPORTED');
   });
 });

@@ -1,7 +1,6 @@
-// Decline reasons of a card request, without a database. The first matching check is the reason:
-// card, then cardholder, then funds. A merchant credit needs neither validity, limit, balance nor
-// key; a credit that was approved in stand-in processing is declined only if the card is closed or
-// the cardholder deleted.
+// Decline reasons of a card request, without a database. The first matching check is the reason: card, then
+// cardholder, then funds. A merchant credit requires neither validity, limit, balance nor key. A credit that
+// was approved in stand-in processing is declined only if the card is closed or the cardholder deleted.
 
 import type {
   CardRequest,
@@ -28,7 +27,7 @@ export const isCredit = (kind: CardRequestKind): boolean => CREDITS.includes(kin
 /** The account that is debited or credited. */
 export interface FundingSourceState {
   account: Pick<InternalAccountRow, 'status' | 'owed' | 'currency'>;
-  /** Whether no key is needed, or an active one exists. */
+  /** Whether no key is required or an active key exists. */
   maySign: boolean;
   /** Spendable balance. */
   spendable: Money;
@@ -44,7 +43,7 @@ export interface AuthorizationState {
   now: Time;
 }
 
-/** Whether the expiry month has ended, in UTC. */
+/** Whether the expiry month is over, in UTC. */
 const isExpired = ({ card, now }: AuthorizationState): boolean =>
   card.exp_year !== null &&
   card.exp_month !== null &&
@@ -90,8 +89,8 @@ function debitDecline({
   if (!source?.maySign) return 'NO_FUNDING_SOURCE';
   const { account, spendable } = source;
   if (account.status !== 'ACTIVE' || account.owed > 0n) return 'NO_FUNDING_SOURCE';
-  const needed = inAccountCurrency(request.amount, account.currency);
-  return isLess(spendable, needed) ? 'INSUFFICIENT_FUNDS' : undefined;
+  const requiredAmount = inAccountCurrency(request.amount, account.currency);
+  return isLess(spendable, requiredAmount) ? 'INSUFFICIENT_FUNDS' : undefined;
 }
 
 /** The first decline reason; undefined if the request can be approved. */

@@ -1,7 +1,7 @@
-// Posts events that a network reports afterwards: payments that its issuer approved in stand-in
-// processing, and entries about payments. They are never declined. Without a payment, a clearing or
-// refund opens one, and a reversal makes a later authorization decline, so the order of messages
-// has no effect on the result.
+// Posts events that a network reports afterwards: payments that its issuer approved in stand-in processing,
+// and entries about payments. These events are never declined. Without a payment, a clearing or refund opens
+// a payment, and a reversal causes a later authorization to be declined, so the order of messages has no
+// effect on the result.
 
 import type { CardNotice, CardRequest } from '../../../connectors/ports/cards.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -48,7 +48,7 @@ const checkCurrency = (card: CardRow, { currency, amount }: Money): void => {
 const isConcurrentCommit = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && error.code === 'CONFLICT');
 
-/** Runs the work, and once more if another message about the same payment was committed first. */
+/** Runs `work`, and repeats it once if another message about the same payment was committed first. */
 async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -59,7 +59,7 @@ async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
 }
 
 /** Stages a payment that was approved without this server, with its entry in the decision log. */
-async function open(
+async function openUnapproved(
   ctx: Ctx,
   parts: CardParts,
   card: CardRow,
@@ -72,10 +72,10 @@ async function open(
     findPrimaryFundingSource(ctx, card),
   ]);
   if (!holder || !source) throw contradiction('The card has no account.');
-  const recorded = withoutMerchant(request, holder);
-  const opening = { card, holder, account: source.account, request: recorded };
-  const row = await openApproved(ctx, parts, opening, isCleared);
-  writeDecision(ctx, card, recorded, { approved: true, transactionId: row.id });
+  const recordedRequest = withoutMerchant(request, holder);
+  const openingRequest = { card, holder, account: source.account, request: recordedRequest };
+  const row = await openApproved(ctx, parts, openingRequest, isCleared);
+  writeDecision(ctx, card, recordedRequest, { approved: true, transactionId: row.id });
   return row;
 }
 
@@ -92,7 +92,7 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
     case 'ADJUSTMENT':
       return { id, token, kind: 'AUTHORIZATION_ADVICE', amount };
     case 'REFUND':
-      // A further credit of a payment that is a credit.
+      // A further credit of a credit payment.
       return { id, token, kind: direction === 'CREDIT' ? 'CLEARING' : 'RETURN', amount };
     case 'REFUND_REVERSAL':
       return { id, token, kind: 'RETURN_REVERSAL', amount };
@@ -101,10 +101,7 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
   }
 }
 
-/**
- * Stages an entry without a payment. Returns the payment that it opens; false if the entry was
- * recorded before.
- */
+/** Stages an entry without a payment. Returns the opened payment; false if the entry was recorded before. */
 async function postWithoutPayment(
   ctx: Ctx,
   parts: CardParts,
@@ -124,8 +121,8 @@ async function postWithoutPayment(
   }
   const kind = entry.kind === 'REFUND' ? 'CREDIT_AUTHORIZATION' : 'AUTHORIZATION';
   // A declined request with the same ID keeps its decision.
-  const opening = { ...request, id: `${requestId} without authorization`, kind } as const;
-  const row = await open(ctx, parts, card, opening, true);
+  const openingRequest = { ...request, id: `${requestId} without authorization`, kind } as const;
+  const row = await openUnapproved(ctx, parts, card, openingRequest, true);
   writeNotice(ctx, row, { id, token, kind: 'CLEARING', amount });
   return row;
 }
@@ -144,10 +141,10 @@ async function postEntryIn(
   checkCurrency(card, { currency: entry.currency, amount: entry.amount ?? 0n });
   const payment = await findPaymentOfToken(ctx.db, environment, entry.token);
   if (!payment) {
-    const posted = await postWithoutPayment(ctx, parts, card, entry);
-    const transactionId = typeof posted === 'boolean' ? null : posted.id;
-    if (posted !== false) stage(ctx, { platformId, transactionId });
-    return { platformId, transactionId, isNew: posted !== false };
+    const postResult = await postWithoutPayment(ctx, parts, card, entry);
+    const transactionId = typeof postResult === 'boolean' ? null : postResult.id;
+    if (postResult !== false) stage(ctx, { platformId, transactionId });
+    return { platformId, transactionId, isNew: postResult !== false };
   }
   const subject = { platformId, transactionId: payment.transactionId };
   const row = await cardPaymentOf(ctx, payment.transactionId);
@@ -185,7 +182,7 @@ async function postApprovedIn(
   const isReversed = decided?.kind === 'AUTHORIZATION_REVERSAL';
   if (isReversed) return { platformId, transactionId: null, isNew: false };
   const isCleared = request.kind.startsWith('FINANCIAL_');
-  const row = await open(ctx, parts, card, request, isCleared);
+  const row = await openUnapproved(ctx, parts, card, request, isCleared);
   const subject = { platformId, transactionId: row.id };
   stage(ctx, subject);
   return { ...subject, isNew: true };

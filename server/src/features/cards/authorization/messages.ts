@@ -1,7 +1,7 @@
-// The decision log: each network message is one row that never changes. The row also makes a
-// message idempotent: it is written with the effects of the message under the issuer's id, so a
-// repetition finds it, or is rejected by the commit and then finds it. An approval that was too
-// late has a second row with the reason TOO_LATE.
+// The decision log: each network message is one row that never changes. The row also makes a message
+// idempotent: it is written with the effects of the message under the issuer's id, so a repetition reads the
+// recorded decision, immediately or after its commit is rejected. An approval that was too late has a second
+// row with the reason TOO_LATE.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {
@@ -34,7 +34,7 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
 }
 
 /** The fault if the id of a message was used for a different message. */
-const messageConflict = () => new Fault('CONFLICT', 'Another message has this ID.');
+const messageConflict = () => new Fault('CONFLICT', 'Another message already uses this ID.');
 
 /** The earlier decision about a message. Throws CONFLICT if its id was used for another message. */
 export async function findEarlierDecision(
@@ -98,7 +98,9 @@ export function writeDecision(
   });
 }
 
-/** Records the reversal of an authorization that was not received yet, which is then declined. */
+/**
+ * Records the reversal of an authorization that was not received yet; the authorization is declined later.
+ */
 export function writeEarlyReversal(ctx: Ctx, card: CardRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
     id: messageKey(ctx, request.id),
@@ -126,10 +128,10 @@ const amountOf = (notice: CardNotice): bigint => ('amount' in notice && notice.a
 /** Records a notice. */
 export function writeNotice(ctx: Ctx, row: CardPaymentRow, notice: CardNotice): void {
   const { currency, merchant } = row.card;
-  const logged = { token: row.card.token, kind: notice.kind, currency, merchant };
+  const loggedNotice = { token: row.card.token, kind: notice.kind, currency, merchant };
   ctx.insert(cardMessages, {
     id: messageKey(ctx, notice.id),
-    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, logged),
+    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, loggedNotice),
     transaction_id: row.id,
     amount: amountOf(notice),
     approved: true,
@@ -152,8 +154,8 @@ export async function applyNotice(
     if (!isSameMessage || knownCardMessage.amount !== amount) throw messageConflict();
     return row;
   }
-  // Also required if nothing changes: the entry contains the merchant as read, which an erasure may
-  // remove concurrently.
+  // Also required if nothing changes: the entry contains the merchant as read, and an erasure may remove the
+  // merchant concurrently.
   requirePayment(ctx, row);
   const changedPayment = await changeByNotice(ctx, parts, row, notice);
   writeNotice(ctx, row, notice);
@@ -197,7 +199,10 @@ interface ListInput extends PageInput {
   declinedOnly: boolean;
 }
 
-/** A page of network messages with their decisions, of a platform, a card, or all; latest first. */
+/**
+ * A page of network messages with their decisions, of a platform, of a card, or of all platforms; latest
+ * first.
+ */
 export async function listCardMessages(
   { db }: Runtime,
   { platformId, cardId, declinedOnly, ...page }: ListInput,

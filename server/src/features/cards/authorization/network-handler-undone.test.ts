@@ -67,7 +67,7 @@ async function undoLatePayment(merchant?: string) {
 }
 
 describe('a repetition with a later deadline', () => {
-  it('waits for the first and receives its decision', async () => {
+  it('receives the decision of the first request after its completion', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     const repeatedDecisions: Promise<CardDecision>[] = [];
@@ -86,7 +86,7 @@ describe('a repetition with a later deadline', () => {
     expect(await network.logOf(fundedCard.cardId)).toHaveLength(2);
   });
 
-  it('decides if the first reached no decision', async () => {
+  it('is decided if the first request reached no decision', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     const unavailable = new Error('the server is going down');
@@ -141,7 +141,7 @@ describe('a pending funding debit of a late approval', () => {
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
-  it('covers amounts that the network cleared in the meantime', async () => {
+  it('covers amounts that the network cleared concurrently', async () => {
     const { fundedCard, request, payment } = await undoLatePayment('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);
@@ -151,7 +151,7 @@ describe('a pending funding debit of a late approval', () => {
 });
 
 describe('an approval that an operator has written off', () => {
-  it('remains, and the account is not credited', async () => {
+  it('remains recorded, and the account is not credited', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00, {
       kind: 'FINANCIAL_AUTHORIZATION',
@@ -175,7 +175,7 @@ describe('an approval that an operator has written off', () => {
 });
 
 describe('another message with its reference', () => {
-  it('is late as well, and is recorded', async () => {
+  it('is also late and is recorded', async () => {
     const { fundedCard, request } = await undoLatePayment();
     const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
     expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
@@ -186,7 +186,7 @@ describe('another message with its reference', () => {
     expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
   });
 
-  it('is not another payment if the network has cleared it', async () => {
+  it('opens no further payment if the network has cleared the approval', async () => {
     const { fundedCard, request } = await undoLatePayment();
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });

@@ -34,9 +34,9 @@ async function cardOf(funds = 100_00) {
 
 type Commit = (set: ChangeSet) => Promise<Outcome>;
 
-/** A process with a scripted commit; `real` commits. */
+/** A process with a scripted commit; `commitChangeSet` commits. */
 const runtimeWithCommit = (
-  commit: (set: ChangeSet, real: Commit) => Promise<Outcome>,
+  commit: (set: ChangeSet, commitChangeSet: Commit) => Promise<Outcome>,
 ): Runtime => ({
   ...app.runtime,
   committer: { commit: (set) => commit(set, (each) => app.runtime.committer.commit(each)) },
@@ -50,8 +50,8 @@ const opensPayment = (set: ChangeSet) =>
  * `concurrentWork` at that time.
  */
 const processPastDeadline = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
-  runtimeWithCommit(async (set, real) => {
-    const outcome = await real(set);
+  runtimeWithCommit(async (set, commitChangeSet) => {
+    const outcome = await commitChangeSet(set);
     if (!opensPayment(set) || !outcome.ok) return outcome;
     await concurrentWork();
     app.effects.set(app.effects.now() + WAITS_MS + 1);
@@ -129,7 +129,7 @@ describe('a decision after the deadline', () => {
     ['FINANCIAL_AUTHORIZATION', 'Corner shop'],
     ['AUTHORIZATION', 'Corner shop 006'],
     ['FINANCIAL_AUTHORIZATION', 'Corner shop 006'],
-  ] as const)('releases what %s at %s has debited by then', async (kind, descriptor) => {
+  ] as const)('releases the amount debited by %s at %s', async (kind, descriptor) => {
     const fundedCard = await cardOf();
     const delayedNetwork = cardNetwork(app, processPastDeadline(app.settle));
     const request = delayedNetwork.message(fundedCard.cardId, 30_00, {
@@ -182,7 +182,7 @@ describe('a decision after the deadline', () => {
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 30_00 });
   });
 
-  it('remains if the network has continued with it', async () => {
+  it('remains if the network has sent a later message about it', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     const clear = () => network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
@@ -210,8 +210,8 @@ describe('a decision after the deadline', () => {
 describe('a commit with an unknown outcome', () => {
   it('returns the committed decision', async () => {
     const fundedCard = await cardOf();
-    const runtime = runtimeWithCommit(async (set, real) => {
-      const outcome = await real(set);
+    const runtime = runtimeWithCommit(async (set, commitChangeSet) => {
+      const outcome = await commitChangeSet(set);
       if (opensPayment(set)) throw unknownOutcome();
       return outcome;
     });
@@ -223,8 +223,8 @@ describe('a commit with an unknown outcome', () => {
 
   it('is undone if it was committed after its deadline', async () => {
     const fundedCard = await cardOf();
-    const runtime = runtimeWithCommit(async (set, real) => {
-      const outcome = await real(set);
+    const runtime = runtimeWithCommit(async (set, commitChangeSet) => {
+      const outcome = await commitChangeSet(set);
       if (!opensPayment(set)) return outcome;
       app.effects.set(app.effects.now() + WAITS_MS + 1);
       throw unknownOutcome();
@@ -241,11 +241,11 @@ describe('a commit with an unknown outcome', () => {
     const fundedCard = await cardOf();
     let committedSet: ChangeSet | undefined;
     let failures = 2;
-    const runtime = runtimeWithCommit(async (set, real) => {
+    const runtime = runtimeWithCommit(async (set, commitChangeSet) => {
       if (opensPayment(set)) committedSet = set;
       // The database rejects the approval and the first decline.
       if (failures-- > 0) throw unknownOutcome();
-      return real(set);
+      return commitChangeSet(set);
     });
     const { decision, request } = await requestThrough(runtime, fundedCard.cardId);
     expect(decision).toEqual(TOO_LATE);
@@ -260,7 +260,7 @@ describe('a commit with an unknown outcome', () => {
     });
   });
 
-  it('records no decision without a database, and one after a retry', async () => {
+  it('records no decision without a database, and records the decision after a retry', async () => {
     const fundedCard = await cardOf();
     const runtime = runtimeWithCommit(() => Promise.reject(unknownOutcome()));
     const failingNetwork = cardNetwork(app, runtime);
@@ -297,13 +297,13 @@ describe('a commit with an unknown outcome', () => {
 describe('a permanent rejection', () => {
   it('is not retried', async () => {
     const fundedCard = await cardOf();
-    const final = new Fault('CONFLICT', 'The message contradicts an earlier one.');
+    const finalFault = new Fault('CONFLICT', 'The message contradicts an earlier one.');
     let attempts = 0;
     const runtime = runtimeWithCommit((set) => {
       attempts++;
-      return Promise.reject(opensPayment(set) ? unknownOutcome() : final);
+      return Promise.reject(opensPayment(set) ? unknownOutcome() : finalFault);
     });
-    await expect(requestThrough(runtime, fundedCard.cardId)).rejects.toBe(final);
+    await expect(requestThrough(runtime, fundedCard.cardId)).rejects.toBe(finalFault);
     expect(attempts).toBe(2);
   });
 });
@@ -311,13 +311,13 @@ describe('a permanent rejection', () => {
 describe('a rejection before the decision', () => {
   it('is not a decision and can be repeated', async () => {
     const fundedCard = await cardOf();
-    const busy = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
+    const fullQueueFault = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
     const rejectingNetwork = cardNetwork(
       app,
-      runtimeWithCommit(() => Promise.reject(busy)),
+      runtimeWithCommit(() => Promise.reject(fullQueueFault)),
     );
     const request = rejectingNetwork.message(fundedCard.cardId, 30_00);
-    await expect(rejectingNetwork.send(request)).rejects.toBe(busy);
+    await expect(rejectingNetwork.send(request)).rejects.toBe(fullQueueFault);
     expect(await network.logOf(fundedCard.cardId)).toEqual([]);
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
@@ -354,12 +354,12 @@ describe('an id', () => {
     const decision = await network.send(firstCardRequest);
     expect(await network.send(firstCardRequest)).toEqual(decision);
     const conflict = { code: 'CONFLICT' };
-    for (const differs of [
+    for (const difference of [
       { cardId: otherCard.cardId },
       { amount: 99_00n },
       { token: 'another' },
     ]) {
-      await expect(network.send({ ...firstCardRequest, ...differs })).rejects.toMatchObject(
+      await expect(network.send({ ...firstCardRequest, ...difference })).rejects.toMatchObject(
         conflict,
       );
     }
@@ -378,7 +378,7 @@ describe('an id', () => {
 });
 
 describe('a merchant', () => {
-  it('is stored so that it can be shown, exported and erased, for any input of a terminal', async () => {
+  it('can be shown, exported and erased for any input of a terminal', async () => {
     const fundedCard = await cardOf();
     const invalidBody = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
     await network.send(network.message(fundedCard.cardId, 30_00, { merchant: invalidBody }));
@@ -427,19 +427,19 @@ describe('a notice', () => {
     await network.notify(token, { kind: 'CLEARING', amount: 30_00n });
     await network.notify(token, { kind: 'RETURN', amount: 30_00n });
     let hasCrossed = false;
-    const concurrentCommit = runtimeWithCommit(async (set, real) => {
+    const concurrentCommit = runtimeWithCommit(async (set, commitChangeSet) => {
       if (!hasCrossed) {
         hasCrossed = true;
         expect(await network.request(fundedCard.cardId, 20_00)).toMatchObject({ approved: true });
       }
-      return real(set);
+      return commitChangeSet(set);
     });
     await cardNetwork(app, concurrentCommit).notify(token, { kind: 'RETURN_REVERSAL' });
     const owed = 'select owed from internal_accounts where id = $1';
     expect(await app.runtime.db.query(owed, [fundedCard.accountId])).toEqual([{ owed: 20_00n }]);
   });
 
-  it('that is impossible throws and is not recorded', async () => {
+  it('that is impossible is rejected and not recorded', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     await network.send(request);

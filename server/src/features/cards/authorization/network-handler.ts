@@ -1,7 +1,7 @@
-// Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a
-// repeated message has one effect and one response. A network waits a limited time for a decision
-// and treats a missing response as a decline, so an approval must not remain in the books without
-// reaching the network; `cardNetworkHandler` describes how each failure is handled.
+// Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a repeated
+// message has one effect and one response. A network accepts a decision for a limited time and treats a
+// missing response as a decline, so an approval must not remain in the books without reaching the network;
+// `cardNetworkHandler` describes how each failure is handled.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
@@ -76,9 +76,7 @@ interface PendingRequest {
   stage?: StageMessage | undefined;
 }
 
-/**
- * A decision, whether it was made by this call, and whether rows of the caller were committed with it.
- */
+/** A decision. `isNew`: it was made by this call. `isStaged`: rows of the caller were committed with it. */
 type RecordedDecision = { decision: CardDecision; isNew: boolean; isStaged: boolean };
 
 /** Stages the rows of the caller. */
@@ -90,12 +88,12 @@ function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision):
 
 async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<RecordedDecision> {
   const { parts, request, isLate } = pending;
-  const earlier = await findEarlierDecision(ctx, request);
-  if (earlier) return { decision: earlier, isNew: false, isStaged: false };
+  const earlierDecision = await findEarlierDecision(ctx, request);
+  if (earlierDecision) return { decision: earlierDecision, isNew: false, isStaged: false };
   const card = await cardOf(ctx, request.cardId);
   const decidedAttempt = await ctx.attempt(async () => {
     const decision = await decide(ctx, parts, card, request);
-    // A custodian may respond late; nothing is staged then.
+    // A custodian may respond after the deadline; in this case nothing is staged.
     if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
   });
@@ -105,15 +103,16 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
   return { decision, isNew: true, isStaged: stageWith(ctx, pending, decision) };
 }
 
-/** The recorded decision of the message; records a decline if there is none. */
+/** The recorded decision of the message; records a decline if no decision is recorded. */
 async function decideLateRequest(pending: PendingRequest): Promise<RecordedDecision> {
   const { runtime, caller, request } = pending;
   const findRecordedDecision = (ctx: Ctx) => findEarlierDecision(ctx, request);
   try {
     return await retryUntilFinal(() =>
       operate(runtime, caller, async (ctx) => {
-        const earlier = await findRecordedDecision(ctx);
-        if (earlier) return { decision: earlier, isNew: earlier.approved, isStaged: false };
+        const earlierDecision = await findRecordedDecision(ctx);
+        if (earlierDecision)
+          return { decision: earlierDecision, isNew: earlierDecision.approved, isStaged: false };
         const card = await cardOf(ctx, request.cardId);
         const decision = await declineLate(ctx, card, request);
         return { decision, isNew: false, isStaged: stageWith(ctx, pending, decision) };
@@ -137,17 +136,17 @@ const undoLateApproval = (
       const recordedDecision = await findEarlierDecision(ctx, request);
       if (recordedDecision && !recordedDecision.approved) return recordedDecision;
       const row = await cardPaymentOf(ctx, id);
-      const undone = await undoPayment(ctx, row, request);
+      const isUndone = await undoPayment(ctx, row, request);
       // The network treats a cleared payment as approved, regardless of the decision it received.
-      if (!undone) return { approved: true, transactionId: id };
+      if (!isUndone) return { approved: true, transactionId: id };
       writeTooLate(ctx, row, request);
       return TOO_LATE;
     }),
   );
 
 /**
- * A decline if the transaction token belongs to an approval that was undone and never reached the
- * network: the repetition is late as well. Undefined if it belongs to another payment.
+ * A decline if the transaction token belongs to an approval that was undone and never reached the network:
+ * the repetition is also late. Undefined if it belongs to another payment.
  */
 const declineAfterUndo = ({
   runtime,
@@ -155,13 +154,13 @@ const declineAfterUndo = ({
   request,
 }: PendingRequest): Promise<CardDecision | undefined> =>
   operate(runtime, caller, async (ctx) => {
-    const earlier = await findEarlierDecision(ctx, request);
-    if (earlier) return earlier;
+    const earlierDecision = await findEarlierDecision(ctx, request);
+    if (earlierDecision) return earlierDecision;
     const payment = await findPaymentOfToken(ctx.db, caller.environment, request.token);
     if (payment?.platformId !== caller.platformId) return undefined;
-    const previous = await cardPaymentOf(ctx, payment.transactionId);
-    const { card_undone_clearings: undone, card_clearings: clearings } = previous;
-    if (undone === null || clearings.length > 0) return undefined;
+    const previousPayment = await cardPaymentOf(ctx, payment.transactionId);
+    const { card_undone_clearings: undoneClearings, card_clearings: clearings } = previousPayment;
+    if (undoneClearings === null || clearings.length > 0) return undefined;
     return declineLate(ctx, await cardOf(ctx, request.cardId), request);
   });
 
@@ -170,9 +169,9 @@ const isConflict = (error: unknown) => error instanceof Fault && error.code === 
 async function authorize(
   pending: PendingRequest,
 ): Promise<Pick<RecordedDecision, 'decision' | 'isStaged'>> {
-  let decided: RecordedDecision;
+  let recordedDecision: RecordedDecision;
   try {
-    decided = await operate(pending.runtime, pending.caller, (ctx) =>
+    recordedDecision = await operate(pending.runtime, pending.caller, (ctx) =>
       decideBeforeDeadline(ctx, pending),
     );
   } catch (error) {
@@ -181,10 +180,10 @@ async function authorize(
     const isRepeated = isKeyTaken(error);
     // Any other error means that nothing was written.
     if (!isRepeated && !isConnectionError(error)) throw error;
-    const late = await decideLateRequest(pending);
-    decided = { ...late, isNew: late.isNew && !isRepeated };
+    const lateDecision = await decideLateRequest(pending);
+    recordedDecision = { ...lateDecision, isNew: lateDecision.isNew && !isRepeated };
   }
-  const { decision, isNew, isStaged } = decided;
+  const { decision, isNew, isStaged } = recordedDecision;
   // Only the call that made an approval undoes it: an earlier approval was already returned.
   const isUndone = isNew && decision.approved && pending.isLate();
   if (!isUndone || !decision.transactionId) return { decision, isStaged };
@@ -202,10 +201,10 @@ function createSerializer() {
     ) {
       await pendingDecision.catch(() => undefined);
     }
-    const running = work();
-    inFlight.set(id, running);
+    const pendingWork = work();
+    inFlight.set(id, pendingWork);
     try {
-      return await running;
+      return await pendingWork;
     } finally {
       inFlight.delete(id);
     }
@@ -257,8 +256,8 @@ export function cardNetworkHandler(
     const caller = await holderOf(request.cardId);
     const isLate = () => effects.now() > deadline;
     const pending = { runtime, parts, caller, request, isLate, stage };
-    const decided = await serialize(request.id, () => authorize(pending));
-    return { ...decided, platformId: caller.platformId };
+    const outcome = await serialize(request.id, () => authorize(pending));
+    return { ...outcome, platformId: caller.platformId };
   }
 
   const networkEvents = networkEventPoster({ runtime, parts, holderOf });
@@ -297,8 +296,8 @@ export function cardNetworkHandler(
         await apply();
       } catch (error) {
         if (!isKeyTaken(error)) throw error;
-        // Another message was committed under this id: the same one has done everything, and any
-        // other is a conflict.
+        // Another message was committed under this id: the same message has been applied completely; any
+        // other message is a conflict.
         await apply();
       }
     },

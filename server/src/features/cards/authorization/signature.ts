@@ -59,9 +59,9 @@ async function requestCustodian(
 }
 
 /**
- * Signs for the next funding debit of a payment if its account is a wallet. `readKey` is its key if
- * already read. Throws WALLET_SIGNATURE_INVALID without a signature: call it within `ctx.attempt`,
- * together with the debit.
+ * Signs for the next funding debit of a payment if its account is a wallet. `readKey` is the key of the
+ * wallet if it was already read. Throws WALLET_SIGNATURE_INVALID without a signature: call it within
+ * `ctx.attempt`, together with the debit.
  */
 export async function signFundingDebit(
   ctx: Ctx,

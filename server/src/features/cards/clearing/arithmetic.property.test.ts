@@ -37,7 +37,7 @@ interface Payment {
   card: CardFacts;
   status: CardStatus;
   isCardClosed: boolean;
-  /** A debit of the account has failed, so its refunds may exceed what it paid. */
+  /** A debit of the account has failed, so its refunds may exceed the amount that it paid. */
   isOutOfReach: boolean;
   balances: Record<Balance, bigint>;
   held: bigint;
@@ -104,7 +104,7 @@ const clear =
     );
   };
 
-const adjust =
+const adjustTotal =
   (total: bigint, canPay: boolean): Action =>
   (payment) => {
     if (payment.card.closed) return;
@@ -119,8 +119,8 @@ const adjust =
 const applyRefundShare =
   (share: bigint): Action =>
   (payment) => {
-    const net = settledOf(payment.card) - refundedOf(payment.card);
-    const amount = (net * share) / 4n;
+    const netAmount = settledOf(payment.card) - refundedOf(payment.card);
+    const amount = (netAmount * share) / 4n;
     if (amount > 0n) post(payment, applyRefund(payment.card, amount));
   };
 
@@ -134,10 +134,10 @@ const reverse: Action = (payment) => {
 const endDebit =
   (debitIndex: number, isConfirmed: boolean): Action =>
   (payment) => {
-    const open = payment.card.fundingDebits.flatMap((each, index) =>
+    const openDebits = payment.card.fundingDebits.flatMap((each, index) =>
       each.status === 'PENDING' ? [index] : [],
     );
-    const openIndex = open[debitIndex % Math.max(open.length, 1)];
+    const openIndex = openDebits[debitIndex % Math.max(openDebits.length, 1)];
     if (openIndex === undefined) return;
     const change = applyFundingDebitResult(payment.card, openIndex, isConfirmed);
     const isStuck = change.card.fundingDebits[openIndex]?.status === 'STUCK';
@@ -171,7 +171,7 @@ const undo: Action = (payment) => {
 const amount = fc.bigInt({ min: 1n, max: 130n });
 const event: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ amount, canPay: fc.boolean() }).map((each) => clear(each.amount, each.canPay)),
-  fc.record({ amount, canPay: fc.boolean() }).map((each) => adjust(each.amount, each.canPay)),
+  fc.record({ amount, canPay: fc.boolean() }).map((each) => adjustTotal(each.amount, each.canPay)),
   fc.bigInt({ min: 1n, max: 4n }).map(applyRefundShare),
   fc.constant(applyRefundShare(4n)),
   fc.constant((payment: Payment) => {
@@ -194,22 +194,24 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
 );
 
-/** More is cleared than the account can pay, and all of it is refunded. Rare by chance. */
-const recovering: fc.Arbitrary<Action[]> = fc
+/**
+ * A clearing above the amount that the account can pay, followed by a full refund. Rare in random sequences.
+ */
+const recoverySequence: fc.Arbitrary<Action[]> = fc
   .record({ excess: fc.bigInt({ min: 1n, max: 9n }), further: fc.bigInt({ min: 1n, max: 9n }) })
   .map(({ excess, further }) => {
     const total = AUTHORIZED + excess;
-    return [adjust(total + further, false), clear(total, false), applyRefundShare(4n)];
+    return [adjustTotal(total + further, false), clear(total, false), applyRefundShare(4n)];
   });
 const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
   fc
-    .tuple(fc.oneof(fc.constant([]), recovering), fc.array(arbitrary, { maxLength: 25 }))
+    .tuple(fc.oneof(fc.constant([]), recoverySequence), fc.array(arbitrary, { maxLength: 25 }))
     .map((parts) => parts.flat());
 
 /** Refunds credited to the account. */
 const creditedOf = (card: CardFacts) => refundedOf(card) - card.recovered;
 
-/** Paid by account and operator; an amount recovered beyond losses is not a payment. */
+/** Paid by account and operator, without amounts recovered beyond losses. */
 const paidByBoth = ({ account, losses }: Payment['balances']) =>
   -account - (losses < 0n ? losses : 0n);
 
@@ -220,20 +222,20 @@ function remainderOf(card: CardFacts): bigint {
 }
 
 function checkBooks({ card, balances, held, status, isOutOfReach }: Payment) {
-  const debited = fundingDebitAmountOf(card, 'CONFIRMED');
+  const debitedAmount = fundingDebitAmountOf(card, 'CONFIRMED');
   const onHold = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
   const { released, writtenOff, recovered } = card;
   expect(held).toBe(onHold);
   expect(balances).toEqual({
-    account: creditedOf(card) + released - debited,
-    cards: debited - released + writtenOff - settledOf(card),
+    account: creditedOf(card) + released - debitedAmount,
+    cards: debitedAmount - released + writtenOff - settledOf(card),
     external_settlement: settledOf(card) - refundedOf(card),
     losses: recovered - writtenOff,
   });
   expect(refundedOf(card) <= settledOf(card)).toBe(true);
-  // The constraint `transactions_card_amounts` enforces these as well.
+  // The constraint `transactions_card_amounts` also enforces these conditions.
   expect(recovered <= refundedOf(card)).toBe(true);
-  expect(released <= debited).toBe(true);
+  expect(released <= debitedAmount).toBe(true);
   expect(writtenOff <= settledOf(card)).toBe(true);
   const { fundingDebits, clearings, refunds } = card;
   expect(
@@ -242,7 +244,7 @@ function checkBooks({ card, balances, held, status, isOutOfReach }: Payment) {
     ),
   ).toBe(true);
   expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
-  if (!isOutOfReach) expect(released + creditedOf(card) <= debited + onHold).toBe(true);
+  if (!isOutOfReach) expect(released + creditedOf(card) <= debitedAmount + onHold).toBe(true);
   expect(excessOf(card)).toBe(0n);
   const owed = balances.external_settlement + remainderOf(card);
   if (!hasPendingFundingDebit(card)) expect(paidByBoth(balances) <= owed).toBe(true);
@@ -252,7 +254,7 @@ function checkBooks({ card, balances, held, status, isOutOfReach }: Payment) {
   expect(balances.losses <= 0n).toBe(true);
 }
 
-/** Ends pending debits and the payment. */
+/** Completes pending debits and closes the payment. */
 function finish(payment: Payment, outcome: 'collect' | 'write-off') {
   while (hasPendingFundingDebit(payment.card)) endDebit(0, true)(payment);
   if (!payment.card.closed) post(payment, applyExpiry(payment.card));
@@ -265,7 +267,7 @@ describe('card payment arithmetic', () => {
     outcome: fc.constantFrom('collect' as const, 'write-off' as const),
   });
 
-  it('posts the amounts of the facts, releases no more than was debited, and ends balanced', () => {
+  it('posts the amounts of the facts, releases at most the debited amount, and balances', () => {
     fc.assert(
       fc.property(runs, ({ actions, outcome }) => {
         const payment = openPayment();
@@ -278,7 +280,7 @@ describe('card payment arithmetic', () => {
         expect(payment.held).toBe(0n);
         expect(payment.balances.cards).toBe(0n);
         expect(['SETTLED', 'REFUNDED']).toContain(payment.status);
-        // The account pays at most what the network has settled, and never a negative amount.
+        // The account pays from zero up to the amount that the network has settled.
         const paidAmount = -payment.balances.account;
         expect(paidAmount <= payment.balances.external_settlement).toBe(true);
         if (!payment.isOutOfReach) expect(paidAmount >= 0n).toBe(true);
@@ -308,10 +310,10 @@ describe('card payment arithmetic', () => {
     const payment = openPayment();
     endDebit(0, true)(payment);
     const actions = [
-      adjust(102n, false),
+      adjustTotal(102n, false),
       clear(101n, false),
       applyRefundShare(4n),
-      adjust(103n, true),
+      adjustTotal(103n, true),
     ];
     for (const step of actions) {
       step(payment);
@@ -329,8 +331,9 @@ describe('card payment arithmetic', () => {
     expect(payment.status).toBe('REFUNDED');
   });
 
-  // Excludes reversals: one debits the account by its part of a refund, and the rest is a loss.
-  it('leaves no loss if the card is open, all is collected and no refund is reversed', () => {
+  // Excludes reversals, because a reversal debits the account by its share of a refund and the remainder is a
+  // loss.
+  it('leaves no loss if the card is open, all amounts are collected and no refund is reversed', () => {
     fc.assert(
       fc.property(actionsOf(event), (actions) => {
         const payment = openPayment();

@@ -16,22 +16,21 @@ import {
   settledOf,
 } from '../../payments/card-payments/index.ts';
 
-// The system account `cards` holds what was debited until the network clears it. The part of one
-// payment is always confirmed debits - released + writtenOff - settled, negative only while a debit
-// is pending or an exception is open.
-// With net = settled - refunded, paid = confirmed debits - released - (refunded - recovered),
-// borne = max(writtenOff, recovered) and loss = borne - recovered, these hold after every change:
-// - Without a pending debit, paid + loss <= net + the remaining authorization: nothing is debited
-//   twice.
-// - Unless it is an EXCEPTION, recovered <= writtenOff: the operator keeps no gain.
-// - When it has ended, paid + loss = net. Neither is negative, unless an account that could not be
-//   debited had received more refunds than it ever paid.
+// The system account `cards` contains debited amounts until the network clears them. The balance of one
+// payment is always confirmed debits - released + writtenOff - settled; it is negative only while a debit is
+// pending or an exception is open. With net = settled - refunded, paid = confirmed debits - released -
+// (refunded - recovered), borne = max(writtenOff, recovered) and loss = borne - recovered, these conditions
+// are met after every change:
+// - Without a pending debit, paid + loss <= net + the remaining authorization: no amount is debited twice.
+// - Unless the payment is an EXCEPTION, recovered <= writtenOff: the operator makes no gain.
+// - In a final status, paid + loss = net. Neither is negative, unless an account that could not be debited
+//   had received more refunds than it ever paid.
 
 /** One posting of a payment. */
 export interface Step {
   step: string;
   amount: bigint;
-  /** Of the funding account, or of a system account. */
+  /** The funding account or a system account. */
   from: 'account' | SystemAccount;
   to: 'account' | SystemAccount;
   force?: boolean;
@@ -60,10 +59,7 @@ export const fundingDebitStep = (index: number): string => `pull.${index + 1}`;
  */
 const absorbedLossOf = (card: CardFacts): bigint => largerOf(card.writtenOff, card.recovered);
 
-/**
- * Amount that covers clearings so far: debited from the account less releases, and borne by the
- * operator.
- */
+/** Amount that covers the clearings: debited from the account less releases, and borne by the operator. */
 const fundedOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released + absorbedLossOf(card);
 
@@ -89,18 +85,18 @@ export const amountToDebit = (card: CardFacts, total: bigint, maximum: bigint): 
   atLeastZero(smallerOf(maximum, total - coveredOf(card)));
 
 /**
- * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the
- * authorized amount before. Zero while a debit is pending, because its result may change it.
+ * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the authorized
+ * amount before. Zero while a debit is pending, because the result may change the amount.
  */
 export function excessOf(card: CardFacts): bigint {
   if (hasPendingFundingDebit(card)) return 0n;
   const settled = settledOf(card);
   const { authorized } = card;
-  const needed = card.closed || authorized < settled ? settled : authorized;
-  return atLeastZero(fundedOf(card) - needed);
+  const requiredAmount = card.closed || authorized < settled ? settled : authorized;
+  return atLeastZero(fundedOf(card) - requiredAmount);
 }
 
-/** Releases the excess. Steps are named by the total released, which only grows. */
+/** Releases the excess. Steps are named by the total released amount, which only increases. */
 function withoutExcess({ card, steps }: Change): Change {
   const amount = excessOf(card);
   if (amount === 0n) return { card, steps };
@@ -149,7 +145,7 @@ function checkCount(entries: readonly unknown[], name: string): void {
   throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_ENTRIES} ${name}.`);
 }
 
-/** Throws if the payment can have no further debit. */
+/** Throws if the payment has the maximum number of debits. */
 export const checkFundingDebitCount = ({ fundingDebits }: CardFacts): void =>
   checkCount(fundingDebits, 'funding debits');
 
@@ -197,8 +193,8 @@ export function applyAdjustment(
 }
 
 /**
- * Applies a refund. The account is credited with at most the amount that it has paid;
- * the rest, which the operator paid or which is unpaid, is credited to the operator.
+ * Applies a refund. The account is credited with at most the amount that it has paid; the remainder, which
+ * the operator paid or which is unpaid, is credited to the operator.
  */
 export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
   checkCount(previousCard.refunds, 'refunds');
@@ -231,7 +227,7 @@ export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
   return { card, steps: steps.filter((each) => each.amount > 0n) };
 }
 
-/** Reverses the last refund, first from what stayed with the operator. */
+/** Reverses the last refund, first from the amount that was credited to the operator. */
 export function reverseRefund(previousCard: CardFacts): Change {
   const lastRefund = previousCard.refunds.at(-1);
   if (lastRefund === undefined) throw new Error('no refund to reverse');
@@ -313,9 +309,12 @@ export function applyFundingDebitResult(
 
 export type Resolution = 'collect' | 'write-off';
 
-/** Posts stuck debits in order until they suffice; the others are voided. */
-function endStuckDebits(previousCard: CardFacts, needed: bigint): Change & { missing: bigint } {
-  let [card, missingAmount] = [previousCard, needed];
+/** Posts stuck debits in order until they cover the needed amount; the remaining debits are voided. */
+function endStuckDebits(
+  previousCard: CardFacts,
+  requiredAmount: bigint,
+): Change & { missing: bigint } {
+  let [card, missingAmount] = [previousCard, requiredAmount];
   const steps: (Step & { verb: TransferVerb })[] = [];
   for (const [index, { amount, status }] of previousCard.fundingDebits.entries()) {
     if (status !== 'STUCK') continue;
@@ -338,34 +337,37 @@ export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEB
     undoneClearings: previousCard.clearings.length,
     closed: true,
   };
-  const reversed = {
+  const reversalStep = {
     step: 'reverse.clearing',
     verb: 'transfer',
     amount: settledOf(previousCard),
   } as const;
   const reversal: readonly (Step & { verb: TransferVerb })[] =
     direction === 'CREDIT'
-      ? [{ ...reversed, from: 'account', to: 'external_settlement' }]
-      : [{ ...reversed, from: 'external_settlement', to: 'cards' }];
+      ? [{ ...reversalStep, from: 'account', to: 'external_settlement' }]
+      : [{ ...reversalStep, from: 'external_settlement', to: 'cards' }];
   const { card, steps } = endStuckDebits(facts, 0n);
   return withoutExcess({ card, steps: [...reversal.filter((each) => each.amount > 0n), ...steps] });
 }
 
 /**
- * Resolves an exception: the unpaid amount is debited or written off. An account that received more
- * refunds than it ever paid pays the difference back; one that cannot be debited pays nothing. The
- * payment is closed afterwards.
+ * Resolves an exception: the unpaid amount is debited or written off. An account that received more refunds
+ * than it ever paid pays the difference back; an account that cannot be debited pays nothing. The payment is
+ * closed afterwards.
  */
 export function applyResolution(
   previousCard: CardFacts,
   { outcome, reachable }: { outcome: Resolution; reachable: boolean },
 ): Change {
   const closedCard = { ...previousCard, closed: true };
-  const open = unpaidOf(closedCard);
-  const payable = outcome === 'collect' ? open : smallerOf(open, atLeastZero(-paidOf(closedCard)));
+  const unpaidAmount = unpaidOf(closedCard);
+  const payable =
+    outcome === 'collect'
+      ? unpaidAmount
+      : smallerOf(unpaidAmount, atLeastZero(-paidOf(closedCard)));
   const debit = reachable ? payable : 0n;
   const stuckDebits = endStuckDebits(closedCard, debit);
-  const loss = writeOff(stuckDebits.card, open - debit);
+  const loss = writeOff(stuckDebits.card, unpaidAmount - debit);
   const furtherFundingDebit: FundingDebit = {
     amount: stuckDebits.missing,
     status: 'CONFIRMED',
@@ -389,10 +391,10 @@ export function applyResolution(
 export function eventAfter(
   status: CardStatus,
   card: CardFacts,
-  failed: boolean,
+  hasFailedDebit: boolean,
 ): CardEvent | undefined {
   if (status === 'EXCEPTION') return undefined;
-  if (failed) return 'except';
+  if (hasFailedDebit) return 'except';
   const settled = settledOf(card);
   if (!card.closed) return settled > 0n ? 'clear' : undefined;
   return settled > 0n && refundedOf(card) === settled ? 'refund' : 'settle';

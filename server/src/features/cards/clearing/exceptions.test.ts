@@ -18,7 +18,7 @@ beforeAll(() => {
 const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
-const BROKEN = { descriptor: 'Shop 006' };
+const FAILING_MERCHANT = { descriptor: 'Shop 006' };
 
 const resolve = ({ id }: Pick<CardPaymentFixture, 'id'>, outcome: Resolution, reason?: string) =>
   app.operate(async (ctx) => {
@@ -38,15 +38,15 @@ async function createShortfall() {
 }
 
 /** An exception: the debit has failed, and this amount was cleared. */
-async function createException(cleared: number) {
-  const payment = await fixture.startPayment(BROKEN);
-  if (cleared) await payment.notify(clearingNotice(cleared));
+async function createException(clearedAmount: number) {
+  const payment = await fixture.startPayment(FAILING_MERCHANT);
+  if (clearedAmount) await payment.notify(clearingNotice(clearedAmount));
   expect(await payment.readState()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return payment;
 }
 
 describe('listCardExceptions', () => {
-  it('merges exceptions with suspense: each payment once, by its older date', async () => {
+  it('includes suspense and lists each payment once, by its older date', async () => {
     const [firstShortfall, secondShortfall] = [await createShortfall(), await createShortfall()];
     await app.runtime.db.query(
       'insert into suspense_items (id, platform_id, since) values ($1, $2, $3)',
@@ -69,7 +69,7 @@ describe('listCardExceptions', () => {
 });
 
 describe('resolution by collecting', () => {
-  it('posts a stuck debit and releases what was not cleared', async () => {
+  it('posts a stuck debit and releases the uncleared amount', async () => {
     const exceptionPayment = await createException(70);
     const from = (await exceptionPayment.readEvents()).length;
     await resolve(exceptionPayment, 'collect', 'Agreed');
@@ -86,7 +86,7 @@ describe('resolution by collecting', () => {
     ]);
   });
 
-  it('debits the rest into a negative balance, which the next deposit settles', async () => {
+  it('debits the remainder into a negative balance, which the next deposit settles', async () => {
     const shortfallPayment = await createShortfall();
     await resolve(shortfallPayment, 'collect');
     const negative = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
@@ -139,7 +139,7 @@ describe('resolution by writing off', () => {
     });
   });
 
-  it('writes off only what the account could not pay', async () => {
+  it('writes off only the amount that the account could not pay', async () => {
     const shortfallPayment = await createShortfall();
     await resolve(shortfallPayment, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '10 of 10', settled: 120, losses: -20 };
@@ -164,7 +164,7 @@ describe('resolution by writing off', () => {
 });
 
 describe('resolveException', () => {
-  it('uses the recovered part of a refund first', async () => {
+  it('uses the recovered amount of a refund first', async () => {
     const shortfallPayment = await createShortfall();
     await shortfallPayment.notify(refundNotice(120));
     const expectedState = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
@@ -258,13 +258,18 @@ describe('a refund', () => {
     await payment.notify(refundNotice(10));
     await payment.notify(refundNotice(20));
     await payment.notify(REVERSAL);
-    const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
-    expect(await payment.readState()).toEqual(part);
+    const partialState = {
+      status: 'PARTIALLY_SETTLED',
+      account: '20 of 20',
+      cards: 60,
+      settled: 30,
+    };
+    expect(await payment.readState()).toEqual(partialState);
     expect(await payment.readResource()).toMatchObject({
       refundSummary: { count: 1, totalAmount: 10 },
     });
     expect((await payment.readEvents()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
-    // Once it is settled.
+    // After the payment is settled.
     await payment.notify(clearingNotice(60));
     await payment.notify(REVERSAL);
     expect(await payment.readState()).toEqual({

@@ -1,7 +1,7 @@
-// Resolution of card payments that the network has settled and the account has not paid. The
-// operator decides whether the account pays, into a negative balance if necessary, or whether the
-// amount is written off. The amount follows from the payment, which is closed afterwards. Payments
-// with funds in suspense, refunded to a closed account, are in the same list.
+// Resolution of card payments that the network has settled and the account has not paid. The operator decides
+// whether the account pays, into a negative balance if necessary, or whether the amount is written off. The
+// amount is calculated from the payment, which is closed afterwards. Payments with funds in suspense,
+// refunded to a closed account, are in the same list.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -33,7 +33,7 @@ import {
   requireOpenPayment,
 } from './payment.ts';
 
-/** Resolves an exception. Throws CONFLICT if there is none. */
+/** Resolves an exception. Throws CONFLICT if the payment is not an exception. */
 export async function resolveException(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -44,7 +44,7 @@ export async function resolveException(
   }
   const facts = factsOf(row);
   if (hasPendingFundingDebit(facts)) {
-    const reason = 'A funding debit is pending. Wait for its result, or end it first.';
+    const reason = 'A funding debit is pending. Wait for its result, or record the result first.';
     throw new Fault('CONFLICT', reason);
   }
   const reachable = (await creditableAccountOf(ctx, row)) !== undefined;
@@ -63,7 +63,7 @@ export async function resolveException(
   const settledPayment = await requireOpenPayment(ctx, row, async () =>
     changePayment(ctx, row, card, 'resolve'),
   );
-  // Everything was refunded in the meantime.
+  // All cleared amounts have been refunded.
   const isRefunded = eventAfter('SETTLED', card, false) === 'refund';
   return isRefunded ? changePayment(ctx, settledPayment, {}, 'refund') : settledPayment;
 }
@@ -92,7 +92,7 @@ export async function resolveCardException(
   return { transactionId, status: row.status, writtenOffAmount, currency: row.card.currency };
 }
 
-interface Unresolved {
+interface UnresolvedPayment {
   id: string;
   since: Time;
 }
@@ -105,7 +105,7 @@ interface ListInput extends PageInput {
   platformId?: string | undefined;
 }
 
-const olderFirst = (a: Unresolved, b: Unresolved): number =>
+const olderFirst = (a: UnresolvedPayment, b: UnresolvedPayment): number =>
   a.since - b.since || (a.id < b.id ? -1 : 1);
 
 /** A page of two merged lists, oldest first, in which each payment appears once. */
@@ -113,17 +113,17 @@ async function unresolvedOf({ db }: Runtime, { platformId, cursor, limit }: List
   const after = startOf(cursor);
   const values = [platformId ?? null, limit + 1, new Date(after.created_at), after.id];
   const [exceptions, suspended] = await Promise.all([
-    db.query<Unresolved>(EXCEPTIONS, values),
+    db.query<UnresolvedPayment>(EXCEPTIONS, values),
     findCardPaymentsInSuspense(db, { platformId, after, limit: limit + 1 }),
   ]);
-  const oldest = new Map<string, Unresolved>();
+  const oldest = new Map<string, UnresolvedPayment>();
   for (const each of [...exceptions, ...suspended].sort(olderFirst)) {
     if (!oldest.has(each.id)) oldest.set(each.id, each);
   }
   return pageOfRows([...oldest.values()], limit, ({ since, id }) => ({ created_at: since, id }));
 }
 
-async function viewOf({ db }: Runtime, { id, since }: Unresolved, suspense: bigint) {
+async function viewOf({ db }: Runtime, { id, since }: UnresolvedPayment, suspense: bigint) {
   const row = asCardPayment(await loadTransaction(db, id));
   const { environment } = await callerOf(db, row.platform_id);
   const { card, sent_currency: currency } = row;
@@ -141,7 +141,7 @@ async function viewOf({ db }: Runtime, { id, since }: Unresolved, suspense: bigi
     netAmount: Number(netOf(facts)),
     /** Settled with the network, not refunded and not funded. */
     missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
-    /** Still on hold on the account. */
+    /** Held on the account. */
     heldAmount: Number(fundingDebitAmountOf(facts, 'STUCK')),
     currency: card.currency,
     suspense: { amount: Number(suspense), currency },
@@ -152,9 +152,9 @@ async function viewOf({ db }: Runtime, { id, since }: Unresolved, suspense: bigi
 export async function listCardExceptions(runtime: Runtime, input: ListInput) {
   const { data: unresolved, ...rest } = await unresolvedOf(runtime, input);
   const ids = unresolved.map((each) => each.id);
-  const nets = await readSuspenseAmounts(runtime.db, ids);
+  const suspenseAmounts = await readSuspenseAmounts(runtime.db, ids);
   const data = await Promise.all(
-    unresolved.map((each) => viewOf(runtime, each, nets.get(each.id) ?? 0n)),
+    unresolved.map((each) => viewOf(runtime, each, suspenseAmounts.get(each.id) ?? 0n)),
   );
   return { data, ...rest };
 }

@@ -1,5 +1,5 @@
-// The job for funding debits: confirmed immediately, later or never, and events in the meantime.
-// A debit has one effect, however often the job runs or fails.
+// The job for funding debits: confirmation immediately, later or never, and events before the confirmation. A
+// debit has one effect regardless of the number of runs and failures.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -25,10 +25,10 @@ const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(a
 const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 const SLOW_MERCHANT = { descriptor: 'Shop 005' };
-const BROKEN = { descriptor: 'Shop 006' };
+const FAILING_MERCHANT = { descriptor: 'Shop 006' };
 
 describe('a funding debit that is confirmed later', () => {
-  it('remains on hold until then', async () => {
+  it('remains on hold until the confirmation', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     expect(await payment.readState()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
     expect((await payment.readResource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
@@ -44,7 +44,7 @@ describe('a funding debit that is confirmed later', () => {
     expect((await payment.readResource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
-  it('can be cleared before, without a further event', async () => {
+  it('can be cleared before the confirmation, without a further event', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
@@ -95,7 +95,7 @@ describe('a funding debit that is confirmed later', () => {
 
 describe('a funding debit that fails', () => {
   it('remains on hold until an operator decides', async () => {
-    const payment = await fixture.startPayment(BROKEN);
+    const payment = await fixture.startPayment(FAILING_MERCHANT);
     expect(await payment.readState()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
     await app.advance(86_400_000);
@@ -104,7 +104,10 @@ describe('a funding debit that fails', () => {
   });
 
   it('changes a settled payment to an exception', async () => {
-    const payment = await fixture.startPayment({ ...BROKEN, kind: 'financial_authorization' });
+    const payment = await fixture.startPayment({
+      ...FAILING_MERCHANT,
+      kind: 'financial_authorization',
+    });
     const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await payment.readState()).toEqual(inException);
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
@@ -120,7 +123,7 @@ describe('a funding debit that fails', () => {
 describe('a failed debit of an amount that is not owed', () => {
   const failingIssuer: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
-  it('is voided if the payment has ended with nothing cleared', async () => {
+  it('is voided if the payment is closed without a clearing', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(EXPIRY);
     expect(await payment.readState()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
@@ -144,7 +147,7 @@ describe('a failed debit of an amount that is not owed', () => {
     });
   });
 
-  it('is voided if other debits cover what was cleared', async () => {
+  it('is voided if other debits cover the cleared amount', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
     await payment.notify(clearingNotice(90));
@@ -160,7 +163,7 @@ describe('a failed debit of an amount that is not owed', () => {
     });
   });
 
-  it('remains on hold if they do not, even if all was refunded', async () => {
+  it('remains on hold if they do not, even after a full refund', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
@@ -199,7 +202,7 @@ describe('a funding debit of a wallet', () => {
     expect(await countSignatures(paid.id)).toBe(2);
   });
 
-  it('is not made without an active key', async () => {
+  it('is not requested without an active key', async () => {
     const { paid, revoke } = await payByWallet();
     await revoke();
     await paid.notify(clearingNotice(123));
@@ -209,7 +212,7 @@ describe('a funding debit of a wallet', () => {
   });
 });
 
-/** Runs the job of a payment as a worker with this issuer would. */
+/** Runs the job of a payment with this issuer, like a worker. */
 async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
   const connectors = () => ({ issuer: issuer as IssuerPort }) as Connectors;
   const [handler] = fundingDebitJobs({ connectors });
@@ -218,11 +221,11 @@ async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
   await operate(app.runtime, caller, stage);
 }
 
-const jobOf = (transactionId: string, requested = false, index = 0) =>
+const jobOf = (transactionId: string, isRequested = false, index = 0) =>
   ({
     id: 'Job:1',
     attempts: 1,
-    input: { transactionId, at: index, since: app.effects.now(), requested },
+    input: { transactionId, at: index, since: app.effects.now(), requested: isRequested },
   }) as unknown as Job;
 
 describe('the funding debit job', () => {
@@ -279,7 +282,7 @@ describe('the funding debit job', () => {
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
   });
 
-  it('does not poll a debit that has ended', async () => {
+  it('does not poll a debit with a final result', async () => {
     const payment = await fixture.startPayment();
     await runWith(jobOf(payment.id), issuerReporting({ state: 'failed' }));
     expect(calls).toEqual([]);

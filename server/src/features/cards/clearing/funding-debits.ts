@@ -1,7 +1,6 @@
-// The job for a funding debit: it calls the issuer immediately and then at the times that the
-// issuer requests, and applies the result. Its id is constant, so repeated calls are idempotent.
-// Each debit has one job, and only the first final result counts. If none arrives an operator
-// enters it.
+// The job for a funding debit: the job calls the issuer immediately and then at the times that the issuer
+// requests, and applies the result. Its id is constant, so repeated calls are idempotent. Each debit has one
+// job, and only the first final result counts. If no result arrives, an operator enters it.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';
@@ -78,13 +77,14 @@ async function applyProgress(
 }
 
 /**
- * Index of the pending debit with this number, which starts at one. Throws CONFLICT if there is
- * none.
+ * Index of the pending debit with this number, counted from one. Throws CONFLICT if no such debit is pending.
  */
 function indexOf(row: CardPaymentRow, number: number | undefined): number {
-  const open = row.card_funding_debits.flatMap((_, index) => (isOpen(row, index) ? [index] : []));
+  const openIndexes = row.card_funding_debits.flatMap((_, index) =>
+    isOpen(row, index) ? [index] : [],
+  );
   const [fundingDebitIndex, ...furtherDebits] =
-    number === undefined ? open : open.filter((each) => each + 1 === number);
+    number === undefined ? openIndexes : openIndexes.filter((each) => each + 1 === number);
   if (fundingDebitIndex === undefined) {
     throw new Fault(
       'CONFLICT',
@@ -92,14 +92,14 @@ function indexOf(row: CardPaymentRow, number: number | undefined): number {
     );
   }
   if (furtherDebits.length === 0) return fundingDebitIndex;
-  const all = open.map((each) => each + 1).join(' or ');
+  const numberList = openIndexes.map((each) => each + 1).join(' or ');
   throw new Fault(
     'CONFLICT',
-    `The payment has several pending funding debits. Specify one: ${all}.`,
+    `The payment has several pending funding debits. Specify one: ${numberList}.`,
   );
 }
 
-/** Ends a debit manually. Throws CONFLICT if that is impossible. */
+/** Records the result of a debit manually. Throws CONFLICT if the debit is not pending. */
 async function endDebitByOperator(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -129,7 +129,10 @@ interface EndInput {
   reason: string;
 }
 
-/** Ends a funding debit of any platform's payment. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
+/**
+ * Records the result of a funding debit for a payment of any platform. Throws TRANSACTION_NOT_FOUND and
+ * CONFLICT.
+ */
 export async function endFundingDebit(runtime: Runtime, { transactionId, ...input }: EndInput) {
   const { row, at } = await onCardPayment(runtime, transactionId, (ctx, payment) =>
     endDebitByOperator(ctx, payment, input),
@@ -144,8 +147,8 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...inpu
   };
 }
 
-// Columns of transactions that change have no index, so a pending debit is found by its job. The job
-// of a manually ended debit remains until it is due. Each job counts the attempts of the earlier jobs.
+// Columns of transactions that change have no index, so a pending debit is found by its job. The job of a
+// debit with a manual result remains until it is due. Each job counts the attempts of the earlier jobs.
 const PENDING = `with polls as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,
@@ -205,7 +208,7 @@ export async function listFundingDebits(
   return { data: await Promise.all(data.map((each) => viewOf(runtime, each))), ...rest };
 }
 
-const run =
+const runDebitJob =
   ({ connectors }: Pick<CardParts, 'connectors'>) =>
   async (runtime: Runtime, job: JobOf<typeof FUNDING_DEBIT>): Promise<Result> => {
     const { row, caller } = await loadPayment(runtime, job, asCardPayment);
@@ -226,5 +229,5 @@ const run =
   };
 
 export const fundingDebitJobs = (parts: Pick<CardParts, 'connectors'>): JobHandler[] => [
-  jobHandler(FUNDING_DEBIT, { maxAttempts: OUTAGE_ATTEMPTS, run: run(parts) }),
+  jobHandler(FUNDING_DEBIT, { maxAttempts: OUTAGE_ATTEMPTS, run: runDebitJob(parts) }),
 ];

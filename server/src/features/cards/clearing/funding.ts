@@ -1,5 +1,5 @@
-// Funding sources of a card. Each is a row of its own because delegated keys belong to it: when it
-// ends its keys are revoked, and an account that is added again later has none.
+// Funding sources of a card. Each has a separate row, because delegated keys belong to it: its keys are
+// revoked when it is removed, and an account that is added again later has no keys.
 import type { FundedCard, IssuerPort } from '../../../connectors/ports/cards.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -17,7 +17,7 @@ import { canFundCards } from './payment.ts';
 
 type Holder = Pick<CardRow, 'platform_id' | 'customer_id'>;
 
-/** Why an account cannot fund the card; undefined if it can. */
+/** Reason for which an account cannot fund the card; undefined if it can. */
 function ineligibilityOf(
   account: Pick<InternalAccountRow, 'id' | 'customer_id' | 'currency' | 'status'>,
   holder: Pick<Holder, 'customer_id'>,
@@ -93,7 +93,7 @@ export async function replaceFundingSources(
   accounts: readonly string[],
 ): Promise<void> {
   const current = await bindingsOf(ctx, card);
-  const bound = new Set(current.map((each) => each.account_id));
+  const boundIds = new Set(current.map((each) => each.account_id));
   await endFundingSources(
     ctx,
     current.filter((each) => !accounts.includes(each.account_id)),
@@ -101,20 +101,20 @@ export async function replaceFundingSources(
   bind(
     ctx,
     card,
-    accounts.filter((each) => !bound.has(each)),
+    accounts.filter((each) => !boundIds.has(each)),
   );
 }
 
-/** Ends all funding sources. */
+/** Removes all funding sources. */
 export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
   endFundingSources(ctx, await bindingsOf(ctx, card));
 
 /** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {
-  // In descending order null sorts first, so the current sources are within the limit even after
-  // many have ended.
-  const latest = { orderBy: 'ended_at', descending: true } as const;
-  const rows = await db.find(fundingSources, { card_id: cardId }, latest);
+  // In descending order null sorts first, so the current sources are within the limit even after many
+  // removals.
+  const latestFirst = { orderBy: 'ended_at', descending: true } as const;
+  const rows = await db.find(fundingSources, { card_id: cardId }, latestFirst);
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   return rows.map(({ id, account_id: accountId, created_at, ended_at }) => ({
     id,

@@ -1,7 +1,7 @@
-// A card payment: how its row changes, and its postings. The amount is held on the funding account,
-// posted to `cards` once the funding debit is confirmed, and leaves it when the network clears.
-// Debited amounts that cannot be cleared are released automatically. Amounts are in the currency
-// of the card; an account in another unit of the same currency has more digits.
+// A card payment: how its row changes, and its postings. The amount is held on the funding account, posted to
+// `cards` after the funding debit is confirmed, and posted from `cards` when the network clears it. Debited
+// amounts that cannot be cleared are released automatically. Amounts are in the currency of the card; an
+// account in another unit of the same currency has more digits.
 
 import { Type } from '@sinclair/typebox';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -65,9 +65,7 @@ export const spendableOf = ({ currency, balance, held, floor }: LedgerAccountRow
   amount: balance - held - (floor ?? 0n),
 });
 
-/**
- * Currencies that can fund a card, with the number of their minor units in one cent of the card.
- */
+/** Currencies that can fund a card, each with its number of minor units in one cent of the card. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
 export const canFundCards = (currency: string): boolean => UNITS[currency] !== undefined;
@@ -119,7 +117,7 @@ export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_curre
 export const emitCardPayment = (ctx: Ctx, row: CardPaymentRow): void =>
   ctx.emit(cardTransaction[row.status], row.id, presentCardPayment(row));
 
-/** State of its funds, for checks whether its account is in use. */
+/** State of the funds of a payment, for checks whether its account is in use. */
 function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] {
   switch (status) {
     case 'EXCEPTION':
@@ -154,7 +152,7 @@ export function changePayment(
   });
   const exception = { id: row.id, platform_id: row.platform_id, since: ctx.now };
   if (event === 'except') ctx.insert(cardExceptions, exception);
-  // Such rows are never updated, so the version is known.
+  // Rows of this table are never updated, so the version is constant.
   if (event === 'resolve') ctx.remove(cardExceptions, { ...exception, version: 1 });
   if (event) emitCardPayment(ctx, changedPayment);
   return changedPayment;
@@ -165,7 +163,7 @@ export function awaitNetwork(ctx: Ctx, { id, platform_id }: CardPaymentRow): voi
   closeOnClock(ctx, ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now }));
 }
 
-/** Stages a change of a payment, and ends its expiry date if it is closed. */
+/** Stages a change of a payment, and removes its expiry date if it is closed. */
 export async function requireOpenPayment(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -174,7 +172,7 @@ export async function requireOpenPayment(
   const { id, platform_id, created_at: opened_at } = row;
   const wasOpen = !row.card_closed;
   const changedPayment = await change();
-  // Such rows are never updated, so the version is known.
+  // Rows of this table are never updated, so the version is constant.
   const openPayment = { id, platform_id, opened_at, version: 1 };
   if (wasOpen && changedPayment.card_closed) ctx.remove(openPayments, openPayment);
   return changedPayment;
@@ -206,14 +204,14 @@ export async function creditableAccountOf(
 }
 
 /**
- * Changes the suspense item of the payment by `change`, and removes the item at zero. The caller
- * changes the row of the payment, as a decision does (`transactions/resolve.ts`), so the amount
- * read here is still current at the commit.
+ * Changes the suspense item of the payment by `change`, and removes the item if its amount is zero. The
+ * caller changes the row of the payment, as a decision does (`transactions/resolve.ts`), so the amount read
+ * here is still current at the commit.
  */
 async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
-  const nets = await readSuspenseAmounts(ctx.db, [row.id]);
+  const suspenseAmounts = await readSuspenseAmounts(ctx.db, [row.id]);
   const { amount } = inAccountCurrency(change, currencyOfAccount(row));
-  const isZero = (nets.get(row.id) ?? 0n) + amount === 0n;
+  const isZero = (suspenseAmounts.get(row.id) ?? 0n) + amount === 0n;
   return isZero ? cancelDecision(ctx, row) : awaitDecision(ctx, row);
 }
 
@@ -237,16 +235,20 @@ async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise
     stagePosting(ctx, row, 'transfer', { ...step, to: 'suspense' });
     return changeSuspense(ctx, row, step.amount);
   }
-  // The commit fails if it is closed concurrently; settling a negative balance changes the row.
+  // The commit fails if the account is closed concurrently; settling a negative balance changes the row.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   stagePosting(ctx, row, 'transfer', { ...step, force: true });
-  const credited = inAccountCurrency(step.amount, currencyOfAccount(row));
-  repayShortfall(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...credited });
+  const creditedAmount = inAccountCurrency(step.amount, currencyOfAccount(row));
+  repayShortfall(ctx, account, {
+    transactionId: row.id,
+    step: `${step.step}.owed`,
+    ...creditedAmount,
+  });
 }
 
 /**
- * Debits the account, into a negative balance if spent. For a closed account the amount is posted
- * to suspense.
+ * Debits the account, into a negative balance if the funds are spent. For a closed account the amount is
+ * posted to suspense.
  */
 async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);
@@ -258,9 +260,9 @@ async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<
   const creditTo = systemAccount(ctx.caller.environment, step.to as SystemAccount, currency);
   const money = inAccountCurrency(step.amount, currency);
   const transferDetails = { transactionId: row.id, step: step.step, ...money, creditTo };
-  // As an attempt: if funds are spent concurrently the shortfall grows, and nothing is rejected.
-  const debited = await ctx.attempt(() => debitWithShortfall(ctx, account, transferDetails));
-  if (debited instanceof Fault) throw debited;
+  // Staged as an attempt, so that concurrently spent funds increase the shortfall and nothing is rejected.
+  const debitResult = await ctx.attempt(() => debitWithShortfall(ctx, account, transferDetails));
+  if (debitResult instanceof Fault) throw debitResult;
 }
 
 /** Stages the postings of a change, with balance events. */
@@ -281,9 +283,9 @@ export const FUNDING_DEBIT = defineJob(
     transactionId: Type.String(),
     /** Index of the debit within its payment, from zero. */
     at: Type.Number(),
-    /** Time it was opened. */
+    /** Time at which the debit was opened. */
     since: Type.Number(),
-    /** Whether the issuer has received it. */
+    /** Whether the issuer has received the debit. */
     requested: Type.Optional(Type.Boolean()),
     /** Number of attempts of earlier jobs, before the last response. */
     attempts: Type.Optional(Type.Number()),
@@ -313,7 +315,7 @@ export async function openFundingDebit(
   return [...fundingDebits, { amount, status: 'PENDING' }];
 }
 
-/** Settled less refunds. */
+/** Settled amount less refunds. */
 export const netOf = (facts: CardFacts): bigint => settledOf(facts) - refundedOf(facts);
 
 /** Net amount debited from or credited to the account, in units of its currency. */
