@@ -87,7 +87,7 @@ describe('createCard', () => {
     expect(platformCardId).toMatch(/^card_[0-9a-f-]{36}$/);
   });
 
-  it('reports all invalid fields at once', async () => {
+  it('reports all invalid fields together', async () => {
     const invalidResponse = await fixture.call('POST', '/cards', {
       cardholderId: 'Customer:unknown',
       form: 'PLASTIC',
@@ -236,8 +236,8 @@ describe('the funding sources', () => {
   it('are unique, and at most ten', async () => {
     const holder = await fixture.createCardholder();
     const duplicateIds = [holder.accountId, holder.accountId];
-    const eleven = Array.from({ length: 11 }, (_, index) => `InternalAccount:${index}`);
-    for (const fundingSources of [duplicateIds, eleven]) {
+    const elevenIds = Array.from({ length: 11 }, (_, index) => `InternalAccount:${index}`);
+    for (const fundingSources of [duplicateIds, elevenIds]) {
       const response = await fixture.requestCard(holder, { fundingSources });
       expect([...codeOf(response), fieldsOf(response)]).toEqual([
         400,
@@ -249,7 +249,7 @@ describe('the funding sources', () => {
 });
 
 describe('the limit of cards', () => {
-  it('is exact for a platform under concurrency, and a closed card frees one', async () => {
+  it('is exact for a platform under concurrency, and a closed card no longer counts', async () => {
     const platform = await createLimitedPlatform({ maxLive: 7 });
     const limitedFixture = cardFixture(app, { as: platform });
     const holders = await Promise.all(
@@ -301,7 +301,7 @@ describe('the limit of cards', () => {
     ok(await limitedFixture.requestCard(secondHolder), 201);
   });
 
-  it('applies immediately when the operator raises it, and closes no card when lowered', async () => {
+  it('applies immediately when the operator raises it; lowering it closes no card', async () => {
     const platform = await createLimitedPlatform({ maxLive: 1 });
     const limitedFixture = cardFixture(app, { as: platform });
     const holder = await limitedFixture.createCardholder();
@@ -362,7 +362,7 @@ describe('the issuer', () => {
     expect(await readEmittedEvents(id)).toEqual([]);
   });
 
-  it('002 rejects it, and its platformCardId can be used again', async () => {
+  it('002 rejects the card, and its platformCardId can be used again', async () => {
     const platformCardId = newCardName('002');
     const holder = await fixture.createCardholder();
     const card = await fixture.createCard(holder, { platformCardId });
@@ -375,7 +375,7 @@ describe('the issuer', () => {
     expect((await fixture.createCard(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
-  it('005 issues it later', async () => {
+  it('005 issues the card later', async () => {
     const { id, state } = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('005'),
     });

@@ -62,7 +62,7 @@ describe('listCards', () => {
     expect(await listLabels('cardholderId=unknown')).toEqual([]);
   });
 
-  it('filters by current funding source; a closed card has none', async () => {
+  it('filters by current funding source; a closed card matches no filter', async () => {
     expect(await listLabels(`accountId=${ada?.accountId}`)).toEqual([
       'pending',
       'frozen',
@@ -92,8 +92,8 @@ describe('listCards', () => {
     ['ACTIVE', ['ofBob', 'active']],
     ['FROZEN', ['frozen']],
     ['CLOSED', ['closed']],
-  ])('filters by state: %s', async (state, expected) => {
-    expect(await listLabels(`state=${state}`)).toEqual(expected);
+  ])('filters by state: %s', async (state, expectedLabels) => {
+    expect(await listLabels(`state=${state}`)).toEqual(expectedLabels);
   });
 
   it('is paginated', async () => {

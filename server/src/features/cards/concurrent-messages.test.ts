@@ -31,7 +31,7 @@ async function cardOf(funds = 100_00) {
 }
 
 describe('two concurrent notices with one ID', () => {
-  it('about two payments are not treated as one', async () => {
+  it('about two payments are applied separately', async () => {
     const tokens: string[] = [];
     for (const fundedCard of [await cardOf(), await cardOf()]) {
       const request = network.message(fundedCard.cardId, 30_00);
@@ -47,8 +47,8 @@ describe('two concurrent notices with one ID', () => {
       return committer.commit(set);
     };
     const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    const notified = faultyNetwork.notify(firstToken, clearing, `shared-${secondToken}`);
-    await expect(notified).rejects.toMatchObject({ code: 'CONFLICT' });
+    const firstNotice = faultyNetwork.notify(firstToken, clearing, `shared-${secondToken}`);
+    await expect(firstNotice).rejects.toMatchObject({ code: 'CONFLICT' });
     // A repetition of the same notice is accepted.
     await faultyNetwork.notify(secondToken, clearing, `shared-${secondToken}`);
   });
@@ -61,7 +61,7 @@ describe('two concurrent notices with one ID', () => {
 function runtimeWithConcurrentWork(concurrentWork: () => Promise<unknown>): Runtime {
   const { db } = app.runtime;
   let finish: () => void = () => {};
-  const finished = new Promise<void>((resolve) => {
+  const completion = new Promise<void>((resolve) => {
     finish = resolve;
   });
   let suspenseReads = 0;
@@ -71,11 +71,11 @@ function runtimeWithConcurrentWork(concurrentWork: () => Promise<unknown>): Runt
     if (readsSuspense && ++suspenseReads === 1) await concurrentWork().finally(finish);
     return rows as never;
   };
-  const read: typeof db.read = async (table, id) => {
-    if (table.name === 'suspense_items') await finished;
+  const readWithFault: typeof db.read = async (table, id) => {
+    if (table.name === 'suspense_items') await completion;
     return db.read(table, id);
   };
-  return { ...app.runtime, db: { ...db, query, read } };
+  return { ...app.runtime, db: { ...db, query, read: readWithFault } };
 }
 
 /** Applies an operator's decision about funds in suspense. */
@@ -109,7 +109,7 @@ describe('funds in suspense of a payment in progress', () => {
     };
   }
 
-  it('are returned together with a concurrent refund', async () => {
+  it('are returned together with the amount of a concurrent refund', async () => {
     const { paid, suspenseState } = await createSuspensePayment();
     expect(await suspenseState()).toEqual([60, true]);
     await decide(
@@ -160,17 +160,17 @@ describe('a clearing above the authorized amount', () => {
 });
 
 describe('a fault unrelated to the wallet', () => {
-  it('is not a decline: the request can be repeated', async () => {
+  it('returns an error and no decline, so the request can be repeated', async () => {
     const fundedCard = await cardOf();
     const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
     let accountReads = 0;
     const { db } = app.runtime;
-    const read: typeof db.read = async (table, id) => {
+    const readWithFault: typeof db.read = async (table, id) => {
       // The signature reads the account a second time.
       if (table.name === 'internal_accounts' && ++accountReads === 2) throw unavailable;
       return db.read(table, id);
     };
-    const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
+    const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read: readWithFault } });
     const request = faultyNetwork.message(fundedCard.cardId, 30_00);
     await expect(faultyNetwork.send(request)).rejects.toBe(unavailable);
     expect(await network.logOf(fundedCard.cardId)).toEqual([]);
@@ -187,11 +187,14 @@ describe('a fault unrelated to the account', () => {
       const notice = { kind, amount: 120n };
       const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
       const { db } = app.runtime;
-      const read: typeof db.read = async (table, id) => {
+      const readWithFault: typeof db.read = async (table, id) => {
         if (table.name === 'internal_accounts') throw unavailable;
         return db.read(table, id);
       };
-      const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
+      const faultyNetwork = cardNetwork(app, {
+        ...app.runtime,
+        db: { ...db, read: readWithFault },
+      });
       await expect(faultyNetwork.notify(payment.token, notice, `to ${payment.id}`)).rejects.toBe(
         unavailable,
       );

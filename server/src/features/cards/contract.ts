@@ -132,7 +132,7 @@ const CardUpdateRequest = named(
   Type.Object(
     {
       state: optional(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state.' })),
-      fundingSources: optional(withDescription(sources, 'Replaces the whole list.')),
+      fundingSources: optional(withDescription(sources, 'Replaces the complete list.')),
       maxSpendPerTransaction: optional(nullable(MaxSpend)),
     },
     {

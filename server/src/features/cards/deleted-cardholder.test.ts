@@ -1,5 +1,5 @@
-// Cards after the deletion of their holder and before the job that closes them: networks and
-// platforms see them as closed.
+// Cards after the deletion of their holder and before the job that closes them: they are closed for networks
+// and platforms.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -15,14 +15,14 @@ beforeAll(() => {
 afterAll(() => app.settle());
 
 /** Deletes a customer without running the job that closes the cards. */
-const remove = async (customerId: string) =>
+const deleteWithoutJobs = async (customerId: string) =>
   void ok(await app.call('DELETE', `/customers/${customerId}`), 200);
 
 describe('a card of a deleted holder', () => {
   it('does not fund a late clearing, which is written off', async () => {
     const cardPayment = await payments.startPayment({ funds: 100 });
     await cardPayment.notify({ kind: 'CLEARING', amount: 100n });
-    await remove(cardPayment.card.cardholderId);
+    await deleteWithoutJobs(cardPayment.card.cardholderId);
     await cardPayment.notify({ kind: 'CLEARING', amount: 20n }, false);
     const { data } = ok(
       await app.call('GET', `/cards?cardholderId=${cardPayment.card.cardholderId}`),
@@ -38,10 +38,12 @@ describe('a card of a deleted holder', () => {
     const network = cardNetwork(app);
     const holder = await fixture.createCardholder();
     const card = await fixture.createCard(holder);
-    await remove(holder.customer.id);
-    const declined = { approved: false, reason: 'CARDHOLDER_NOT_READY' };
-    expect(await network.request(card.id, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(declined);
-    expect(await network.request(card.id, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(declined);
+    await deleteWithoutJobs(holder.customer.id);
+    const declineDecision = { approved: false, reason: 'CARDHOLDER_NOT_READY' };
+    expect(await network.request(card.id, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(declineDecision);
+    expect(await network.request(card.id, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(
+      declineDecision,
+    );
     expect(await network.paymentsOf(holder.customer.id)).toEqual([]);
   });
 
@@ -49,7 +51,7 @@ describe('a card of a deleted holder', () => {
     const fixture = cardFixture(app);
     const holder = await fixture.createCardholder();
     const card = await fixture.createCard(holder);
-    await remove(holder.customer.id);
+    await deleteWithoutJobs(holder.customer.id);
     for (const change of [
       { state: 'FROZEN' },
       { state: 'CLOSED' },

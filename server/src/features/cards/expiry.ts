@@ -1,6 +1,6 @@
-// Closes card payments that receive no further network messages. Networks drop uncleared
-// authorizations after days or weeks, and some do not report the expiry. A sweep finds such
-// payments by real time; on a platform with its own clock a job closes each.
+// Closes card payments that receive no further network messages. Networks drop uncleared authorizations after
+// days or weeks, and some do not report the expiry. A sweep finds such payments by real time; on a platform
+// with a separate clock a job closes each payment.
 import { defineJob } from '../../kernel/contract/job.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
@@ -19,10 +19,10 @@ export function closeOnClock(ctx: Ctx, { id: transactionId, opened_at }: OpenPay
   if (ctx.ownClock) ctx.later(CLOSE_PAYMENT, { transactionId }, opened_at + CARD_AUTHORIZATION_MS);
 }
 
-const OPEN = 'select id, opened_at from card_open_payments where platform_id = $1';
+const OPEN_PAYMENTS = 'select id, opened_at from card_open_payments where platform_id = $1';
 
-/** Stages the closure of all open payments of a platform that receives its own clock. */
+/** Stages the closure of all open payments of a platform that receives a separate clock. */
 export async function closeAllOnClock(ctx: Ctx): Promise<void> {
-  const openPayments = await ctx.db.query<OpenPayment>(OPEN, [ctx.caller.platformId]);
+  const openPayments = await ctx.db.query<OpenPayment>(OPEN_PAYMENTS, [ctx.caller.platformId]);
   for (const each of openPayments) closeOnClock(ctx, each);
 }

@@ -14,7 +14,7 @@ const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amoun
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('concurrent notices', () => {
-  it('counts two clearings', async () => {
+  it('count two clearings', async () => {
     const payment = await fixture.startPayment();
     await Promise.all([payment.clear(60), payment.clear(60)]);
     await app.settle();
@@ -25,7 +25,7 @@ describe('concurrent notices', () => {
     });
   });
 
-  it('a clearing and an expiry release the rest in either order', async () => {
+  it('release the remainder for a clearing and an expiry in either order', async () => {
     const allPayments: CardPaymentFixture[] = [];
     while (allPayments.length < 4) allPayments.push(await fixture.startPayment());
     await Promise.all(
@@ -44,7 +44,7 @@ describe('concurrent notices', () => {
     }
   });
 
-  it('refunds never exceed the cleared amount', async () => {
+  it('refund at most the cleared amount', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     const results = await Promise.allSettled(

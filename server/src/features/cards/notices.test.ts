@@ -23,10 +23,10 @@ const MAX_AMOUNT = 900_000_000_000;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
-  it('holds the funds, debits them, and keeps them until the clearing', async () => {
+  it('holds and debits the funds until the clearing', async () => {
     const payment = await fixture.startPayment();
-    const authorized = { status: 'AUTHORIZED', account: '900 of 900', cards: 100 };
-    expect(await payment.readState()).toEqual(authorized);
+    const authorizedState = { status: 'AUTHORIZED', account: '900 of 900', cards: 100 };
+    expect(await payment.readState()).toEqual(authorizedState);
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
     expect(await payment.readResource()).toMatchObject({
       authorizedAmount: { amount: 100 },
@@ -36,8 +36,8 @@ describe('an authorization', () => {
 
   it('that is cleared immediately is created as SETTLED', async () => {
     const payment = await fixture.startPayment({ kind: 'financial_authorization' });
-    const settled = { status: 'SETTLED', account: '900 of 900', settled: 100 };
-    expect(await payment.readState()).toEqual(settled);
+    const settledState = { status: 'SETTLED', account: '900 of 900', settled: 100 };
+    expect(await payment.readState()).toEqual(settledState);
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
   });
 });
@@ -73,7 +73,7 @@ describe('a clearing', () => {
     });
   });
 
-  it('of the whole amount settles the payment', async () => {
+  it('of the full amount settles the payment', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     expect(await payment.readState()).toEqual({
@@ -88,7 +88,7 @@ describe('a clearing', () => {
     });
   });
 
-  it('in parts settles the payment with the last', async () => {
+  it('in parts settles the payment with the last part', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     const partlySettled = {
@@ -166,14 +166,14 @@ describe('a clearing', () => {
     expect(await payment.readState()).toEqual(inException);
   });
 
-  it('on a closed card writes off what was not debited', async () => {
+  it('on a closed card writes off the amount that was not debited', async () => {
     const payment = await fixture.startPayment();
     await payment.close();
     await payment.notify(clearingNotice(120));
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
     expect(await payment.readState()).toEqual(writtenOff);
     expect((await payment.readEvents()).slice(3)).toEqual(['SETTLED']);
-    // The account is credited with at most what it has paid.
+    // The account is credited with at most the amount that it has paid.
     await payment.notify(refundNotice(120));
     expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     await payment.notify(REVERSAL);
@@ -182,7 +182,7 @@ describe('a clearing', () => {
 });
 
 describe('an expiry', () => {
-  it('releases what was not cleared', async () => {
+  it('releases the uncleared amount', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(EXPIRY);
     expect(await payment.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
@@ -192,7 +192,7 @@ describe('an expiry', () => {
     expect(await payment.readEvents()).toHaveLength(5);
   });
 
-  it('releases the rest after a partial clearing', async () => {
+  it('releases the remainder after a partial clearing', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     await payment.notify(clearingNotice(0));
@@ -319,7 +319,7 @@ describe('an authorization adjustment', () => {
 });
 
 describe('a refund', () => {
-  it('of a part leaves the payment SETTLED with another event, of the rest REFUNDED', async () => {
+  it('of a part leaves the payment SETTLED with another event; of the remainder, REFUNDED', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(30));
@@ -369,7 +369,7 @@ describe('a refund', () => {
     });
     const text = 'select 1 from suspense_items where id = $1';
     expect(await app.runtime.db.query(text, [payment.id])).toHaveLength(1);
-    // Reversed before it was sent: nothing is owed.
+    // The refund is reversed before it was sent, so no amount is owed.
     await payment.notify(REVERSAL);
     expect(await app.runtime.db.query(text, [payment.id])).toHaveLength(0);
     expect(await payment.readState()).toEqual({

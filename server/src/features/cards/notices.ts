@@ -66,8 +66,8 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
   if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not open.');
   checkNoShortfall(account);
   requireInternalAccount(ctx, account);
-  const needed = inAccountCurrency(amount, currencyOfAccount(row));
-  if (!holding || isLess(spendableOf(holding), needed)) throw insufficientFunds();
+  const requiredAmount = inAccountCurrency(amount, currencyOfAccount(row));
+  if (!holding || isLess(spendableOf(holding), requiredAmount)) throw insufficientFunds();
 }
 
 /**
@@ -90,13 +90,13 @@ async function furtherFundingDebit(
 ): Promise<FurtherDebit> {
   if (amount === 0n) return NO_FURTHER_DEBIT;
   checkFundingDebitCount(factsOf(row));
-  const debited = await ctx.attempt(async () => {
+  const debitResult = await ctx.attempt(async () => {
     await rejectUnlessFunded(ctx, row, amount);
     await signFundingDebit(ctx, parts, row, amount);
     await openFundingDebit(ctx, row, amount);
   });
-  if (debited instanceof Fault) rejectTemporarily(debited);
-  return { amount, outcome: debited instanceof Fault ? 'failed' : 'pending' };
+  if (debitResult instanceof Fault) rejectTemporarily(debitResult);
+  return { amount, outcome: debitResult instanceof Fault ? 'failed' : 'pending' };
 }
 
 /** Stages a change with its lifecycle event, and emits an event even if the status does not change. */
@@ -117,17 +117,17 @@ const stageFacts = (
   ctx: Ctx,
   row: CardPaymentRow,
   change: Change,
-  failed = false,
+  hasFailedDebit = false,
 ): Promise<CardPaymentRow> =>
-  applyAs(ctx, row, change, eventAfter(row.status, change.card, failed));
+  applyAs(ctx, row, change, eventAfter(row.status, change.card, hasFailedDebit));
 
-/** Whether the card cannot be debited: closed, or its holder deleted. */
+/** Whether the card cannot be debited, because it is closed or its holder is deleted. */
 async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
   const [cardRow, holder] = await Promise.all([
     ctx.read(cards, card.cardId),
     readCustomer(ctx, customer_id),
   ]);
-  // A closed card is never opened again.
+  // A closed card is never reopened.
   if (!cardRow || cardRow.state === 'CLOSED' || holder?.deleted_at !== null) return true;
   ctx.require(cards, cardRow);
   requireCustomer(ctx, holder);
@@ -145,9 +145,9 @@ export async function holdAvailable(
   if (!holding || (await isClosed(ctx, row))) return NO_FURTHER_DEBIT;
   const { amount: unit } = inAccountCurrency(1n, currencyOfAccount(row));
   const available = spendableOf(holding).amount / unit;
-  const part = available < amount ? available : amount;
-  if (part <= 0n) return NO_FURTHER_DEBIT;
-  const debit = await furtherFundingDebit(ctx, parts, row, part);
+  const heldAmount = available < amount ? available : amount;
+  if (heldAmount <= 0n) return NO_FURTHER_DEBIT;
+  const debit = await furtherFundingDebit(ctx, parts, row, heldAmount);
   return debit.outcome === 'pending' ? debit : NO_FURTHER_DEBIT;
 }
 
@@ -165,8 +165,8 @@ async function furtherDebitOf(
 }
 
 /**
- * A clearing. Debits the missing amount if the card is open. `isExhausted`: this change set holds
- * what the account can pay, so no more can be debited.
+ * A clearing. Debits the missing amount if the card is open. `isExhausted`: this change set holds the full
+ * amount that the account can pay, so no more can be debited.
  */
 export async function clear(
   ctx: Ctx,
@@ -195,8 +195,8 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 }
 
 /**
- * A new total. An increase is debited immediately if the card is open; otherwise when it is cleared.
- * Without effect on a closed payment: a later clearing is a late clearing.
+ * A new total. An increase is debited immediately if the card is open, otherwise at its clearing. Without
+ * effect on a closed payment: a later clearing is a late clearing.
  */
 async function applyAdvice(
   ctx: Ctx,
@@ -211,7 +211,7 @@ async function applyAdvice(
   const furtherDebit = (await isClosed(ctx, row))
     ? NO_FURTHER_DEBIT
     : await furtherFundingDebit(ctx, parts, row, missingAmount);
-  // Nothing was cleared yet: a hold that fails now is attempted again at the clearing.
+  // No amount is cleared yet, so a hold that fails now is attempted again at the clearing.
   return stageFacts(
     ctx,
     row,
@@ -231,9 +231,9 @@ async function reverseAuthorization(
 ): Promise<CardPaymentRow> {
   const card = factsOf(row);
   if (card.closed) return row;
-  const open = card.authorized - settledOf(card);
-  if (amount > open) {
-    throw contradiction(`The reversal of ${amount} exceeds the open amount of ${open}.`);
+  const openAmount = card.authorized - settledOf(card);
+  if (amount > openAmount) {
+    throw contradiction(`The reversal of ${amount} exceeds the open amount of ${openAmount}.`);
   }
   const total = card.authorized - amount;
   return stageFacts(ctx, row, applyAdjustment(card, total, NO_FURTHER_DEBIT));
@@ -263,7 +263,7 @@ async function reverseRefundNotice(
   const lastRefund = row.card_refunds.at(-1);
   if (lastRefund === undefined) throw contradiction('The payment has no refund to reverse.');
   if (amount && amount !== lastRefund) {
-    throw contradiction(`The reversal of ${amount} is not that of the last refund, ${lastRefund}.`);
+    throw contradiction(`The reversal of ${amount} differs from the last refund, ${lastRefund}.`);
   }
   const change = reverseRefund(factsOf(row));
   return row.status === 'REFUNDED'
@@ -271,7 +271,7 @@ async function reverseRefundNotice(
     : stageFacts(ctx, row, change);
 }
 
-/** Throws for an invalid amount, or one that exceeds the maximum of a payment. */
+/** Throws for an invalid amount, or an amount that exceeds the maximum of a payment. */
 function rejectAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
   const total = kind === 'CLEARING' ? settledOf(factsOf(row)) + amount : amount;
   if (amount < 0n || total > MAX_CENTS)

@@ -29,7 +29,7 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
   }
 }
 
-/** Generated name of a card without one. */
+/** Generated name of a card for which the platform assigned no name. */
 const generateName = (id: string) => `card_${id.slice('Card:'.length)}`;
 
 /** The name that the platform assigned to the card; undefined if it was generated. */
@@ -72,8 +72,8 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
 
 /** Cards that an account funds. All of them belong to the owner of the account. */
 async function findCardsPaidBy(ctx: Ctx, accountId: string): Promise<string[]> {
-  const bound = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
-  return (await ctx.db.find(fundingSources, bound)).map((each) => each.card_id);
+  const sources = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
+  return (await ctx.db.find(fundingSources, sources)).map((each) => each.card_id);
 }
 
 /** Filters of the list. */

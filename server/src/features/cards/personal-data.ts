@@ -42,7 +42,7 @@ export const cardPersonalData: PersonalData = {
   end: closeOneCard,
   empty: async ({ db }, { id }) => ({
     cards: await changedRows(db, CARDS, [id]),
-    // A new message requires the row of its payment, so none is inserted after this.
+    // A new message requires the row of its payment, so no message is inserted after this change.
     card_messages: await changedRows(db, MERCHANTS, [id]),
   }),
 };

@@ -13,7 +13,7 @@ import type { CardNetworkHandler, IssuerPort } from '../../connectors/ports/card
 
 /** An issuer: the states that it received, and its network handler. */
 function createTestIssuer() {
-  const received: string[] = [];
+  const receivedStates: string[] = [];
   const connection: { handler?: CardNetworkHandler } = {};
   const port: IssuerPort = {
     connect: (networkHandler) => {
@@ -32,12 +32,12 @@ function createTestIssuer() {
         secret: 'vault-7',
       },
     }),
-    change: async ({ issuerRef, state }) => void received.push(`${issuerRef} ${state}`),
+    change: async ({ issuerRef, state }) => void receivedStates.push(`${issuerRef} ${state}`),
     details: async () => ({ number: '5555', code: '000', expMonth: 12, expYear: 2030 }),
     debitFunding: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
     checkFundingDebit: async () => ({ state: 'confirmed' }),
   };
-  return { port, received, connected: connection };
+  return { port, received: receivedStates, connected: connection };
 }
 
 const issuer = createTestIssuer();
@@ -60,8 +60,11 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
     ok(await app.call('GET', `/cards/${card.id}`, undefined, platformOptions), 200).state,
   ).toBe('PROCESSING');
   await app.advance(1_000);
-  const issued = ok(await app.call('GET', `/cards/${card.id}`, undefined, platformOptions), 200);
-  expect(issued).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
+  const issuedCard = ok(
+    await app.call('GET', `/cards/${card.id}`, undefined, platformOptions),
+    200,
+  );
+  expect(issuedCard).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
 
   const { handler } = issuer.connected;
   if (!handler) throw new Error('The issuer is not connected.');

@@ -50,7 +50,7 @@ export const cards = table(
 );
 export type CardRow = RowOf<typeof cards>;
 
-/** Links a card to a funding account. An ended link is never used again. */
+/** Links a card to a funding account. A removed link is never used again. */
 export const fundingSources = table(
   'card_funding_sources',
   {
@@ -139,7 +139,7 @@ export const cardReveals = table('card_reveals', {
   platform_id: col.text,
   customer_id: col.text,
   card_id: col.text,
-  /** The token that created it. */
+  /** The token that created the link. */
   actor: col.text,
   opened_at: col.time.null.mut,
   expires_at: col.time,

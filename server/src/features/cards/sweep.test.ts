@@ -1,5 +1,5 @@
-// Payments without further messages of their network end after thirty days, and then block neither
-// the card nor its holder.
+// Payments without further messages of their network are closed after thirty days, and afterwards block
+// neither the card nor its holder.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -28,29 +28,31 @@ const openPayments = async (...all: { id: string }[]) => {
 };
 const sortIds = (...all: { id: string }[]) => all.map((each) => each.id).sort();
 
-/** Advances the clock, then by a minute, within which the sweep runs. */
+/** Advances the clock, then by one more minute, in which the sweep runs. */
 const advancePastSweep = async (ms: number) => {
   await app.advance(ms);
   await app.advance(60_000);
 };
 
 describe('payments that accept further messages', () => {
-  it('are listed until they end, for every kind of end', async () => {
+  it('are listed until they are closed, for every kind of closure', async () => {
     const clearedPayment = await fixture.startPayment();
     const expiredPayment = await fixture.startPayment();
     const adjustedPayment = await fixture.startPayment();
     const resolvedPayment = await fixture.startPayment({ descriptor: 'Shop 006' });
     const credit = await fixture.startPayment({ kind: 'credit_authorization' });
-    const clearedAtOnce = await fixture.startPayment({ kind: 'financial_authorization' });
-    const creditedAtOnce = await fixture.startPayment({ kind: 'financial_credit_authorization' });
+    const clearedImmediately = await fixture.startPayment({ kind: 'financial_authorization' });
+    const creditedImmediately = await fixture.startPayment({
+      kind: 'financial_credit_authorization',
+    });
     const payments = [
       clearedPayment,
       expiredPayment,
       adjustedPayment,
       resolvedPayment,
       credit,
-      clearedAtOnce,
-      creditedAtOnce,
+      clearedImmediately,
+      creditedImmediately,
     ];
     expect(await openPayments(...payments)).toEqual(
       sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
@@ -78,23 +80,26 @@ describe('payments that accept further messages', () => {
 });
 
 describe('after thirty days', () => {
-  it('a payment ends according to its notices, and its holder can be deleted', async () => {
+  it('a payment is closed according to its notices, and its holder can be deleted', async () => {
     const cardPayment = await fixture.startPayment({ funds: 100 });
-    const part = await fixture.startPayment();
-    await part.notify(clearingNotice(30));
+    const partialPayment = await fixture.startPayment();
+    await partialPayment.notify(clearingNotice(30));
     const credit = await fixture.startPayment({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
     expect((await cardPayment.readState()).status).toBe('AUTHORIZED');
-    expect((await part.readState()).status).toBe('PARTIALLY_SETTLED');
+    expect((await partialPayment.readState()).status).toBe('PARTIALLY_SETTLED');
     await advancePastSweep(60_001);
     expect(await cardPayment.readState()).toMatchObject({
       status: 'SETTLED',
       account: '100 of 100',
     });
     expect((await cardPayment.readEvents()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
-    expect(await part.readState()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
+    expect(await partialPayment.readState()).toMatchObject({
+      status: 'SETTLED',
+      account: '970 of 970',
+    });
     expect(await credit.readState()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await openPayments(cardPayment, part, credit)).toEqual([]);
+    expect(await openPayments(cardPayment, partialPayment, credit)).toEqual([]);
     // The closure is not a message of the network, so the log has no entry for it.
     const log = await cardNetwork(app).logOf(cardPayment.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
@@ -111,7 +116,7 @@ describe('after thirty days', () => {
     expect(await openPayments(inException)).toEqual([]);
   });
 
-  it('each ends once with several processes and concurrent notices', async () => {
+  it('each payment is closed once with several processes and concurrent notices', async () => {
     const allPayments: CardPaymentFixture[] = [];
     while (allPayments.length < 5) allPayments.push(await fixture.startPayment());
     app.effects.set(app.effects.now() + 30 * DAY_MS);

@@ -39,7 +39,10 @@ const DelegatedKeySignedRequestChallenge = named(
   'DelegatedKeySignedRequestChallenge',
   Type.Object(
     { ...SignedRequestChallenge.properties },
-    { description: 'Payload that a session of the wallet must sign next. There are two rounds.' },
+    {
+      description:
+        'Payload that a session of the wallet must sign next. Two signatures are required.',
+    },
   ),
 );
 

@@ -1,6 +1,6 @@
-// Revocation of delegated keys: by a request, with their funding source, with the card and with its
-// holder, even while a key is being created; and which of several keys is active. In production only
-// real signatures are accepted.
+// Revocation of delegated keys: by a request, with their funding source, with the card and with its holder,
+// even while a key is being created; and the active key among several keys. In production only real
+// signatures are accepted.
 import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -54,20 +54,20 @@ async function createActiveAndPendingKeys() {
 }
 
 describe('several keys of one funding source', () => {
-  it('can be active only one at a time, and an abandoned one does not block others', async () => {
+  it('are active one at a time, and an abandoned key blocks no others', async () => {
     const walletCard = await fixture.createWalletCard();
     const firstBody = fixture.keyBody(walletCard);
-    const abandoned = await fixture.registerKey(firstBody, walletCard.session);
+    const abandonedKey = await fixture.registerKey(firstBody, walletCard.session);
     const activeKey = await fixture.createKey(walletCard);
     expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(HAS_ACTIVE_KEY);
-    expect(reasonOf(await fixture.sendSigned(firstBody, abandoned, walletCard.session))).toEqual(
+    expect(reasonOf(await fixture.sendSigned(firstBody, abandonedKey, walletCard.session))).toEqual(
       HAS_ACTIVE_KEY,
     );
-    const listed = await fixture.listKeys(`accountId=${walletCard.accountId}`);
-    expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
+    const keyList = await fixture.listKeys(`accountId=${walletCard.accountId}`);
+    expect(keyList.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
     ok(await fixture.revoke(activeKey.id), 204);
     // The abandoned key can now be activated.
-    ok(await fixture.sendSigned(firstBody, abandoned, walletCard.session), 201);
+    ok(await fixture.sendSigned(firstBody, abandonedKey, walletCard.session), 201);
   });
 
   it('are activated concurrently, and one succeeds', async () => {
@@ -121,7 +121,7 @@ describe('several keys of one funding source', () => {
         if (source) addKey(ctx, source, newKey, { nickname: 'x', key });
       }
     });
-    // The hundredth can be created and activated; a further one cannot.
+    // The hundredth key can be created and activated; a further key cannot.
     const hundredth = await fixture.sendSigned(firstBody, firstResponse, walletCard.session);
     const { id } = ok(await fixture.sendSigned(firstBody, hundredth, walletCard.session), 201);
     expect(await statusesOf(walletCard)).toHaveLength(100);
@@ -135,7 +135,7 @@ describe('several keys of one funding source', () => {
 });
 
 describe('revokeDelegatedKey', () => {
-  it('revokes an active key immediately, and another one can be created', async () => {
+  it('revokes an active key immediately, and another key can be created', async () => {
     const walletCard = await fixture.createWalletCard();
     const { id, cardId, accountId } = await fixture.createKey(walletCard);
     const readActiveKey = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
@@ -166,7 +166,7 @@ describe('revokeDelegatedKey', () => {
 });
 
 describe('a delegated key', () => {
-  it('signs as long as it is active, under its own ID', async () => {
+  it('signs while it is active, under its ID', async () => {
     const walletCard = await fixture.createWalletCard();
     const { id, publicKey } = await fixture.createKey(walletCard);
     const signer = (await rowOf(id))?.signer as string;
@@ -195,7 +195,7 @@ describe('a delegated key', () => {
     );
     ok(await setFundingSources(walletCard.accountId), 200);
     await expectAllRevoked(walletCard, 2);
-    const reason = 'The key was revoked in the meantime. Create a new one.';
+    const reason = 'The key was revoked. Create a new key.';
     const lateResponse = await fixture.sendSigned(body, pending, walletCard.session);
     expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
     const nextKey = await fixture.createKey(walletCard);
@@ -228,7 +228,7 @@ describe('a delegated key', () => {
         ...challenges.map(([body], index) => fixture.send(body, headers[index])),
       ]);
       ok(closedResponse as ApiResponse, 200);
-      // A concurrent request finds the card closed, or its funding sources ended.
+      // A concurrent request finds the card closed, or its funding sources removed.
       for (const response of responses) expect([201, 202, 404, 409]).toContain(response.status);
       const rows = await app.runtime.db.find(delegatedKeys, { account_id: walletCard.accountId });
       await expectAllRevoked(walletCard, rows.length);
@@ -257,7 +257,7 @@ describe('export and erasure of a delegated key', () => {
     const { all } = await exportOf(app, walletCard.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
-    // No job has run when it is erased.
+    // No job has run before the erasure.
     ok(await app.call('DELETE', `/customers/${walletCard.customer.id}`), 200);
     const { counts } = await erase(app.runtime, walletCard.customer.id, {
       actor: 'test',
@@ -318,12 +318,12 @@ describe('a delegated key in production', () => {
     const card = await createCardIn(platform, customer.id, accountId);
     const body = productionFixture.keyBody({ accountId, card });
     const firstResponse = await productionFixture.send(body);
-    const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
-    const scripted = {
-      'service-wallet-signature': literal,
+    const literalStamp = app.connectorsOf('sandbox').walletScript?.stamp as string;
+    const literalHeaders = {
+      'service-wallet-signature': literalStamp,
       'request-id': firstResponse.body.requestId,
     };
-    expect(codeOf(await productionFixture.send(body, scripted))).toEqual([
+    expect(codeOf(await productionFixture.send(body, literalHeaders))).toEqual([
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);

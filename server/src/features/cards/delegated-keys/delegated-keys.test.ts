@@ -1,6 +1,5 @@
-// Creation of a delegated key in three requests: the reply to each, the reasons to reject each, and
-// that only sessions of the wallet activate a key. Revocation is in
-// `delegated-key-revocation.test.ts`.
+// Creation of a delegated key in three requests: the reply and the rejection reasons of each request. Only
+// sessions of the wallet activate a key. Revocation is in `delegated-key-revocation.test.ts`.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -95,7 +94,7 @@ describe('createDelegatedKey', () => {
     const row = await rowOf(id);
     expect(row?.signer).toEqual(expect.any(String));
     expect(JSON.stringify({ ...row, version: 0 })).not.toContain('Quorbat');
-    // Only that row stores the signer, so revoking the key removes it.
+    // Only this row stores the signer, so revoking the key removes the signer.
     const requests = await app.runtime.db.find(walletRequests, {
       account_id: walletCard.accountId,
       subject: 'createDelegatedKey',
@@ -106,7 +105,7 @@ describe('createDelegatedKey', () => {
     ]);
   });
 
-  it('accepts a card that is not issued yet, and a frozen one', async () => {
+  it('accepts a card that is not issued yet, and a frozen card', async () => {
     const holder = await fixture.createWalletHolder();
     const card = ok(
       await fixture.cards.requestCard(holder, { platformCardId: `slow-${uuid7(app.effects)}-001` }),
@@ -119,7 +118,7 @@ describe('createDelegatedKey', () => {
     expect((await fixture.createKey(walletCard)).status).toBe('ACTIVE');
   });
 
-  it('reports every invalid field at once', async () => {
+  it('reports all invalid fields together', async () => {
     const response = await fixture.send({ cardId: 1, nickname: ' ' });
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map(({ field }: { field: string }) => field);
@@ -159,11 +158,11 @@ describe('createDelegatedKey', () => {
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors[0].field).toBe('internalAccountId');
     const otherHolder = await fixture.createWalletHolder();
-    const unbound = await fixture.send(
+    const unlinkedBody = await fixture.send(
       fixture.keyBody(walletCard, { internalAccountId: otherHolder.accountId }),
     );
     const reason = 'The wallet is not a funding source of the card.';
-    expect(reasonOf(unbound)).toEqual([404, 'NOT_FOUND', reason]);
+    expect(reasonOf(unlinkedBody)).toEqual([404, 'NOT_FOUND', reason]);
   });
 
   it('rejects a frozen wallet in each request', async () => {
@@ -221,7 +220,7 @@ describe('signatures of createDelegatedKey', () => {
     );
   });
 
-  it('are valid for the payload of their own request only, and once', async () => {
+  it('are valid once, for the payload of their request only', async () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const firstResponse = await fixture.send(body);
@@ -231,11 +230,11 @@ describe('signatures of createDelegatedKey', () => {
     const usedError = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
     expect(reasonOf(await fixture.send(body, headers))).toEqual(usedError);
     const stamp = 'service-wallet-signature';
-    const mixed = {
+    const mixedHeaders = {
       [stamp]: headers[stamp] as string,
       'request-id': secondResponse.body.requestId,
     };
-    expect(codeOf(await fixture.send(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await fixture.send(body, mixedHeaders))).toEqual([401, 'UNAUTHORIZED']);
     expect(
       (await fixture.listKeys(`accountId=${walletCard.accountId}`)).map((key) => key.status),
     ).toEqual(['PENDING']);
@@ -268,8 +267,8 @@ describe('signatures of createDelegatedKey', () => {
       );
       expect(codeOf(response)).toEqual(MISMATCH);
     }
-    const reordered = Object.fromEntries(Object.entries(body).reverse());
-    ok(await fixture.sendSigned(reordered, secondResponse, walletCard.session), 201);
+    const reorderedBody = Object.fromEntries(Object.entries(body).reverse());
+    ok(await fixture.sendSigned(reorderedBody, secondResponse, walletCard.session), 201);
   });
 
   it('are rejected if late, malformed, or without one of the headers', async () => {
@@ -318,10 +317,10 @@ describe('signatures of createDelegatedKey', () => {
   it('can be the literal stamp of the sandbox while a session is open', async () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
-    const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
+    const literalStamp = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const answerChallenge = async (reply: ApiResponse) =>
       fixture.send(body, {
-        'service-wallet-signature': literal,
+        'service-wallet-signature': literalStamp,
         'request-id': ok(reply, 202).requestId,
       });
     expect(

@@ -1,6 +1,6 @@
-// Delegated keys as rows. The custodian generates a key and keeps its private part; the row stores
-// the custodian's reference until the key is revoked. A key belongs to the funding source that
-// links a card to a wallet. It is revoked by its owner, or when the funding source or the card ends.
+// Delegated keys as rows. The custodian generates a key and keeps its private part; the row stores the
+// custodian's reference until the key is revoked. A key belongs to the funding source that links a card to a
+// wallet. It is revoked by its owner, or when the funding source is removed or the card is closed.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
@@ -11,7 +11,7 @@ import { delegatedKeyStates } from '../issuing/states.ts';
 import { type DelegatedKeyRow, delegatedKeys, type FundingSourceRow } from '../store.ts';
 import type { DelegatedKeyView } from './delegated-contract.ts';
 
-/** Maximum keys of a funding source, in any status. Beyond it a new funding source is required. */
+/** Maximum number of keys of a funding source, in any status. A further key requires a new funding source. */
 const MAX_KEYS = 100;
 
 const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
@@ -50,9 +50,9 @@ export async function presentKey(
 export async function keyOf(ctx: Ctx, id: string) {
   const row = isId(id, 'DelegatedKey') ? await ctx.read(delegatedKeys, id) : undefined;
   const isOwn = row?.platform_id === ctx.caller.platformId;
-  const visible = isOwn ? await presentKey(ctx, row) : undefined;
-  if (!row || !visible) throw new Fault('NOT_FOUND', 'Delegated key not found.');
-  return { row, view: visible };
+  const view = isOwn ? await presentKey(ctx, row) : undefined;
+  if (!row || !view) throw new Fault('NOT_FOUND', 'Delegated key not found.');
+  return { row, view: view };
 }
 
 type Filter = Partial<Pick<DelegatedKeyRow, 'account_id' | 'funding_source_id' | 'status'>>;
@@ -65,8 +65,8 @@ export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[
 }
 
 /**
- * The active key for a card and an account. An account has at most one funding source at a time,
- * and its keys end with it.
+ * The active key for a card and an account. An account has at most one funding source at a time, and its keys
+ * are revoked with it.
  */
 export async function activeKeyOf(
   ctx: Ctx,

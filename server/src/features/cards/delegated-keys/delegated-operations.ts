@@ -1,6 +1,6 @@
-// The operations on delegated keys. A key that signs card payments of a wallet is created in two
-// steps, both signed by the wallet: the key is registered, then its policy. All conditions are
-// checked in each step, because card, funding source and account may change in between.
+// The operations on delegated keys. A key that signs card payments of a wallet is created in two steps, both
+// signed by the wallet: the key is registered, then its policy. All conditions are checked in each step,
+// because card, funding source and account may change between the steps.
 
 import type { Bound, Input } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
@@ -61,7 +61,7 @@ async function targetOf(ctx: Ctx, { cardId, internalAccountId }: KeyRequest): Pr
   return { card, wallet, source };
 }
 
-/** Requires card and funding source as read, so that ending them concurrently revokes the key. */
+/** Requires card and funding source as read, so that their concurrent closure or removal revokes the key. */
 function requireTarget(ctx: Ctx, { card, source }: Target): void {
   ctx.require(cards, card);
   ctx.require(fundingSources, source);
@@ -70,7 +70,7 @@ function requireTarget(ctx: Ctx, { card, source }: Target): void {
 /** Any session of the wallet can sign. */
 const holderOf = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
-/** Registers the key: an additional user of the wallet, identified by the key alone. */
+/** Registers the key as an additional user of the wallet that has no other credential. */
 const createKeyActivity = (nickname: string, { id, publicKey }: NewKey): Activity => ({
   type: 'CREATE_USERS',
   parameters: {
@@ -102,7 +102,7 @@ const createPolicyActivity = ({ card, wallet }: Target, id: string): Activity =>
   },
 });
 
-const create = (parts: CardParts) =>
+const createKey = (parts: CardParts) =>
   signedOperation(createDelegatedKey, parts, {
     async begin(ctx, { body }) {
       const { wallet, source } = await targetOf(ctx, body);
@@ -110,35 +110,35 @@ const create = (parts: CardParts) =>
       const id = ctx.id('DelegatedKey');
       const key: NewKey = { id, ...(await custodyOf(ctx, parts).newSigner({ id })) };
       const payload = createKeyActivity(body.nickname.trim(), key);
-      const bound: Step = { step: 'key', key };
-      return { signatureRequest: { wallet, payload, bound, signer: holderOf(wallet) } };
+      const boundStep: Step = { step: 'key', key };
+      return { signatureRequest: { wallet, payload, bound: boundStep, signer: holderOf(wallet) } };
     },
 
     async perform(ctx, { body }, signed) {
       const target = await targetOf(ctx, body);
       const { wallet, source } = target;
       requireTarget(ctx, target);
-      const bound = signed.bound as Step;
-      if (bound.step === 'key') {
+      const boundStep = signed.bound as Step;
+      if (boundStep.step === 'key') {
         await checkKeyCount(ctx, source);
         // Serializes concurrent requests, so that the count is exact.
         ctx.update(fundingSources, source, {});
         const keyFields = { nickname: body.nickname.trim(), key: wallet.key };
-        const { id } = addKey(ctx, source, bound.key, keyFields);
+        const { id } = addKey(ctx, source, boundStep.key, keyFields);
         const nextStep: Step = { step: 'policy', id };
         const payload = createPolicyActivity(target, id);
         return { signatureRequest: { wallet, payload, bound: nextStep, signer: holderOf(wallet) } };
       }
-      const { row } = await keyOf(ctx, bound.id);
+      const { row } = await keyOf(ctx, boundStep.id);
       if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {
-        throw new Fault('CONFLICT', 'The key was revoked in the meantime. Create a new one.');
+        throw new Fault('CONFLICT', 'The key was revoked. Create a new key.');
       }
       const fetchedKey = (await presentKey(ctx, activateKey(ctx, row))) as DelegatedKeyView;
       return { status: 201, body: fetchedKey };
     },
   });
 
-const list = handle(listDelegatedKeys, async (ctx, { query }) => {
+const listKeys = handle(listDelegatedKeys, async (ctx, { query }) => {
   const { accountId, fundingSourceId } = query;
   if (accountId === undefined && fundingSourceId === undefined) {
     const message = 'is required unless the other filter is set';
@@ -152,12 +152,12 @@ const list = handle(listDelegatedKeys, async (ctx, { query }) => {
   return { status: 200, body: { data: data.filter((each) => each !== undefined) } };
 });
 
-const get = handle(getDelegatedKeyById, async (ctx, { params }) => ({
+const getKey = handle(getDelegatedKeyById, async (ctx, { params }) => ({
   status: 200,
   body: (await keyOf(ctx, params.id)).view,
 }));
 
-const revoke = handle(revokeDelegatedKey, async (ctx, { params }) => {
+const revokeOwnKey = handle(revokeDelegatedKey, async (ctx, { params }) => {
   const { row } = await keyOf(ctx, params.id);
   if (row.status !== 'ACTIVE') {
     throw new Fault(
@@ -170,8 +170,8 @@ const revoke = handle(revokeDelegatedKey, async (ctx, { params }) => {
 });
 
 export const delegatedKeyOperations = (parts: CardParts): Bound<Ctx>[] => [
-  create(parts),
-  list,
-  get,
-  revoke,
+  createKey(parts),
+  listKeys,
+  getKey,
+  revokeOwnKey,
 ];

@@ -1,5 +1,5 @@
-// A card funded by a wallet: no debit without the signature of a key that its holder has delegated
-// for this card, and every signature is stored with its payment.
+// A card funded by a wallet: each debit requires the signature of a key that its holder has delegated for
+// this card, and each signature is stored with its payment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   findInternalAccount,
@@ -48,8 +48,8 @@ const delegateKey = (cardId: string) =>
     const id = ctx.id('DelegatedKey');
     const { custody } = app.connectorsOf('sandbox');
     if (!custody) throw new Error('no custodian');
-    const generated = await custody.newSigner({ id });
-    const key = addKey(ctx, source, { id, ...generated }, { nickname: 'Till', key: wallet.key });
+    const generatedKey = await custody.newSigner({ id });
+    const key = addKey(ctx, source, { id, ...generatedKey }, { nickname: 'Till', key: wallet.key });
     return activateKey(ctx, key);
   });
 
@@ -156,7 +156,7 @@ describe('a card funded by a wallet', () => {
     expect((await readBalances(app, fundedCard.accountId)).balance).toBe(6_000_000);
   });
 
-  it('is funded by the first of two sources, even if only the second could pay', async () => {
+  it('is funded by the first of two sources, even if only the second has sufficient funds', async () => {
     const holder = await createWalletHolder(20);
     const fundingSources = [holder.balanceId, holder.accountId];
     const { id } = await cards.createCard(holder, { fundingSources });
@@ -188,8 +188,8 @@ describe('a card funded by a wallet', () => {
   it('logs the ID of a key that does not sign, and no secret', async () => {
     const fundedCard = await cardOf();
     const { id } = await delegateKey(fundedCard.cardId);
-    const broken = "update delegated_keys set signer = 'sealed by another' where id = $1";
-    await app.runtime.db.query(broken, [id]);
+    const replaceSigner = "update delegated_keys set signer = 'sealed by another' where id = $1";
+    await app.runtime.db.query(replaceSigner, [id]);
     const body = { amount: 5_00, currency: { code: 'USD' }, merchant: { descriptor: 'Shop' } };
     ok(
       await app.call('POST', `/sandbox/cards/${fundedCard.cardId}/simulate/authorization`, body),
@@ -256,13 +256,13 @@ async function clearAboveAuthorization() {
 function handlerWith(stampWith: (input: { payload: string }) => Promise<string>) {
   const { custody, ...rest } = app.connectorsOf('sandbox');
   const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
-  const noted: string[] = [];
+  const loggedProblems: string[] = [];
   const parts = {
     connectors,
     origin: () => '',
-    note: (problem: string) => void noted.push(problem),
+    note: (problem: string) => void loggedProblems.push(problem),
   };
-  return { handler: cardNetworkHandler(app.runtime, parts, 'sandbox'), noted };
+  return { handler: cardNetworkHandler(app.runtime, parts, 'sandbox'), noted: loggedProblems };
 }
 
 async function createOtherStamp({ payload }: { payload: string }): Promise<string> {

@@ -1,5 +1,5 @@
-// Cards of every platform for the operator: list, show and close. Like the platform, the operator
-// sees only the last four digits of a number.
+// Cards of every platform for the operator: list, show and close. As for the platform, only the last four
+// digits of a number are shown.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -42,7 +42,10 @@ interface SearchInput extends PageInput {
   after?: string | undefined;
 }
 
-/** A page of the cards of a platform, of a cardholder, in a state, or all; latest first. Throws NOT_FOUND. */
+/**
+ * A page of the cards of a platform, of a cardholder, in a state, or of all cards; latest first. Throws
+ * NOT_FOUND.
+ */
 export async function searchCards(
   { db }: Runtime,
   { platformId, customerId, state, last4, after, cursor: pageCursor, limit }: SearchInput,
@@ -68,7 +71,7 @@ async function detailsOf({ db }: Runtime, row: CardRow) {
 
 export type CardDetails = Awaited<ReturnType<typeof detailsOf>>;
 
-/** A card with the note of its closure and all its funding sources. Throws NOT_FOUND. */
+/** A card with the reason of its closure and all its funding sources. Throws NOT_FOUND. */
 export const readCardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
   detailsOf(runtime, await cardById(runtime.db, cardId));
 

@@ -31,8 +31,8 @@ const REQUESTED = ['ACTIVE', 'FROZEN', 'CLOSED', undefined] as const;
 describe.each(Object.keys(TABLE) as State[])('a card in state %s', (from) => {
   it.each(REQUESTED.map((state, index) => ({ state, after: TABLE[from][index] })))(
     'becomes $after if $state is requested',
-    ({ state, after }) => {
-      expect(resultOf(from, state ? { state } : { maxSpendPerTransaction: null })).toBe(after);
+    ({ state, after: stateAfter }) => {
+      expect(resultOf(from, state ? { state } : { maxSpendPerTransaction: null })).toBe(stateAfter);
     },
   );
 });

@@ -29,7 +29,7 @@ export function stateEventFor(
   // Until the issuer has responded only the service can close a card.
   if (from === 'PROCESSING' || cardStates.targetOf(from, event) === undefined) {
     const reason = `The card is ${from} and cannot become ${state}.`;
-    // The response of the issuer ends PROCESSING.
+    // The status PROCESSING lasts until the response of the issuer.
     const isRetryable = from === 'PROCESSING';
     throw new Fault('INVALID_STATE_TRANSITION', reason, undefined, { isRetryable });
   }

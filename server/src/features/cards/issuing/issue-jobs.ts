@@ -1,6 +1,6 @@
-// Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and
-// close the cards of a deleted customer. The result for a card that was closed in the meantime is
-// recorded too, so that the issuer is notified of the closure.
+// Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and close the
+// cards of a deleted customer. The result for a card that was closed before the response is also recorded, so
+// that the issuer is notified of the closure.
 
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
@@ -54,17 +54,17 @@ async function loadCard(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY
   return { row, caller, issuer };
 }
 
-/** The card as it is when the result of a job is staged. */
+/** The current card when the result of a job is staged. */
 async function readCurrent(ctx: Ctx, id: string): Promise<CardRow> {
   const row = await ctx.read(cards, id);
   if (!row) throw new Error(`${id} was not found`);
   return row;
 }
 
-type Issued = Extract<IssueProgress, { state: 'issued' }>['card'];
+type IssuedCard = Extract<IssueProgress, { state: 'issued' }>['card'];
 
-function applyIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
-  const refs = { issuer_ref: issued.issuerRef, processor_ref: issued.processorRef };
+function applyIssued(ctx: Ctx, row: CardRow, issuedCard: IssuedCard): void {
+  const refs = { issuer_ref: issuedCard.issuerRef, processor_ref: issuedCard.processorRef };
   if (row.state !== 'PROCESSING') {
     if (row.issuer_ref !== null) return;
     notifyIssuer(ctx, ctx.update(cards, row, refs));
@@ -73,11 +73,11 @@ function applyIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
   const activeCard = ctx.update(cards, row, {
     ...refs,
     state: cardStates.next(row.state, 'activate'),
-    brand: issued.brand,
-    last4: issued.last4,
-    exp_month: issued.expMonth,
-    exp_year: issued.expYear,
-    secret: issued.secret,
+    brand: issuedCard.brand,
+    last4: issuedCard.last4,
+    exp_month: issuedCard.expMonth,
+    exp_year: issuedCard.expYear,
+    secret: issuedCard.secret,
     updated_at: ctx.now,
   });
   emitCardState(ctx, activeCard);
@@ -133,7 +133,7 @@ const notifyIssuerJob = (parts: Parts): JobHandler =>
     },
   });
 
-const OPEN: Filter<typeof cards> = {
+const OPEN_CARDS: Filter<typeof cards> = {
   column: 'state',
   op: 'in',
   value: ['PROCESSING', 'ACTIVE', 'FROZEN'],
@@ -141,7 +141,7 @@ const OPEN: Filter<typeof cards> = {
 
 /** Closes one card of a deleted customer; returns whether there may be more. */
 export async function closeOneCard(ctx: Ctx, customerId: string): Promise<boolean> {
-  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, OPEN];
+  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, OPEN_CARDS];
   const { rows, hasMore } = await ctx.db.page(cards, { filters, sort: 'asc', limit: 1 });
   for (const row of rows) await closeCard(ctx, row, 'CLOSED_BY_SERVICE');
   return hasMore;

@@ -82,16 +82,19 @@ describe('updateCardById', () => {
   });
 
   it('rejects an impossible transition and changes nothing', async () => {
-    const processing = await fixture.createCard(await fixture.createCardholder(), {
+    const processingCard = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('001'),
     });
-    const earlyResponse = await fixture.patchCard(processing.id, { state: 'CLOSED' });
+    const earlyResponse = await fixture.patchCard(processingCard.id, { state: 'CLOSED' });
     expect(codeOf(earlyResponse)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     // A retry can succeed once the issuer has responded.
     expect(earlyResponse.headers['x-should-retry']).toBe('true');
     const { id } = await fixture.createCard(await fixture.createCardholder());
-    const unchanged = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
-    expect(codeOf(unchanged)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+    const rejectedResponse = await fixture.patchCard(id, {
+      state: 'ACTIVE',
+      maxSpendPerTransaction: 5,
+    });
+    expect(codeOf(rejectedResponse)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     expect((await fixture.readCard(id)).maxSpendPerTransaction).toBeNull();
     const closedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     const responses = [
@@ -152,8 +155,8 @@ describe('updateCardById', () => {
         fixture.patchCard(id, { state: index % 2 ? 'CLOSED' : 'FROZEN' }),
       ),
     );
-    const succeeded = responses.filter(({ status }) => status === 200);
-    const states = succeeded.map(({ body }) => body.state);
+    const acceptedResponses = responses.filter(({ status }) => status === 200);
+    const states = acceptedResponses.map(({ body }) => body.state);
     expect(states).toContain('CLOSED');
     expect(states.length).toBeLessThanOrEqual(2);
     expect((await fixture.readCard(id)).state).toBe('CLOSED');
@@ -176,15 +179,18 @@ describe('updateCardById', () => {
 });
 
 describe('funding sources', () => {
-  it('are replaced as a whole: those that remain are kept, the others end with their keys', async () => {
+  it('are replaced as a list: common sources are kept, the others are removed with their keys', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { accountId: balance, other: wallet } = holder;
     const { id } = await fixture.createCard(holder, { fundingSources: [balance, wallet] });
     const [firstBinding, secondBinding] = await readBindings(id);
     const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
 
-    const reordered = ok(await fixture.patchCard(id, { fundingSources: [wallet, balance] }), 200);
-    expect(reordered.fundingSources).toEqual([wallet, balance]);
+    const reorderedCard = ok(
+      await fixture.patchCard(id, { fundingSources: [wallet, balance] }),
+      200,
+    );
+    expect(reorderedCard.fundingSources).toEqual([wallet, balance]);
     expect(await readBindings(id)).toEqual([firstBinding, secondBinding]);
     expect(await keyStateOf(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
 
@@ -211,8 +217,8 @@ describe('funding sources', () => {
     expect(await eventsOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
     const emittedEvents = await fixture.eventsOf('CARD.', id);
     expect(emittedEvents.slice(1).map(({ data }) => data)).toEqual([fetchedCard, fetchedCard]);
-    const processing = await fixture.createCard(holder, { platformCardId: newCardName('001') });
-    expect(ok(await fixture.patchCard(processing.id, { fundingSources }), 200)).toMatchObject({
+    const processingCard = await fixture.createCard(holder, { platformCardId: newCardName('001') });
+    expect(ok(await fixture.patchCard(processingCard.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
       fundingSources,
     });
@@ -258,12 +264,12 @@ describe('deletion of a customer', () => {
       await fixture.createCard(holder),
       await fixture.createCard(holder),
     ];
-    const processing = await fixture.createCard(holder, { platformCardId: newCardName('001') });
+    const processingCard = await fixture.createCard(holder, { platformCardId: newCardName('001') });
     ok(await fixture.patchCard(secondCard.id, { state: 'CLOSED' }), 200);
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
     await app.settle();
     const reasons = [];
-    for (const { id } of [firstCard, secondCard, processing]) {
+    for (const { id } of [firstCard, secondCard, processingCard]) {
       const { state, stateReason } = await fixture.readCard(id);
       reasons.push([state, stateReason]);
     }
@@ -295,21 +301,21 @@ describe('the issuer', () => {
     });
   }
 
-  it('receives the state of a card, and again if it changed in the meantime', async () => {
+  it('receives the state of a card, and again if it changed during the call', async () => {
     const { id, issuerRef } = await fixture.createCard(await fixture.createCardholder());
-    const received: unknown[] = [];
-    const change: IssuerPort['change'] = async (card) => void received.push(card);
+    const receivedStates: unknown[] = [];
+    const change: IssuerPort['change'] = async (card) => void receivedStates.push(card);
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
     const unfreeze = () => fixture.patchCard(id, { state: 'ACTIVE' });
     expect(await runJob('cards.change', id, { change }, unfreeze)).toEqual(['cards.change']);
     expect(await runJob('cards.change', id, { change })).toEqual([]);
-    expect(received).toEqual([
+    expect(receivedStates).toEqual([
       { cardId: id, issuerRef, state: 'FROZEN', currency: 'USD', maxSpend: null },
       { cardId: id, issuerRef, state: 'ACTIVE', currency: 'USD', maxSpend: null },
     ]);
   });
 
-  it('receives the closure of a card that it issued too late', async () => {
+  it('receives the closure of a card that it issued after the closure', async () => {
     const { id } = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('001'),
     });

@@ -1,6 +1,5 @@
-// Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. Each
-// emits an event; once the card is issued the issuer is notified as well, by a job after the
-// commit.
+// Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. Each emits an
+// event; after the card is issued, a job after the commit also notifies the issuer.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -39,7 +38,7 @@ export async function closeCard(
     state: cardStates.next(row.state, event),
     state_reason: reason,
     closed_note: note,
-    // Its number is never shown again.
+    // The number of a closed card is never shown again.
     secret: null,
     updated_at: ctx.now,
   });

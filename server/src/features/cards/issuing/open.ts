@@ -1,6 +1,6 @@
-// Opens a card payment, and undoes a payment that was approved too late. All kinds are opened in
-// the same way: a row, and a hold if there is an amount. A clearing in the same message is applied
-// like later ones. Undoing reverses exactly that, so a late approval leaves only its log entry.
+// Opens a card payment, and undoes a payment that was approved too late. All kinds are opened in the same
+// way: a row, and a hold for a nonzero amount. A clearing in the same message is applied like later ones.
+// Undoing reverses exactly these changes, so a late approval leaves only its log entry.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -39,7 +39,7 @@ interface Opening {
   request: CardRequest;
 }
 
-const clearsAtOnce = ({ kind }: Pick<CardRequest, 'kind'>): boolean =>
+const clearsImmediately = ({ kind }: Pick<CardRequest, 'kind'>): boolean =>
   kind === 'FINANCIAL_AUTHORIZATION' || kind === 'FINANCIAL_CREDIT_AUTHORIZATION';
 
 const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccountRow) =>
@@ -110,7 +110,7 @@ export async function openPayment(
       fundingDebits: await openFundingDebit(ctx, row, request.amount),
     });
   }
-  if (!clearsAtOnce(request)) {
+  if (!clearsImmediately(request)) {
     awaitNetwork(ctx, row);
     emitCardPayment(ctx, row);
     return row;
@@ -120,9 +120,9 @@ export async function openPayment(
 }
 
 /**
- * Stages a payment that the network has approved or cleared without this server: as much of its amount
- * is held as the account can pay. The rest is debited by its clearing, which makes the payment an
- * exception if that is impossible. `isCleared`: it is cleared immediately.
+ * Stages a payment that the network has approved or cleared without this server: as much of its amount is
+ * held as the account can pay. The remainder is debited by its clearing, which makes the payment an exception
+ * if the debit is impossible. `isCleared`: the payment is cleared immediately.
  */
 export async function openApproved(
   ctx: Ctx,
@@ -149,9 +149,9 @@ export async function openApproved(
   return row;
 }
 
-/** Whether no message arrived since it was opened, and no part was written off. */
+/** Whether no message arrived after the opening, and no amount was written off. */
 function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
-  const ownClearings = clearsAtOnce(request) ? 1 : 0;
+  const ownClearings = clearsImmediately(request) ? 1 : 0;
   const { clearings, refunds, closed, fundingDebits, authorized, writtenOff } = factsOf(row);
   const isAsOpened = refunds.length === 0 && fundingDebits.length < 2 && writtenOff === 0n;
   const isAlone = clearings.length === ownClearings && isAsOpened;
@@ -159,9 +159,9 @@ function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
 }
 
 /**
- * Undoes a payment that was approved too late: it ends with nothing settled, and the held or
- * debited amount is released, immediately or after the issuer reports the result of a pending debit. Returns
- * false if the network has sent a message about it, or an operator has written it off.
+ * Undoes a payment that was approved too late: it is closed with no settled amount, and the held or debited
+ * amount is released, immediately or after the issuer reports the result of a pending debit. Returns false if
+ * the network has sent a message about it, or an operator has written it off.
  */
 export async function undoPayment(
   ctx: Ctx,

@@ -10,7 +10,7 @@ export const cardStates = stateTable<
   CardState,
   'activate' | 'reject' | 'freeze' | 'unfreeze' | 'close'
 >('card', {
-  // The service may close a card that was never issued; a platform waits for the issuer.
+  // Only the service can close a card that is not issued yet.
   PROCESSING: { activate: 'ACTIVE', reject: 'CLOSED', close: 'CLOSED' },
   ACTIVE: { freeze: 'FROZEN', close: 'CLOSED' },
   FROZEN: { unfreeze: 'ACTIVE', close: 'CLOSED' },
@@ -26,7 +26,7 @@ export type CardStateReason = (typeof CARD_STATE_REASONS)[number];
 
 export type DelegatedKeyStatus = 'PENDING' | 'ACTIVE' | 'REVOKED';
 
-/** A key that was not activated yet ends with its card. */
+/** A key that was not activated yet is revoked with its card. */
 export const delegatedKeyStates = stateTable<DelegatedKeyStatus, 'activate' | 'revoke'>(
   'delegated key',
   {

@@ -1,7 +1,7 @@
-// The page that shows number and security code to the cardholder, once. The link is consumed by a
-// commit before the issuer is called, so that only one of several concurrent requests reads the
-// details, and each read is recorded. If the issuer does not respond, the link is restored. A crash
-// in between leaves the link consumed; the platform creates another one.
+// The page that shows number and security code to the cardholder, once. The link is consumed by a commit
+// before the issuer is called, so that only one of several concurrent requests reads the details, and each
+// read is recorded. If the issuer does not respond, the link is restored. After a crash before the
+// restoration the link remains consumed, and the platform creates another link.
 
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';

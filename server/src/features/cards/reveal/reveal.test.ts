@@ -42,7 +42,7 @@ async function linkTo(cardId: string): Promise<string> {
   return new URL(panEmbedUrl).pathname;
 }
 
-const open = (url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET', headers = {}) =>
+const requestPage = (url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET', headers = {}) =>
   app.server.inject({ method, url, headers });
 
 const hashOf = (path: string) => sha256Hex(path.split('/').at(-1) as string);
@@ -62,7 +62,7 @@ describe('revealCard', () => {
     const requestedReveal = ok(await reveal(id), 200);
     expect(Object.keys(requestedReveal).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
     expect(Date.parse(requestedReveal.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
-    const { statusCode, body } = await open(new URL(requestedReveal.panEmbedUrl).pathname);
+    const { statusCode, body } = await requestPage(new URL(requestedReveal.panEmbedUrl).pathname);
     expect(statusCode).toBe(200);
     const { 'Card number': number, ...rest } = cardDataOf(body);
     expect(number).toMatch(/^\d{4}( \d{4}){3}$/);
@@ -75,7 +75,7 @@ describe('revealCard', () => {
     });
   });
 
-  it('returns a new link each time, even for one idempotency key, and each works once', async () => {
+  it('returns a new link each time, even for one idempotency key, and each can be opened once', async () => {
     const { id } = await createCard();
     const headers = { 'idempotency-key': 'one-key' };
     const requestReveal = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
@@ -84,11 +84,11 @@ describe('revealCard', () => {
     );
     expect(links[0]).not.toBe(links[1]);
     const [firstPath, secondPath] = links.map((each) => new URL(each).pathname) as [string, string];
-    const firstCardData = cardDataOf((await open(secondPath)).body);
-    expect(firstCardData).toEqual(cardDataOf((await open(firstPath)).body));
+    const firstCardData = cardDataOf((await requestPage(secondPath)).body);
+    expect(firstCardData).toEqual(cardDataOf((await requestPage(firstPath)).body));
     expect(firstCardData['Card number']).toBeDefined();
     for (const each of [firstPath, secondPath])
-      expect((await open(each)).body).toContain(ENDED_TITLE);
+      expect((await requestPage(each)).body).toContain(ENDED_TITLE);
     const keys = await app.runtime.db.query(
       "select 1 from idempotency where id like '%one-key%' or id like '%reveal%'",
       [],
@@ -100,7 +100,7 @@ describe('revealCard', () => {
     const [firstCard, secondCard] = [await createCard(), await createCard()];
     const numbers = [];
     for (const { id } of [firstCard, firstCard, secondCard]) {
-      numbers.push(cardDataOf((await open(await linkTo(id))).body)['Card number']);
+      numbers.push(cardDataOf((await requestPage(await linkTo(id))).body)['Card number']);
     }
     expect(numbers[0]).toBe(numbers[1]);
     expect(numbers[0]).not.toBe(numbers[2]);
@@ -121,7 +121,7 @@ describe('revealCard', () => {
     expect(requestedResponse.status).toBe(401);
   });
 
-  it('is rejected for a card that is not issued or closed, and accepted for a frozen one', async () => {
+  it('is rejected for a card that is not issued or is closed, and accepted for a frozen card', async () => {
     const waitingCard = await fixture.createCard(holder, { platformCardId: newCardName('001') });
     expect(waitingCard.state).toBe('PROCESSING');
     const rejectedCard = await fixture.createCard(holder, { platformCardId: newCardName('002') });
@@ -140,7 +140,7 @@ describe('revealCard', () => {
     }
     const frozenCard = await createCard();
     ok(await fixture.patchCard(frozenCard.id, { state: 'FROZEN' }), 200);
-    expect(cardDataOf((await open(await linkTo(frozenCard.id))).body)).toHaveProperty(
+    expect(cardDataOf((await requestPage(await linkTo(frozenCard.id))).body)).toHaveProperty(
       'Card number',
     );
   });
@@ -149,35 +149,35 @@ describe('revealCard', () => {
 describe('the card details page', () => {
   it('is shown once if opened concurrently', async () => {
     const path = await linkTo((await createCard()).id);
-    const responses = await Promise.all(Array.from({ length: 12 }, () => open(path)));
+    const responses = await Promise.all(Array.from({ length: 12 }, () => requestPage(path)));
     expect(responses.filter((each) => each.statusCode === 200)).toHaveLength(1);
     expect(responses.filter((each) => cardDataOf(each.body)['Card number'])).toHaveLength(1);
     expect(responses.filter((each) => each.statusCode === 404)).toHaveLength(11);
   });
 
-  it('is not consumed by a request that does not show it', async () => {
+  it('is not consumed by a request that shows no details', async () => {
     const path = await linkTo((await createCard()).id);
-    const headResponse = await open(path, 'HEAD');
+    const headResponse = await requestPage(path, 'HEAD');
     expect([headResponse.statusCode, headResponse.body]).toEqual([200, '']);
-    expect((await open(path, 'POST')).statusCode).toBe(404);
+    expect((await requestPage(path, 'POST')).statusCode).toBe(404);
     for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
-      const earlyResponse = await open(path, 'GET', headers);
+      const earlyResponse = await requestPage(path, 'GET', headers);
       expect([earlyResponse.statusCode, cardDataOf(earlyResponse.body)]).toEqual([503, {}]);
     }
     expect((await rowOf(path))?.opened_at).toBeNull();
-    const { statusCode, headers } = await open(path);
+    const { statusCode, headers } = await requestPage(path);
     expect(statusCode).toBe(200);
     for (const name of ['content-type', 'content-security-policy', 'cache-control']) {
       expect(headResponse.headers[name]).toBe(headers[name]);
     }
-    expect((await open(path, 'HEAD')).statusCode).toBe(404);
+    expect((await requestPage(path, 'HEAD')).statusCode).toBe(404);
   });
 
   it('expires with its time and its card, and is rejected if unknown', async () => {
     const { id } = await createCard();
     const [expiredPath, lastLink] = [await linkTo(id), await linkTo(id)];
     app.effects.set(app.effects.now() + 5 * MINUTE - 1);
-    expect((await open(lastLink)).statusCode).toBe(200);
+    expect((await requestPage(lastLink)).statusCode).toBe(200);
     app.effects.set(app.effects.now() + 1);
     const closedCardPath = await linkTo(id);
     ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
@@ -188,10 +188,10 @@ describe('the card details page', () => {
       '/card/%00',
       `/card/${'e'.repeat(200)}`,
     ]) {
-      const { statusCode, body } = await open(path);
+      const { statusCode, body } = await requestPage(path);
       expect([path, statusCode]).toEqual([path, 404]);
       expect(body).toContain(ENDED_TITLE);
-      expect((await open(path, 'HEAD')).statusCode).toBe(404);
+      expect((await requestPage(path, 'HEAD')).statusCode).toBe(404);
     }
     expect((await rowOf(expiredPath))?.opened_at).toBeNull();
   });
@@ -201,7 +201,7 @@ describe('the card details page', () => {
     const { id } = await fixture.createCard(deletedHolder);
     const path = await linkTo(id);
     ok(await app.call('DELETE', `/customers/${deletedHolder.customer.id}`), 200);
-    expect((await open(path)).statusCode).toBe(404);
+    expect((await requestPage(path)).statusCode).toBe(404);
     expect((await rowOf(path))?.opened_at).toBeNull();
     expect((await reveal(id)).status).toBe(404);
   });
@@ -209,7 +209,7 @@ describe('the card details page', () => {
   it('can be framed by the configured origins, even after its expiry', async () => {
     const path = await linkTo((await createCard()).id);
     for (const status of [200, 404]) {
-      const { statusCode, headers } = await open(path);
+      const { statusCode, headers } = await requestPage(path);
       expect(statusCode).toBe(status);
       expect(headers['x-frame-options']).toBeUndefined();
       expect(headers['content-security-policy']).toContain(`frame-ancestors ${SHOP}`);
@@ -232,7 +232,7 @@ describe('the card details page', () => {
     const { id } = await otherCardFixture.createCard(person);
     const { panEmbedUrl } = ok(await reveal(id, app.unregulated), 200);
     for (const path of [new URL(panEmbedUrl).pathname, '/card/unknown']) {
-      const { headers } = await open(path);
+      const { headers } = await requestPage(path);
       expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
       expect(headers['x-frame-options']).toBe('DENY');
     }
@@ -248,15 +248,15 @@ describe('the card details page', () => {
         secret,
       ]);
     await setCardSecret('s1.damaged');
-    const { statusCode, body } = await open(path);
+    const { statusCode, body } = await requestPage(path);
     expect(statusCode).toBe(503);
     expect(body).toContain('the link remains valid');
     expect((await rowOf(path))?.opened_at).toBeNull();
     const lines = app.log.filter((line) => line.includes(`the issuer did not show ${id}`));
     expect(lines).toHaveLength(1);
     await setCardSecret(row?.secret);
-    expect(cardDataOf((await open(path)).body)).toHaveProperty('Card number');
-    expect((await open(path)).statusCode).toBe(404);
+    expect(cardDataOf((await requestPage(path)).body)).toHaveProperty('Card number');
+    expect((await requestPage(path)).statusCode).toBe(404);
   });
 });
 
@@ -269,9 +269,9 @@ describe('the record', () => {
     const requestedTime = app.effects.now();
     const path = new URL(ok(await reveal(id, token), 200).panEmbedUrl).pathname;
     app.effects.set(requestedTime + MINUTE);
-    await open(path);
+    await requestPage(path);
     app.effects.set(requestedTime + 2 * MINUTE);
-    await open(path);
+    await requestPage(path);
     const unusedLink = await linkTo(id);
     await app.advance(40 * 24 * 60 * MINUTE);
     const cardReveal = await app.runtime.db.read(cardReveals, hashOf(path));
@@ -292,12 +292,12 @@ describe('the record', () => {
     expect(await readReveals(id)).toHaveLength(2);
   });
 
-  it('emits no event, and neither number, code nor link is logged or stored', async () => {
+  it('emits no event and logs neither number, code nor link', async () => {
     const { id } = await createCard();
     const eventCountBefore = (await app.events()).length;
     const path = await linkTo(id);
-    const { 'Card number': number = '' } = cardDataOf((await open(path)).body);
-    await open(path);
+    const { 'Card number': number = '' } = cardDataOf((await requestPage(path)).body);
+    await requestPage(path);
     await app.settle();
     expect((await app.events()).length).toBe(eventCountBefore);
     const log = app.log.join('');

@@ -1,6 +1,6 @@
-// Links to number and security code of a card. A link is a secret stored as a hash, ends after five
-// minutes or one view, and its row remains as the audit record. Number and code do not pass through
-// here; the page of the link reads them from the issuer.
+// Links to number and security code of a card. A link is a secret stored as a hash. It expires after five
+// minutes or one view, and its row remains as the audit record. Only the page of the link reads number and
+// code, directly from the issuer.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -89,7 +89,10 @@ interface ListInput extends PageInput {
   cardId?: string | undefined;
 }
 
-/** A page of the reveal links of a platform, of a card, or all; latest first. Secrets are not included. */
+/**
+ * A page of the reveal links of a platform, of a card, or of all platforms; latest first. Secrets are not
+ * included.
+ */
 export async function listCardReveals({ db }: Runtime, { platformId, cardId, ...page }: ListInput) {
   const filters = equals({ platform_id: platformId, card_id: cardId });
   const { rows, ...rest } = await db.page(cardReveals, { filters, sort: 'desc', ...page });
