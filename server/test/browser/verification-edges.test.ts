@@ -177,7 +177,7 @@ describe.runIf(browserPath)('the verification page', () => {
 
   it.each([
     ['phone', 'Ada Lovelace', 'The verification is complete.'],
-    ['desktop', 'Ada Lovelace 002', 'The verification has ended and did not succeed.'],
+    ['desktop', 'Ada Lovelace 002', 'The verification is complete and did not succeed.'],
   ] as const)(
     'shows that no action is needed after the verification (%s, %s)',
     async (device, fullName, line) => {

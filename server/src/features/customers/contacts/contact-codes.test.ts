@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 
 const app = testApp();
 
-const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 const errorOf = (response: { status: number; body: { code: string } }) => [
   response.status,
   response.body.code,
@@ -67,9 +67,9 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     ok(await sendCode(app, person.id, name, { headers }), 204);
     ok(await sendCode(app, person.id, name, { headers }, {}), 204);
     expect(await messagesTo(app, person.id)).toHaveLength(1);
-    wait(MINUTE);
+    advanceClock(MINUTE);
     ok(await sendCode(app, person.id, name, {}, {}), 204);
-    wait(MINUTE);
+    advanceClock(MINUTE);
     const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
     const emptyResponse = await app.server.inject({
       method: 'POST',
@@ -83,7 +83,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     expect(await messagesTo(app, person.id)).toHaveLength(3);
   });
 
-  it('rejects a new code within 30 seconds of the last one', async () => {
+  it('rejects a new code within 30 seconds of the last code', async () => {
     const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
     const earlyResponse = await sendCode(app, person.id, name);
@@ -92,10 +92,10 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
       'RATE_LIMITED',
       '30',
     ]);
-    wait(29_500);
+    advanceClock(29_500);
     const lateResponse = await sendCode(app, person.id, name);
     expect([lateResponse.status, lateResponse.headers['retry-after']]).toEqual([429, '1']);
-    wait(500);
+    advanceClock(500);
     ok(await sendCode(app, person.id, name), 204);
     expect(await messagesTo(app, person.id)).toHaveLength(2);
   });
@@ -105,8 +105,8 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => sendCode(app, person.id, name)),
     );
-    const all = responses.map(({ status }) => status).sort();
-    expect(all).toEqual([204, ...Array<number>(9).fill(429)]);
+    const allStatuses = responses.map(({ status }) => status).sort();
+    expect(allStatuses).toEqual([204, ...Array<number>(9).fill(429)]);
     expect(await messagesTo(app, person.id)).toHaveLength(1);
   });
 });
@@ -117,7 +117,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   it('verifies the channel once and returns the customer', async () => {
     const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
-    wait(1_000);
+    advanceClock(1_000);
     const body = ok(await confirmCode(app, person.id, name, '123456'), 200);
     expect(body.contactVerification).toEqual({ [name]: 'VERIFIED', [otherChannel]: 'PENDING' });
     expect(body).toEqual(ok(await app.call('GET', `/customers/${person.id}`), 200));
@@ -128,7 +128,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     expect(await eventTypes(app, person.id)).toEqual(events);
   });
 
-  it('accepts only the sandbox code, even before one was sent', async () => {
+  it('accepts only the sandbox code, even before a code was sent', async () => {
     const person = await createEuropeanCustomer(app);
     const wrongResponse = await confirmCode(app, person.id, name, '123457');
     expect(errorOf(wrongResponse)).toEqual([400, 'INVALID_INPUT']);
@@ -138,15 +138,15 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     ok(await confirmCode(app, person.id, name, '123456'), 200);
   });
 
-  it('rejects an expired code with the error of a wrong one', async () => {
+  it('rejects an expired code with the error of a wrong code', async () => {
     const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
     const wrongResponse = await confirmCode(app, person.id, name, '000000');
-    wait(10 * MINUTE);
+    advanceClock(10 * MINUTE);
     const lateResponse = await confirmCode(app, person.id, name, '123456');
     expect(lateResponse.body).toEqual(wrongResponse.body);
     ok(await sendCode(app, person.id, name), 204);
-    wait(10 * MINUTE - 1);
+    advanceClock(10 * MINUTE - 1);
     ok(await confirmCode(app, person.id, name, '123456'), 200);
   });
 
@@ -159,7 +159,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     const correctCode = await confirmCode(app, person.id, name, '123456');
     expect(correctCode.status).toBe(400);
     for (const each of responses) expect(each.body).toEqual(correctCode.body);
-    wait(30_000);
+    advanceClock(30_000);
     ok(await sendCode(app, person.id, name), 204);
     for (let index = 0; index < 4; index++) {
       expect((await confirmCode(app, person.id, name, '999999')).status).toBe(400);
@@ -168,7 +168,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 
   it('resets the channel when the contact changes', async () => {
-    // Without a wallet: codes of a wallet would also be sent to the contact.
+    // Without a wallet, because codes of a wallet would also be sent to the contact.
     const person = await createEuropeanCustomer(app, {}, { currencies: ['USD'] });
     ok(await confirmCode(app, person.id, name, '123456'), 200);
     const value = name === 'email' ? `new-${person.email}` : '+4915199999999';

@@ -61,8 +61,8 @@ async function requirePendingChannel(ctx: Ctx, { name, field }: Channel, custome
     readOwnPlatform(ctx),
   ]);
   // Verification may have become mandatory since registration, by a setting of the operator.
-  const required = isUnderSca(ctx.vault, platform, row) ? ALL_PENDING : null;
-  const states = row.contact_verification ?? required;
+  const requiredStates = isUnderSca(ctx.vault, platform, row) ? ALL_PENDING : null;
+  const states = row.contact_verification ?? requiredStates;
   const state = states?.[name];
   if (!state)
     throw new Fault('CONFLICT', `The ${field} of this customer does not require verification.`);
@@ -70,7 +70,8 @@ async function requirePendingChannel(ctx: Ctx, { name, field }: Channel, custome
     throw new Fault('CONFLICT', `The ${field} of this customer is already verified.`);
   }
   const address = row[name];
-  if (address === null) throw invalidField(field, 'the customer has no such contact. Add it first');
+  if (address === null)
+    throw invalidField(field, 'is missing. Add this contact to the customer first');
   return { row, platform, state: states, address };
 }
 

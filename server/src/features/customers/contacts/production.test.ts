@@ -50,7 +50,7 @@ async function sendMailedCode(id: string): Promise<string> {
 }
 
 describe('a code in production', () => {
-  it('is sent by e-mail and its text is deleted', async () => {
+  it('is sent by e-mail, and its text is deleted afterwards', async () => {
     const { id, email } = await createPerson();
     const code = await sendMailedCode(id);
     expect(mail.received).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('a code in production', () => {
     }
   });
 
-  it('is replaced by the next one and bound to its channel and customer', async () => {
+  it('is replaced by the next code and bound to its channel and customer', async () => {
     const [{ id }, otherPerson] = [await createPerson(), await createPerson()];
     const firstMailedCode = await sendMailedCode(id);
     app.effects.set(app.effects.now() + 30_000);
@@ -98,14 +98,14 @@ describe('a code in production', () => {
       [secondMailedCode, 'phone'],
     ];
     for (const [code, name] of codes) {
-      if (code === secondMailedCode && name === 'email') continue; // equal by chance, once in a million
+      if (code === secondMailedCode && name === 'email') continue; // Equal in one of a million cases.
       expect((await confirmCode(app, id, name, code, as())).status).toBe(400);
     }
     ok(await confirmCode(app, id, 'email', secondMailedCode, as()), 200);
   });
 
   it('does not verify a contact that changed after it was sent', async () => {
-    // Without a wallet: codes of a wallet would also be sent to the contact.
+    // Without a wallet, because codes of a wallet would also be sent to the contact.
     const { id } = await createPerson({ currencies: ['USD'] });
     const code = await sendMailedCode(id);
     const patch = { customerType: 'INDIVIDUAL', email: 'another@example.org' };
@@ -276,18 +276,18 @@ describe('guessing codes', () => {
     const lines = app.log.join('\n');
     expect(lines).toContain('job failed');
     const { db } = app.runtime;
-    const stored = await db.query(
+    const storedTexts = await db.query(
       `select to_json(m)::text as row from messages m union all
        select to_json(c)::text from codes c union all
        select to_json(j)::text from jobs j union all
        select data from events where subject <> $1`,
       [id],
     );
-    expect(stored.length).toBeGreaterThan(3);
+    expect(storedTexts.length).toBeGreaterThan(3);
     for (const storagePlace of [
       lines,
       JSON.stringify(rejectedResponse.body),
-      JSON.stringify(stored),
+      JSON.stringify(storedTexts),
     ]) {
       for (const secret of secrets)
         expect(storagePlace).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));

@@ -33,11 +33,11 @@ export function digestOf(
   field: HashedField,
   value: string | null | undefined,
 ): string | null {
-  const normalized = NORMALIZERS[field](value ?? '');
-  return normalized === '' ? null : vault.digest(field, normalized);
+  const normalizedValue = NORMALIZERS[field](value ?? '');
+  return normalizedValue === '' ? null : vault.digest(field, normalizedValue);
 }
 
-/** 128 bits: the number of names is far below the square root of their number of values. */
+/** 128 bits, so that two names of a server practically never have the same digest. */
 const NAME_DIGEST_LENGTH = 32;
 
 const nameDigest = (vault: Vault, kind: 'name' | 'word of a name', value: string) =>
@@ -45,7 +45,7 @@ const nameDigest = (vault: Vault, kind: 'name' | 'word of a name', value: string
 
 type Names = readonly (string | null | undefined)[];
 
-/** Digests of each whole name and of each word. */
+/** Digests of each full name and of each word. */
 function nameDigestsOf(vault: Vault, names: Names): string[] {
   const fullNames = names.map((each) => normalizeName(each ?? '')).filter(Boolean);
   const digests = fullNames.flatMap((name) => [
@@ -73,7 +73,7 @@ export interface SearchDigest {
   column: (typeof DIGEST_COLUMNS)[number];
   /** A digest; for names, the digests of all words. */
   digest: string | string[] | null;
-  /** The digest of the whole name. */
+  /** The digest of the full name. */
   fullNameDigest: string | null;
 }
 

@@ -10,12 +10,12 @@ const EVERY_MS = 60_000;
 /** Rows of a batch. */
 export const NAME_BATCH = 500;
 
-interface Versioned {
+interface VersionedRow {
   id: string;
   version: number;
 }
 
-interface Source<R extends Versioned> {
+interface Source<R extends VersionedRow> {
   name: string;
   /** Selects up to `NAME_BATCH` rows without digests. */
   select: string;
@@ -25,7 +25,7 @@ interface Source<R extends Versioned> {
 }
 
 /** Rows that cannot be decrypted have no digests, so that they do not stop the sweep. */
-function readable<R extends Versioned>({ digests }: Source<R>, vault: Vault, row: R) {
+function decryptDigests<R extends VersionedRow>({ digests }: Source<R>, vault: Vault, row: R) {
   try {
     return digests(vault, row);
   } catch {
@@ -33,23 +33,23 @@ function readable<R extends Versioned>({ digests }: Source<R>, vault: Vault, row
   }
 }
 
-async function indexBatch<R extends Versioned>(db: Database, vault: Vault, source: Source<R>) {
+async function indexBatch<R extends VersionedRow>(db: Database, vault: Vault, source: Source<R>) {
   const rows = await db.query<R & object>(source.select, []);
   if (rows.length === 0) return 0;
-  const digests = rows.map((row) => JSON.stringify(readable(source, vault, row)));
+  const digests = rows.map((row) => JSON.stringify(decryptDigests(source, vault, row)));
   const values = [rows.map(({ id }) => id), rows.map(({ version }) => version), digests];
   return (await db.query(source.update, values)).length;
 }
 
-export function nameSweep<R extends Versioned>(source: Source<R>): Sweep {
-  let next: Time = 0;
+export function nameSweep<R extends VersionedRow>(source: Source<R>): Sweep {
+  let nextRunAt: Time = 0;
   return {
     name: source.name,
     async run({ effects, db, vault }) {
       const now = effects.now();
-      if (now < next) return 0;
+      if (now < nextRunAt) return 0;
       const count = await indexBatch(db, vault, source);
-      if (count === 0) next = now + EVERY_MS;
+      if (count === 0) nextRunAt = now + EVERY_MS;
       return count;
     },
   };

@@ -13,9 +13,9 @@ it.each([
   ['İpek', 'IPEK'],
   ['王小明', '王小明'],
   ['---', ''],
-])('normalizes %s', (name, normalized) => {
-  expect(normalizeName(name)).toBe(normalized);
-  expect(normalizeName(normalized)).toBe(normalized);
+])('normalizes %s', (name, expectedName) => {
+  expect(normalizeName(name)).toBe(expectedName);
+  expect(normalizeName(expectedName)).toBe(expectedName);
 });
 
 it('lists each word once', () => {

@@ -33,6 +33,6 @@ export const normalizeName = (name: string): string =>
 const MAX_WORDS = 16;
 
 /** The words of a normalized name, each once. */
-export const wordsOf = (normalized: string): string[] => [
-  ...new Set(normalized.split(' ').filter(Boolean).slice(0, MAX_WORDS)),
+export const wordsOf = (normalizedName: string): string[] => [
+  ...new Set(normalizedName.split(' ').filter(Boolean).slice(0, MAX_WORDS)),
 ];

@@ -29,10 +29,10 @@ beforeAll(async () => {
   app = harness.app;
 });
 
-async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const read: Uint8Array[] = [];
-  for await (const chunk of chunks) read.push(chunk);
-  return Buffer.concat(read);
+async function readAll(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 describe('the check of a document', () => {
@@ -62,7 +62,7 @@ describe('the check of a document', () => {
     );
   });
 
-  it('passes the whole document to the connector and applies its verdict', async () => {
+  it('passes the complete document to the connector and applies its verdict', async () => {
     const holder = await harness.createPerson();
     const bytes = jpegFile();
     const checks: DocumentCheck[] = [];

@@ -159,8 +159,8 @@ export const listDocuments = operation({
   tag: TAG,
   summary: 'List documents',
   description:
-    'Returns the documents of the platform, or of one holder, newest first. The files ' +
-    'themselves cannot be downloaded.',
+    'Returns the documents of the platform, or of one holder, newest first. The files cannot be ' +
+    'downloaded.',
   permission: 'VIEW',
   query: Type.Object({
     documentHolder: optional(text('Return only documents of this customer or beneficial owner.')),
@@ -178,7 +178,7 @@ export const getDocument = operation({
   path: '/documents/{documentId}',
   tag: TAG,
   summary: 'Get a document',
-  description: 'Returns the properties of one document. The file itself cannot be downloaded.',
+  description: 'Returns the properties of one document. The file cannot be downloaded.',
   permission: 'VIEW',
   params,
   replies: { 200: Document },
@@ -193,10 +193,10 @@ export const replaceDocument = operation({
   tag: TAG,
   summary: 'Replace a document',
   description:
-    'Replaces the file and all properties of a document; its identifier is unchanged. ' +
-    'Use it when a verification reports the document as invalid. After the verification ' +
-    'that used it has ended, a document cannot be replaced. Submit the customer again ' +
-    'with `createVerification`.',
+    'Replaces the file and all properties of a document; its identifier is unchanged. Use it ' +
+    'when a verification reports the document as invalid. After the verification that used it ' +
+    'is complete, a document cannot be replaced. Submit the customer again with ' +
+    '`createVerification`.',
   permission: 'MANAGE',
   params,
   upload,

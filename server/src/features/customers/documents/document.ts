@@ -45,7 +45,7 @@ async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
   return { id, customer, owner: owner ?? null };
 }
 
-/** Data key of a customer. Throws CUSTOMER_DELETED if it was deleted or erased. */
+/** Data key of a customer. Throws CUSTOMER_DELETED for a deleted or erased customer. */
 function keyOf(customer: CustomerRow): DataKey {
   const key = dataKeyOf(customer);
   if (customer.deleted_at !== null || !key) {
@@ -54,7 +54,7 @@ function keyOf(customer: CustomerRow): DataKey {
   return key;
 }
 
-/** Holder to which documents can be added. The commit requires that it is unchanged. */
+/** Holder to which documents can be added. The commit requires that the holder is unchanged. */
 async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
   const holder = await findHolder(ctx, id);
   if (!holder) {
@@ -104,7 +104,7 @@ export function documentPersonal(vault: Vault, key: DataKey, row: DocumentRow): 
 /** Data key of a customer that has documents. An erasure deletes the documents with the key. */
 function requireDataKey(customer: CustomerRow): DataKey {
   const key = dataKeyOf(customer);
-  if (!key) throw new Error(`${customer.id} was erased, and a document of it was not`);
+  if (!key) throw new Error(`${customer.id} was erased, but one of its documents still exists`);
   return key;
 }
 
@@ -215,12 +215,12 @@ async function assertNoDuplicate(
   input: DocumentInput,
   self?: string,
 ): Promise<void> {
-  const existing = await ctx.db.find(documents, {
+  const existingDocuments = await ctx.db.find(documents, {
     holder_id: holderId,
     type: input.documentType,
     side: input.side ?? null,
   });
-  if (existing.some((each) => each.id !== self)) throw duplicateDocument();
+  if (existingDocuments.some((each) => each.id !== self)) throw duplicateDocument();
 }
 
 /** Creates a document. Implements `uploadDocument`. */
@@ -255,7 +255,7 @@ export async function changeDocument(
   const holder = await holderOf(ctx, previous.holder_id);
   if (previous.submitted_at !== null && isDecided(holder)) {
     const reason =
-      'The verification that used this document has ended. The document cannot be replaced.';
+      'The verification that used this document is complete. The document cannot be replaced.';
     throw new Fault('INVALID_INPUT', reason);
   }
   await assertNoDuplicate(ctx, previous.holder_id, input, previous.id);
@@ -276,7 +276,8 @@ export async function removeDocument(ctx: Ctx, row: DocumentRow): Promise<void> 
 }
 
 /**
- * Marks documents as submitted to an identity check. The commit fails if one has changed since it was read.
+ * Marks documents as submitted to an identity check. The commit fails if a document has changed since it was
+ * read.
  */
 export function markSubmitted(ctx: Ctx, rows: readonly DocumentRow[]): void {
   for (const row of rows) {

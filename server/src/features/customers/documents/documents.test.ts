@@ -1,4 +1,4 @@
-// Documents over the API: accepted input, every rejection, access by platform, and concurrent requests.
+// Documents over the API: accepted input, rejections, access by platform, and concurrent requests.
 import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -52,11 +52,15 @@ describe('uploadDocument', () => {
 
   it('determines the format by the first bytes of the file', async () => {
     const holder = await harness.createPerson();
-    const mislabeled = { bytes: jpegFile(1, 1), name: 'x.exe', type: 'text/html' };
-    const { id } = await harness.uploadDocument(billFields(holder), mislabeled);
+    const mislabeledFile = { bytes: jpegFile(1, 1), name: 'x.exe', type: 'text/html' };
+    const { id } = await harness.uploadDocument(billFields(holder), mislabeledFile);
     expect((await harness.readRow(id)).format).toBe('JPEG');
-    const exe = { bytes: Buffer.from('MZ...........'), name: 'x.pdf', type: 'application/pdf' };
-    const response = await harness.upload(billFields(holder, 'OTHER'), exe);
+    const executableFile = {
+      bytes: Buffer.from('MZ...........'),
+      name: 'x.pdf',
+      type: 'application/pdf',
+    };
+    const response = await harness.upload(billFields(holder, 'OTHER'), executableFile);
     expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors).toEqual([
       {
@@ -67,7 +71,7 @@ describe('uploadDocument', () => {
     ]);
   });
 
-  it('rejects an empty file, one above 10 MB and a missing one', async () => {
+  it('rejects an empty file, a file above 10 MB and a missing file', async () => {
     const fields = billFields(await harness.createPerson());
     const emptyResponse = await harness.upload(fields, { bytes: Buffer.alloc(0) });
     expect([emptyResponse.status, ...errorFields(emptyResponse)]).toEqual([400, 'file']);
@@ -84,7 +88,7 @@ describe('uploadDocument', () => {
     await harness.uploadDocument(fields, { bytes: max.subarray(0, -1) });
   });
 
-  it('reports all errors at once', async () => {
+  it('reports all errors together', async () => {
     const holder = await harness.createPerson();
     const fields = {
       documentHolder: holder,
@@ -104,8 +108,8 @@ describe('uploadDocument', () => {
     expect(
       errorFields(await harness.upload({ ...billFields(holder, 'DIARY'), side: 'TOP' })),
     ).toEqual([...['documentType', 'side']]);
-    const blank = { ...passportFields(holder), issuingAuthority: '  ' };
-    expect(errorFields(await harness.upload(blank))).toEqual(['issuingAuthority']);
+    const blankAuthority = { ...passportFields(holder), issuingAuthority: '  ' };
+    expect(errorFields(await harness.upload(blankAuthority))).toEqual(['issuingAuthority']);
   });
 
   it('rejects holders of other platforms', async () => {
@@ -243,7 +247,7 @@ describe('replaceDocument', () => {
     const states = await harness.readFileStates();
     expect(states.has(rowBefore.file_id)).toBe(false);
     expect(states.get((await harness.readRow(previous.id)).file_id)).toBe('KEPT');
-    await harness.uploadDocument(passportFields(holder)); // the type is available again
+    await harness.uploadDocument(passportFields(holder)); // The type is available again.
   });
 
   it('validates the new document by the same rules', async () => {
@@ -279,8 +283,8 @@ describe('replaceDocument', () => {
     const selfies = [id, otherDocument.id].map((each) =>
       harness.replace(each, billFields(undefined, 'SELFIE')),
     );
-    const uploaded = await Promise.all(selfies);
-    expect(uploaded.map((each) => each.status).sort()).toEqual([200, 409]);
+    const uploadedDocuments = await Promise.all(selfies);
+    expect(uploadedDocuments.map((each) => each.status).sort()).toEqual([200, 409]);
   });
 
   it('rejects the replacement of a document of a final verification', async () => {
@@ -323,7 +327,7 @@ describe('deleteDocument', () => {
     expect((await harness.readFileStates()).has(file_id)).toBe(false);
   });
 
-  it('ends a download by a reviewer with NOT_FOUND', async () => {
+  it('stops a download by a reviewer with NOT_FOUND', async () => {
     const { id } = await harness.uploadDocument(billFields(await harness.createPerson()));
     const { content } = await openDocument(app, id);
     expect((await app.call('DELETE', `/documents/${id}`)).status).toBe(204);

@@ -1,5 +1,5 @@
-// Inspection of uploaded files and the result of the built-in checker: every defect is found, independent
-// of chunk sizes and of data after the end of the file.
+// Inspection of uploaded files and the result of the built-in checker: defects are found independently of
+// chunk sizes and of data after the end of the file.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -85,9 +85,9 @@ describe('the built-in check', () => {
         expect(checkBytes(truncate(file, share))).toBe('INCOMPLETE');
       expect(checkBytes(file.subarray(0, -12))).toBe('INCOMPLETE');
     }
-    const endless = pngFile();
-    endless.writeUInt32BE(0x7fffffff, endless.indexOf('tEXt') - 4);
-    expect(checkBytes(endless)).toBe('INCOMPLETE');
+    const endlessFile = pngFile();
+    endlessFile.writeUInt32BE(0x7fffffff, endlessFile.indexOf('tEXt') - 4);
+    expect(checkBytes(endlessFile)).toBe('INCOMPLETE');
   });
 
   it('rejects encrypted files', () => {
@@ -98,15 +98,21 @@ describe('the built-in check', () => {
   });
 
   it('rejects malformed files', () => {
-    const noise = Buffer.alloc(2_000, 0x5a);
-    expect(checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), noise]))).toBe('INCOMPLETE');
+    const noiseBytes = Buffer.alloc(2_000, 0x5a);
+    expect(checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), noiseBytes]))).toBe(
+      'INCOMPLETE',
+    );
     expect(
-      checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2]), noise])),
+      checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2]), noiseBytes])),
     ).toBe('UNSUITABLE_DOCUMENT');
-    const frameless = Buffer.from([0xff, 0xd8, 0xff, 0xd9]);
-    expect(checkBytes(frameless)).toBe('UNSUITABLE_DOCUMENT');
-    const headless = [PNG_SIGNATURE, pngChunk('IDAT', noise), pngChunk('IEND', Buffer.alloc(0))];
-    expect(checkBytes(Buffer.concat(headless))).toBe('UNSUITABLE_DOCUMENT');
+    const framelessFile = Buffer.from([0xff, 0xd8, 0xff, 0xd9]);
+    expect(checkBytes(framelessFile)).toBe('UNSUITABLE_DOCUMENT');
+    const headlessFile = [
+      PNG_SIGNATURE,
+      pngChunk('IDAT', noiseBytes),
+      pngChunk('IEND', Buffer.alloc(0)),
+    ];
+    expect(checkBytes(Buffer.concat(headlessFile))).toBe('UNSUITABLE_DOCUMENT');
     expect(checkBytes(pngFile(0, 0))).toBe('UNSUITABLE_DOCUMENT');
   });
 
@@ -129,7 +135,7 @@ describe('the chunk sizes', () => {
   it('do not affect the result', () => {
     const anyFile = fc.constantFrom(...files).chain((file) =>
       fc.record({
-        bytes: fc.nat(file.length).map((end) => file.subarray(0, end)),
+        bytes: fc.nat(file.length).map((length) => file.subarray(0, length)),
         sizes: fc.array(fc.nat(700), { minLength: 1, maxLength: 30 }),
       }),
     );

@@ -25,13 +25,13 @@ export function documentInspector(): DocumentInspector {
   let format: DocumentFormat | null = null;
   let reader: Reader | undefined;
 
-  function detectFormat(first: Buffer): void {
-    const match = FORMATS.find(([, magic]) => first.subarray(0, magic.length).equals(magic));
+  function detectFormat(firstBytes: Buffer): void {
+    const match = FORMATS.find(([, magic]) => firstBytes.subarray(0, magic.length).equals(magic));
     head = undefined;
     if (!match) return;
     format = match[0];
     reader = match[2]();
-    reader.write(first);
+    reader.write(firstBytes);
   }
 
   return {

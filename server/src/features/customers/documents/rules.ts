@@ -13,8 +13,8 @@ import {
 
 /** Trimmed text, or null if it is empty. */
 export const trimmedText = (value: unknown): string | null => {
-  const trimmed = typeof value === 'string' ? value.trim() : '';
-  return trimmed === '' ? null : trimmed;
+  const trimmedValue = typeof value === 'string' ? value.trim() : '';
+  return trimmedValue === '' ? null : trimmedValue;
 };
 
 function fileErrors(findings: DocumentFindings | undefined): FieldError[] {

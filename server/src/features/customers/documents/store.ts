@@ -30,7 +30,7 @@ export const documents = table(
     file_key: col.text.mut,
     /** `DocumentPersonal`, encrypted. */
     personal: col.text.mut,
-    /** Time of the first submission to an identity check. From then on the document cannot be deleted. */
+    /** Time of the first submission to an identity check, after which the document cannot be deleted. */
     submitted_at: col.time.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,

@@ -27,24 +27,27 @@ export const requiresTermsConsent = (
   row: Pick<CustomerRow, 'terms_consent'>,
 ): boolean => platform.terms_required && !platform.regulated && row.terms_consent === null;
 
-interface Located {
+interface CustomerLocation {
   region: string | null;
   details: CustomerDetails;
 }
 
 /** Jurisdiction of the customer: its region if set, otherwise its country of residence or registration. */
-const jurisdictionOf = ({ region, details }: Located): string | null =>
+const jurisdictionOf = ({ region, details }: CustomerLocation): string | null =>
   region ?? details.address?.country ?? details.businessInfo?.country ?? null;
 
 /** Whether the e-mail address and the telephone number must be verified before the identity check. */
-export function requiresContactVerification(platform: PlatformRow, location: Located): boolean {
+export function requiresContactVerification(
+  platform: PlatformRow,
+  location: CustomerLocation,
+): boolean {
   const home = jurisdictionOf(location);
   return platform.sca && home !== null && requiresSca(home);
 }
 
 /**
  * Whether the jurisdiction of the customer and its platform require strong customer authentication. The
- * currencies that it applies to are decided elsewhere.
+ * affected currencies are determined by the caller.
  */
 export const isUnderSca = (vault: Vault, platform: PlatformRow, row: CustomerRow): boolean =>
   requiresContactVerification(platform, {

@@ -1,5 +1,5 @@
-// Hosted page of the verification: path, brand, and the page for links that have ended. The browser code is
-// in `page/`.
+// Hosted page of the verification: path, brand, and the page for links that are no longer valid. The browser
+// code is in `page/`.
 
 import { type HostedApp, LINK_EXPIRED } from '../../../kernel/contract/page.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -15,7 +15,7 @@ export const verificationPage = ({ db }: Pick<Runtime, 'db'>): HostedApp => ({
   title: 'Verification',
   withoutScript:
     'This page needs JavaScript. Enable it in the settings of the browser, or open the link in ' +
-    'another one.',
+    'another browser.',
   invalidLinkPage: { ...LINK_EXPIRED, status: 410 },
   async brandOf(secret) {
     const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });

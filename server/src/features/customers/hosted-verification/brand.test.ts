@@ -1,4 +1,4 @@
-// The verification page shows the brand of the platform, even after its link has ended.
+// The verification page shows the brand of the platform, even after its link was used.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -9,13 +9,13 @@ const app = testApp();
 const LOGO = 'https://cdn.shop.example/logo.png';
 
 describe('the brand of the verification page', () => {
-  async function open(pathname: string) {
+  async function openPage(pathname: string) {
     const reply = await app.server.inject({ method: 'GET', url: pathname });
     const policy = String(reply.headers['content-security-policy']);
     return { status: reply.statusCode, body: reply.body, policy };
   }
 
-  it('is the brand of the platform, even when the link has ended', async () => {
+  it('is the brand of the platform, even after the link was used', async () => {
     const platformOptions = { as: app.unregulated };
     const { id } = await createCustomer(app, platformOptions, {
       idType: 'SSN',
@@ -31,10 +31,10 @@ describe('the brand of the verification page', () => {
       const brand = { brand_color: '#0a7d5a', wallet_config: { logoUrl: LOGO } };
       if (row) ctx.update(platforms, row, brand);
     }, app.unregulated);
-    const page = await open(pathname);
+    const page = await openPage(pathname);
     expect(page.status).toBe(200);
     app.effects.set(app.effects.now() + 24 * 3_600_000);
-    const endedPage = await open(pathname);
+    const endedPage = await openPage(pathname);
     expect(endedPage.status).toBe(410);
     for (const { body, policy } of [page, endedPage]) {
       expect(body).toContain('<span class="who">Unregulated</span>');
@@ -46,7 +46,7 @@ describe('the brand of the verification page', () => {
   });
 
   it('is not shown for an unknown link', async () => {
-    const { status, body } = await open('/verify/unknown');
+    const { status, body } = await openPage('/verify/unknown');
     expect(status).toBe(410);
     expect(body).not.toContain('<header>');
   });

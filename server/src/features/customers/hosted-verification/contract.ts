@@ -41,7 +41,7 @@ const KycLinkResponse = named(
         oneOf(['SUMSUB'], { description: 'Provider of the verification flow. Always SUMSUB.' }),
       ),
       token: Type.Optional(
-        text('Token for the SDK of the provider. Absent if the provider has none.'),
+        text('Token for the SDK of the provider. Absent if the provider has no SDK.'),
       ),
     },
     { description: 'A link to the hosted verification page.' },
@@ -78,8 +78,8 @@ export const createCustomerKycLink = operation({
     'Creates a link to the hosted verification page, on which the customer provides the ' +
     'missing data and documents and submits them for verification. The link is valid for ' +
     '24 hours and until a submission is accepted through it; earlier links remain valid. ' +
-    'The status of the customer does not change. If the verification has ended, the page ' +
-    'states that no action is needed.',
+    'The status of the customer does not change. If the verification is complete, the page ' +
+    'states that no action is required.',
   permission: 'MANAGE',
   params: Type.Object({ customerId: text('ID of the customer.') }),
   body: KycLinkCreateRequest,

@@ -1,5 +1,5 @@
-// Verification links over the API and the requests of the page: validity, reachable data and limits. The
-// page itself is tested in a browser (test/browser).
+// Verification links over the API and the requests of the page: validity, reachable data and limits. The page
+// is tested in a browser (test/browser).
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { type ApiResponse, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
@@ -177,13 +177,13 @@ describe('createCustomerKycLink', () => {
 
   it('rejects unverified contacts, deleted customers and other platforms', async () => {
     const foreignCustomer = await createCustomer(app);
-    const unverified = await createCustomer(app, as());
+    const unverifiedCustomer = await createCustomer(app, as());
     await app.operate(async (ctx) => {
-      const row = await ctx.read(customers, unverified.id);
+      const row = await ctx.read(customers, unverifiedCustomer.id);
       const contact_verification = { email: 'VERIFIED', phone: 'PENDING' } as const;
       if (row) ctx.update(customers, row, { contact_verification });
     }, app.unregulated);
-    const { status, body } = await createLink(unverified.id);
+    const { status, body } = await createLink(unverifiedCustomer.id);
     expect([status, body.code, body.details]).toEqual([409, 'CONFLICT', { channels: ['phone'] }]);
     const deletedCustomer = await createCustomer(app, as());
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`, undefined, as()), 200);
@@ -193,23 +193,28 @@ describe('createCustomerKycLink', () => {
 });
 
 describe('getCustomerKycLink', () => {
-  const get = (query: string) => app.call('GET', `/customers/kyc-link${query}`, undefined, as());
+  const getLink = (query: string) =>
+    app.call('GET', `/customers/kyc-link${query}`, undefined, as());
 
   it('creates a link by platformCustomerId', async () => {
     const person = await createCustomer(app, as());
     const id = `platformCustomerId=${person.platformCustomerId}`;
-    const createResponse = await get(`?${id}&redirectUri=https%3A%2F%2Fshop.example%2F`);
+    const createResponse = await getLink(`?${id}&redirectUri=https%3A%2F%2Fshop.example%2F`);
     ok(createResponse, 200);
     const { body } = await send(secretOf(createResponse), 'GET', '/state');
     expect(body.customer.id).toBe(person.id);
-    expect((await get(`?${id}&redirectUri=http%3A%2F%2Fshop.example`)).status).toBe(400);
+    expect((await getLink(`?${id}&redirectUri=http%3A%2F%2Fshop.example`)).status).toBe(400);
   });
 
   it('applies the rules of createCustomerKycLink and requires the ID', async () => {
-    expect((await get('')).body.details.errors).toMatchObject([{ field: 'platformCustomerId' }]);
-    expect((await get('?platformCustomerId=unknown')).body.code).toBe('CUSTOMER_NOT_FOUND');
+    expect((await getLink('')).body.details.errors).toMatchObject([
+      { field: 'platformCustomerId' },
+    ]);
+    expect((await getLink('?platformCustomerId=unknown')).body.code).toBe('CUSTOMER_NOT_FOUND');
     const otherCustomer = await createCustomer(app);
-    const foreignResponse = await get(`?platformCustomerId=${otherCustomer.platformCustomerId}`);
+    const foreignResponse = await getLink(
+      `?platformCustomerId=${otherCustomer.platformCustomerId}`,
+    );
     expect(foreignResponse.body.code).toBe('CUSTOMER_NOT_FOUND');
     const person = await createCustomer(app, as());
     await app.operate(async (ctx) => {
@@ -217,7 +222,7 @@ describe('getCustomerKycLink', () => {
       const contact_verification = { email: 'PENDING', phone: 'PENDING' } as const;
       if (row) ctx.update(customers, row, { contact_verification });
     }, app.unregulated);
-    expect((await get(`?platformCustomerId=${person.platformCustomerId}`)).status).toBe(409);
+    expect((await getLink(`?platformCustomerId=${person.platformCustomerId}`)).status).toBe(409);
   });
 });
 
@@ -329,7 +334,7 @@ describe('the page of a link', () => {
     app.effects.set(createdAt);
   });
 
-  it('changes customer fields but none that the platform controls', async () => {
+  it('changes customer fields except fields that the platform controls', async () => {
     const person = await createCustomer(app, as());
     const secret = secretOf(await createLink(person.id));
     const change = { customerType: 'INDIVIDUAL', ...IDENTIFIER, email: 'thief@example.com' };
@@ -394,7 +399,7 @@ describe('the page of a link', () => {
     expect(JSON.stringify(state.body)).not.toMatch(/4321"/);
   });
 
-  it('ends when its customer is deleted', async () => {
+  it('is invalid after its customer is deleted', async () => {
     const { person, secret } = await createReadyCustomer();
     ok(await app.call('DELETE', `/customers/${person.id}`, undefined, as()), 200);
     expect((await send(secret, 'GET', '/state')).body.code).toBe('LINK_ENDED');
@@ -410,17 +415,17 @@ describe('requests with unknown secrets', () => {
       const path = `/customers/${person.id}/kyc-link`;
       const link = ok(await limitedApp.call('POST', path, {}, options), 201);
       const validPathname = new URL(link.kycUrl).pathname;
-      const get = async (url: string) =>
+      const getPage = async (url: string) =>
         (await limitedApp.app.server.inject({ method: 'GET', url })).statusCode;
-      expect(await get(validPathname)).toBe(200);
+      expect(await getPage(validPathname)).toBe(200);
       const responses = [
-        await get('/verify/a'),
-        await get('/verify/b/state'),
-        await get('/verify/c'),
+        await getPage('/verify/a'),
+        await getPage('/verify/b/state'),
+        await getPage('/verify/c'),
       ];
       expect(responses).toEqual([410, 410, 429]);
-      expect(await get('/verify/c/state')).toBe(429);
-      expect(await get(`${validPathname}/state`)).toBe(200);
+      expect(await getPage('/verify/c/state')).toBe(429);
+      expect(await getPage(`${validPathname}/state`)).toBe(200);
     } finally {
       await limitedApp.close();
     }

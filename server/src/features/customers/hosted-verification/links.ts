@@ -22,7 +22,7 @@ export const VERIFY_PATH = '/verify';
 
 const LINK_TTL_MS = 24 * 3_600_000;
 
-/** Channels of the customer that must be verified and are not. */
+/** Channels of the customer that are not verified although this is required. */
 const unverifiedChannels = (row: CustomerRow): string[] =>
   Object.entries(row.contact_verification ?? {})
     .filter(([, state]) => state !== 'VERIFIED')
@@ -55,7 +55,7 @@ export function createLink(
     expires_at,
     created_at: ctx.now,
   });
-  // Informational: the page uses the stored redirect URI and ignores the query.
+  // Informational, because the page uses the stored redirect URI and ignores the query.
   const query = redirectUri === undefined ? '' : `?${new URLSearchParams({ redirectUri })}`;
   const kycUrl = `${origin}${VERIFY_PATH}/${secret}${query}`;
   return { kycUrl, expiresAt: iso(expires_at), provider: 'SUMSUB' as const };
@@ -91,18 +91,19 @@ const MAX_PROVEN = 10_000;
  * platform.
  */
 export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>) {
-  const proven = new Set<string>();
+  const provenHashes = new Set<string>();
   return {
     async callerOf(secret: string): Promise<Caller> {
       const nowOf = (row: KycLinkRow) => clocks.nowOf({ platformId: row.platform_id });
       const { link } = await openLink({ db, now: nowOf }, secret);
       const platform = await readPlatform(db, link.platform_id);
       if (!platform) throw linkEnded();
-      if (proven.size >= MAX_PROVEN) proven.delete(proven.values().next().value as string);
-      proven.add(link.secret_hash);
+      if (provenHashes.size >= MAX_PROVEN)
+        provenHashes.delete(provenHashes.values().next().value as string);
+      provenHashes.add(link.secret_hash);
       const { id: platformId, environment } = platform;
       return { platformId, environment, tokenId: link.id, permissions: [] };
     },
-    isProven: (secret: string): boolean => proven.has(sha256Hex(secret)),
+    isProven: (secret: string): boolean => provenHashes.has(sha256Hex(secret)),
   };
 }

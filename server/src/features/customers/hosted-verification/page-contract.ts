@@ -1,5 +1,5 @@
-// Contract of the operations that the hosted page calls under its link. Request bodies and rules are those
-// of the API; replies are internal to the page and can change with it.
+// Contract of the operations that the hosted page calls under its link. Request bodies and rules are those of
+// the API; replies are internal to the page and can change with the page.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';

@@ -1,6 +1,7 @@
 // Operations of the hosted page. They call the same functions as the API, restricted to the customer of the
-// link. Every change requires at commit that the link is open, and an accepted submission uses it in the
-// same change set: of two concurrent submissions one is rejected, and no data changes after a submission.
+// link. Every change requires at commit that the link is open, and an accepted submission uses the link in
+// the same change set. One of two concurrent submissions is therefore rejected, and no data changes after a
+// submission.
 
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -51,10 +52,10 @@ export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 async function openUndecided(ctx: Ctx, secret: string) {
   const openedLink = await openLink(ctx, secret);
   if (isFinal(openedLink.customer)) {
-    // A concurrent submission may have used the link between the two reads: then LINK_ENDED is the correct
+    // A concurrent submission may have used the link between the two reads; LINK_ENDED is then the correct
     // error.
     await openLink(ctx, secret);
-    throw new Fault('CONFLICT', 'The verification has ended. Nothing can be changed.');
+    throw new Fault('CONFLICT', 'The verification is complete. Its data can no longer be changed.');
   }
   return openedLink;
 }
@@ -66,15 +67,15 @@ async function requireOpenLink(ctx: Ctx, secret: string): Promise<CustomerRow> {
   return customer;
 }
 
-/** Removes the identity number, and its type if there is no number. */
+/** Removes the identity number; without a number also its type. */
 function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalInfo']) {
   const { identifier, idType, ...rest } = info;
   return identifier === '' ? rest : { ...rest, idType };
 }
 
 /**
- * Requirements as shown to the applicant. Findings about the applicant, such as suspicion, are
- * replaced by a neutral reason; disclosure is up to the platform.
+ * Requirements as shown to the applicant. Findings about the applicant, such as suspicion, are replaced by a
+ * neutral reason; the platform decides about disclosure.
  */
 const redactFindings = (errors: readonly VerificationError[]): VerificationError[] =>
   errors.map((error) =>
@@ -111,7 +112,7 @@ async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
   };
 }
 
-/** Document of the customer of the link or of its owners. Throws NOT_FOUND for any other. */
+/** Document of the customer of the link or of its owners. Throws NOT_FOUND for any other document. */
 async function requireDocument(ctx: Ctx, customer: CustomerRow, id: string): Promise<DocumentRow> {
   const row = await documentOf(ctx, id);
   if (row.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Document not found.');

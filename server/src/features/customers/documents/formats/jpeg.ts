@@ -1,6 +1,6 @@
-// Parses the segments of a JPEG file to determine its size and whether it is complete. The end marker also
-// ends embedded previews, and cameras append data after the end, so the segments are followed one by one.
-// Image libraries read the size from the start of a file and do not verify its end.
+// Parses the segments of a JPEG file to determine its size and whether it is complete. Embedded previews also
+// have an end marker, and cameras append data after the end, so the segments are parsed sequentially. Image
+// libraries read the size from the start of a file and do not verify its end.
 import type { Reader } from './reader.ts';
 
 const END = 0xd9;
@@ -53,14 +53,14 @@ export function jpegReader(): Reader {
   function readFrameByte(byte: number): State {
     remaining--;
     if (frame.push(byte) < FRAME_BYTES) return 'frame';
-    if (frame[3] === 0 && frame[4] === 0) return 'broken'; // no width
+    if (frame[3] === 0 && frame[4] === 0) return 'broken'; // No width.
     return remaining === 0 ? stateAfterSegment() : 'skip';
   }
 
   function readByte(byte: number): State {
     if (state === 'marker') {
       if (byte === 0xff) return 'code';
-      return frame.length === 0 ? 'broken' : 'marker'; // decoders skip garbage between segments
+      return frame.length === 0 ? 'broken' : 'marker'; // Decoders skip garbage between segments.
     }
     if (state === 'code') return startSegment(byte);
     if (state === 'high') {

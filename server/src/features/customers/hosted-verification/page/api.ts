@@ -1,7 +1,7 @@
 // Requests to the server. Uses XMLHttpRequest, because fetch does not report the progress of an upload.
 import type { FieldError, Json, Outcome, State } from './types.ts';
 
-/** Rejection by the server, or the reason why it was unreachable. */
+/** Rejection by the server, or the error of an unreachable server. */
 export interface Rejection {
   rejected: true;
   status: number;
@@ -41,7 +41,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Sends a request below this page's own address. `progress` receives shares from 0 to 1. */
+/** Sends a request to a path below the address of this page. `progress` receives shares from 0 to 1. */
 export function callServer<T>(
   method: string,
   path: string,

@@ -60,13 +60,13 @@ function optionsOf(field: Field, choices: State['choices']): Option[] {
   if (field.kind === 'country' || field.kind === 'countries') {
     return COUNTRIES.map(({ code, name }) => ({ value: code, label: name }));
   }
-  const last = field.name.split('.').at(-1) as string;
-  const values = choices[field.name] ?? choices[last] ?? [];
-  return values.map((value) => ({ value, label: labelFor(value, last) }));
+  const fieldKey = field.name.split('.').at(-1) as string;
+  const values = choices[field.name] ?? choices[fieldKey] ?? [];
+  return values.map((value) => ({ value, label: labelFor(value, fieldKey) }));
 }
 
-const optionElements = (options: readonly Option[], first: string) => [
-  h('option', { value: '' }, first),
+const optionElements = (options: readonly Option[], placeholder: string) => [
+  h('option', { value: '' }, placeholder),
   ...options.map(({ value, label }) => h('option', { value }, label)),
 ];
 
@@ -86,25 +86,28 @@ function selectInput(field: Field, id: string, value: unknown, options: Option[]
 }
 
 function boxesInput(field: Field, id: string, currentValue: unknown, options: Option[]): Input {
-  const chosen = new Set(Array.isArray(currentValue) ? (currentValue as string[]) : []);
+  const chosenValues = new Set(Array.isArray(currentValue) ? (currentValue as string[]) : []);
   const boxes = options.map(({ value, label }, index) => {
-    const box = h('input', {
+    const checkbox = h('input', {
       type: 'checkbox',
       id: index ? `${id}-${index}` : id,
       name: field.name,
     });
-    box.value = value;
-    box.checked = chosen.has(value);
-    return { box, row: h('label', { class: 'box', for: box.id }, box, h('span', {}, label)) };
+    checkbox.value = value;
+    checkbox.checked = chosenValues.has(value);
+    return {
+      box: checkbox,
+      row: h('label', { class: 'box', for: checkbox.id }, checkbox, h('span', {}, label)),
+    };
   });
   const read = () => {
     const values = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
     return values.length ? values : undefined;
   };
-  const first = boxes[0]?.box ?? h('span');
+  const firstCheckbox = boxes[0]?.box ?? h('span');
   return {
     body: boxes.map(({ row }) => row),
-    focus: first,
+    focus: firstCheckbox,
     read,
     marked: boxes.map(({ box }) => box),
   };

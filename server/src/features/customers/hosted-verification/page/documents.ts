@@ -1,5 +1,5 @@
 // View for documents: one panel per required proof, with the uploaded documents and a form for missing
-// ones. A rejected document can be replaced.
+// documents. A rejected document can be replaced.
 import { callServer, type Rejection } from './api.ts';
 import { previewOf } from './controls.ts';
 import { action, freshId, h } from './dom.ts';
@@ -9,7 +9,7 @@ import { formatLimit, labelFor, requirementTitle } from './labels.ts';
 import type { DocumentOnFile, FieldError, Gap, Json, Stage, State, Step } from './types.ts';
 
 /** Required proof with the accepted document types. */
-export interface Need {
+export interface RequiredProof {
   key: string;
   holder: string;
   title: string;
@@ -30,7 +30,7 @@ function holderName({ owners }: State, id: string): string {
 const documentOfGap = ({ documents }: State, gap: Gap) =>
   documents.find((each) => each.id === gap.resourceId);
 
-function needOf(state: State, gap: Gap): Need | undefined {
+function needOf(state: State, gap: Gap): RequiredProof | undefined {
   const storedDocument = documentOfGap(state, gap);
   if (!storedDocument && !gap.acceptedDocumentTypes) return undefined;
   const holder = storedDocument?.documentHolder ?? gap.resourceId;
@@ -38,19 +38,19 @@ function needOf(state: State, gap: Gap): Need | undefined {
   const type = isIdentity ? 'MISSING_IDENTITY_DOCUMENT' : gap.type;
   const title = requirementTitle(type) + holderName(state, holder);
   if (isIdentity) return { key: `${holder} ${type}`, holder, title, accepted: IDENTITY_TYPES };
-  const accepted =
+  const acceptedTypes =
     gap.acceptedDocumentTypes ?? (storedDocument ? [storedDocument.documentType] : []);
   const key = storedDocument ? `${holder} ${storedDocument.documentType}` : `${holder} ${type}`;
   return {
     key,
     holder,
     title: storedDocument ? labelFor(storedDocument.documentType) : title,
-    accepted,
+    accepted: acceptedTypes,
   };
 }
 
-/** Proofs that are required now, after those that were required earlier. */
-export function needsOf(state: State, previousNeeds: readonly Need[]): Need[] {
+/** Previously required proofs, followed by newly required proofs. */
+export function needsOf(state: State, previousNeeds: readonly RequiredProof[]): RequiredProof[] {
   const needs = new Map(previousNeeds.map((need) => [need.key, need]));
   for (const gap of state.gaps) {
     const need = needOf(state, gap);
@@ -60,32 +60,34 @@ export function needsOf(state: State, previousNeeds: readonly Need[]): Need[] {
 }
 
 /** Required proofs, followed by optional documents that were uploaded. */
-function visibleNeeds(state: State, needs: readonly Need[]): Need[] {
-  const covers = ({ holder, accepted }: Need, stored: DocumentOnFile) =>
+function visibleNeeds(state: State, needs: readonly RequiredProof[]): RequiredProof[] {
+  const covers = ({ holder, accepted }: RequiredProof, stored: DocumentOnFile) =>
     holder === stored.documentHolder && accepted.includes(stored.documentType);
-  const needed = needs.filter((need) => gapOf(state, need) || documentsOf(state, need).length);
+  const visibleProofs = needs.filter(
+    (need) => gapOf(state, need) || documentsOf(state, need).length,
+  );
   const optional = state.documents
-    .filter((stored) => !needed.some((need) => covers(need, stored)))
-    .map(({ documentHolder: holder, documentType }): Need => {
+    .filter((stored) => !visibleProofs.some((need) => covers(need, stored)))
+    .map(({ documentHolder: holder, documentType }): RequiredProof => {
       const title = labelFor(documentType) + holderName(state, holder);
       return { key: `${holder} ${documentType}`, holder, title, accepted: [documentType] };
     });
-  return [...needed, ...new Map(optional.map((need) => [need.key, need])).values()];
+  return [...visibleProofs, ...new Map(optional.map((need) => [need.key, need])).values()];
 }
 
-const gapOf = (state: State, need: Need): Gap | undefined =>
+const gapOf = (state: State, need: RequiredProof): Gap | undefined =>
   state.gaps.find((gap) => needOf(state, gap)?.key === need.key);
 
 /** Whether any document is missing or rejected. */
 export const needsDocuments = (state: State): boolean =>
   state.gaps.some((gap) => needOf(state, gap) !== undefined);
 
-const documentsOf = ({ documents }: State, { holder, accepted }: Need): DocumentOnFile[] =>
+const documentsOf = ({ documents }: State, { holder, accepted }: RequiredProof): DocumentOnFile[] =>
   documents.filter(
     (each) => each.documentHolder === holder && accepted.includes(each.documentType),
   );
 
-/** Why a document was rejected; a missing side does not reject the other. */
+/** Reason for the rejection of a document. A missing side does not reject the other side. */
 const rejectionReason = ({ gaps }: State, stored: DocumentOnFile): string | undefined =>
   gaps.find((gap) => gap.resourceId === stored.id && gap.type !== 'INCOMPLETE_DOCUMENT')?.reason;
 
@@ -109,13 +111,13 @@ const documentFields = (isIdentity: readonly string[]): Field[] => [
 ];
 
 function fieldsFor(
-  accepted: readonly string[],
+  acceptedTypes: readonly string[],
   sides: readonly string[],
   maxBytes: number,
 ): Field[] {
   const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(maxBytes)}.`;
-  const twoSided = accepted.filter((type) => TWO_SIDED_TYPES.includes(type));
-  const singleSided = accepted.filter((type) => !TWO_SIDED_TYPES.includes(type));
+  const twoSided = acceptedTypes.filter((type) => TWO_SIDED_TYPES.includes(type));
+  const singleSided = acceptedTypes.filter((type) => !TWO_SIDED_TYPES.includes(type));
   const condition = (is: readonly string[]) => ({ field: 'documentType', is });
   const files: Field[] = [];
   if (singleSided.length)
@@ -126,7 +128,7 @@ function fieldsFor(
   }
   return [
     { name: 'documentType', label: 'Document type', kind: 'choice' },
-    ...documentFields(accepted.filter((type) => IDENTITY_TYPES.includes(type))),
+    ...documentFields(acceptedTypes.filter((type) => IDENTITY_TYPES.includes(type))),
     ...files,
   ];
 }
@@ -139,19 +141,19 @@ function createProgressBar(name: string, stage: Stage) {
   const bar = h('progress', { max: 100, value: 0, 'aria-label': `Uploading ${name}` });
   const label = h('span', {}, `Uploading ${name}`);
   const root = h('div', { class: 'progress' }, label, bar);
-  let announced = 0;
+  let announcedShare = 0;
   const update = (share: number) => {
     const percent = Math.round(share * 100);
     bar.value = percent;
     label.textContent = percent < 100 ? `Uploading ${name}: ${percent} %` : `Checking ${name} …`;
-    if (percent < announced + 25) return;
-    announced = percent;
+    if (percent < announcedShare + 25) return;
+    announcedShare = percent;
     stage.announce(`${percent} percent`);
   };
   return { root, update };
 }
 
-interface Sending {
+interface UploadTarget {
   stage: Stage;
   /** Contains the progress bars during uploads. */
   bars: HTMLElement;
@@ -161,7 +163,7 @@ interface Sending {
 
 /** Uploads one file with its description. Returns the rejection, if any. */
 async function uploadOne(
-  { stage, bars, method, path }: Sending,
+  { stage, bars, method, path }: UploadTarget,
   values: Json,
   name: string,
   file: File,
@@ -187,27 +189,27 @@ async function uploadOne(
 
 type Redraw = (card: string, failure?: { errors: FieldError[]; reason: string }) => void;
 
-function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
+function uploadForm(stage: Stage, need: RequiredProof, redraw: Redraw) {
   const { state } = stage;
   const uploadedSides = documentsOf(state, need).filter((each) =>
     TWO_SIDED_TYPES.includes(each.documentType),
   );
   const [firstSide] = uploadedSides;
-  const accepted = firstSide ? [firstSide.documentType] : need.accepted;
+  const acceptedTypes = firstSide ? [firstSide.documentType] : need.accepted;
   const sides = ['FRONT', 'BACK'].filter(
     (side) => !uploadedSides.some((each) => sideOf(each) === side),
   );
   const bars = h('div');
-  const sending: Sending = { stage, bars, method: 'POST', path: 'documents' };
+  const uploadTarget: UploadTarget = { stage, bars, method: 'POST', path: 'documents' };
   const form = createForm({
-    fields: fieldsFor(accepted, sides, state.maxFileBytes),
+    fields: fieldsFor(acceptedTypes, sides, state.maxFileBytes),
     stored: {
-      ...(accepted.length === 1 ? { documentType: accepted[0] } : {}),
+      ...(acceptedTypes.length === 1 ? { documentType: acceptedTypes[0] } : {}),
       country: firstSide?.country ?? countryOf(state, need),
       documentNumber: firstSide?.documentNumber,
       issuingAuthority: firstSide?.issuingAuthority,
     },
-    choices: { ...state.choices, documentType: accepted },
+    choices: { ...state.choices, documentType: acceptedTypes },
     submitLabel: 'Upload',
     async submit(values) {
       const files = Object.entries(values).filter(([, value]) => value instanceof File);
@@ -218,8 +220,8 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
       }
       let sentCount = 0;
       for (const [name, file] of files) {
-        const described = { ...values, documentHolder: need.holder };
-        const rejection = await uploadOne(sending, described, name, file as File);
+        const valuesWithHolder = { ...values, documentHolder: need.holder };
+        const rejection = await uploadOne(uploadTarget, valuesWithHolder, name, file as File);
         if (rejection) {
           const errors = errorsAtFile(rejection.errors, name);
           if (!sentCount)
@@ -238,7 +240,7 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
   return { ...form, root: h('div', {}, form.root, bars) };
 }
 
-function countryOf({ customer, owners }: State, { holder }: Need): unknown {
+function countryOf({ customer, owners }: State, { holder }: RequiredProof): unknown {
   const info = owners.find((each) => each.id === holder)?.personalInfo ?? customer;
   const business = customer.businessInfo as Json | undefined;
   return info.nationality ?? business?.country;
@@ -248,16 +250,16 @@ function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: 
   const name = stored.side ?? 'file';
   const bars = h('div');
   const path = `documents/${stored.id}`;
-  const accepted = [stored.documentType];
-  const all = fieldsFor(accepted, [sideOf(stored)], stage.state.maxFileBytes);
+  const acceptedTypes = [stored.documentType];
+  const formFields = fieldsFor(acceptedTypes, [sideOf(stored)], stage.state.maxFileBytes);
   const form = createForm({
-    fields: all.filter((field) => field.kind !== 'file' || field.name === name),
+    fields: formFields.filter((field) => field.kind !== 'file' || field.name === name),
     stored: { ...stored },
-    choices: { ...stage.state.choices, documentType: accepted },
+    choices: { ...stage.state.choices, documentType: acceptedTypes },
     submitLabel: 'Replace',
     async submit(values) {
-      const sending: Sending = { stage, bars, method: 'PUT', path };
-      const rejection = await uploadOne(sending, values, name, values[name] as File);
+      const uploadTarget: UploadTarget = { stage, bars, method: 'PUT', path };
+      const rejection = await uploadOne(uploadTarget, values, name, values[name] as File);
       if (rejection) {
         const errors = errorsAtFile(rejection.errors, name);
         return errors.length ? errors : [{ field: '', message: rejection.reason }];
@@ -272,7 +274,7 @@ function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: 
 
 function renderDocument(
   stage: Stage,
-  need: Need,
+  need: RequiredProof,
   stored: DocumentOnFile,
   redraw: Redraw,
 ): HTMLElement {
@@ -309,28 +311,29 @@ function renderDocument(
   );
 }
 
-function renderNeed(stage: Stage, need: Need, redraw: Redraw) {
+function renderNeed(stage: Stage, need: RequiredProof, redraw: Redraw) {
   const gap = gapOf(stage.state, need);
-  const uploaded = documentsOf(stage.state, need);
+  const uploadedDocuments = documentsOf(stage.state, need);
   const title = h('h2', { id: freshId('card'), tabindex: '-1' }, need.title, gap ? '' : ' ');
   if (!gap) title.append(h('span', { class: 'done' }, 'Done'));
   const list = h('ul', { class: 'documents' });
-  for (const stored of uploaded) list.append(renderDocument(stage, need, stored, redraw));
-  const root = h('section', { class: 'card' }, title, uploaded.length ? list : null);
-  const rejected = uploaded.some((stored) => rejectionReason(stage.state, stored));
-  const form = gap && !rejected ? uploadForm(stage, need, redraw) : undefined;
-  if (gap && uploaded.length && !rejected) root.append(h('p', { class: 'hint' }, gap.reason));
+  for (const stored of uploadedDocuments) list.append(renderDocument(stage, need, stored, redraw));
+  const root = h('section', { class: 'card' }, title, uploadedDocuments.length ? list : null);
+  const hasRejection = uploadedDocuments.some((stored) => rejectionReason(stage.state, stored));
+  const form = gap && !hasRejection ? uploadForm(stage, need, redraw) : undefined;
+  if (gap && uploadedDocuments.length && !hasRejection)
+    root.append(h('p', { class: 'hint' }, gap.reason));
   if (form) root.append(form.root);
   return { root, title, form };
 }
 
-/** `needs` also has the proofs that are complete, so that they remain visible. */
-export function documentsStep(needs: () => Need[]): Step {
+/** `needs` includes completed proofs, so that they remain visible. */
+export function documentsStep(needs: () => RequiredProof[]): Step {
   return {
     key: 'documents',
     title: 'Documents',
     render(stage) {
-      const above = h('div');
+      const errorSummary = h('div');
       const cards = h('div');
       const buttons = h('div', { class: 'buttons' });
       const redraw: Redraw = (key, failure) => {
@@ -343,7 +346,7 @@ export function documentsStep(needs: () => Need[]): Step {
       const drawn = new Map<string, ReturnType<typeof renderNeed>>();
       const draw = () => {
         drawn.clear();
-        above.replaceChildren();
+        errorSummary.replaceChildren();
         for (const need of visibleNeeds(stage.state, needs()))
           drawn.set(need.key, renderNeed(stage, need, redraw));
         cards.replaceChildren(...[...drawn.values()].map(({ root }) => root));
@@ -351,18 +354,18 @@ export function documentsStep(needs: () => Need[]): Step {
         buttons.replaceChildren(action('Continue', go, { kind: isOpen ? 'plain' : 'primary' }));
       };
       const go = (): void => {
-        const open = needs().filter((need) => gapOf(stage.state, need));
-        if (!open.length) return void stage.next();
+        const missingProofs = needs().filter((need) => gapOf(stage.state, need));
+        if (!missingProofs.length) return void stage.next();
         showErrorSummary(
-          above,
-          open.map((need) => ({
+          errorSummary,
+          missingProofs.map((need) => ({
             text: `Upload a document: ${need.title}`,
             target: drawn.get(need.key)?.title,
           })),
         );
       };
       draw();
-      stage.root.append(above, cards, buttons);
+      stage.root.append(errorSummary, cards, buttons);
     },
   };
 }

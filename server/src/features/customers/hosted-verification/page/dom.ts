@@ -39,7 +39,7 @@ let counter = 0;
 
 export const freshId = (prefix: string): string => `${prefix}-${++counter}`;
 
-/** Marks the button as busy and ignores clicks until `work` has finished. */
+/** Marks the button as busy and ignores clicks until `work` completes. */
 export async function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) {
   if (button.getAttribute('aria-disabled') === 'true') return;
   button.setAttribute('aria-disabled', 'true');

@@ -165,9 +165,9 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
       label: 'Type of number',
       kind: 'choice',
       derive: (read) => {
-        const required = requiredOf(read);
-        const types = required === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
-        return { values: types, optional: required === 'NONE' };
+        const isRequired = requiredOf(read);
+        const types = isRequired === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
+        return { values: types, optional: isRequired === 'NONE' };
       },
     },
     {
@@ -339,13 +339,13 @@ export const valueAt = (source: unknown, path: string): unknown =>
 /** Sets the value at a dot path and creates intermediate objects. */
 export function setAt(target: Json, path: string, value: unknown): void {
   const names = path.split('.');
-  const last = names.pop() as string;
+  const lastName = names.pop() as string;
   let parent = target;
   for (const name of names) {
     parent[name] ??= {};
     parent = parent[name] as Json;
   }
-  parent[last] = value;
+  parent[lastName] = value;
 }
 
 const SELECTED: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];

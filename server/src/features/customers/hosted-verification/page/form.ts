@@ -1,6 +1,5 @@
-// Form of fields: shows the stored values, collects input, and shows each error next to its field,
-// with a linked summary above. Controls read their own values, so that the form is independent of field
-// kinds.
+// Form of fields: shows the stored values, collects input, and shows each error next to its field, with a
+// linked summary above. Each control reads its value, so that the form is independent of field kinds.
 import { type Control, createControl } from './controls.ts';
 import { action, h, whileBusy } from './dom.ts';
 import { emptyMessage, type Field, setAt, valueAt } from './fields.ts';
@@ -48,9 +47,9 @@ const summaryOf = (entries: { text: string; target?: HTMLElement | undefined }[]
     return h('li', {}, link);
   });
   const title = h('h2', {}, 'There is a problem');
-  const box = h('div', { class: 'summary', role: 'alert', tabindex: '-1' }, title);
-  box.append(h('ul', {}, ...items));
-  return box;
+  const summary = h('div', { class: 'summary', role: 'alert', tabindex: '-1' }, title);
+  summary.append(h('ul', {}, ...items));
+  return summary;
 };
 
 const ERROR = 'Error: ';
@@ -62,10 +61,10 @@ export function showErrorSummary(
 ): void {
   container.replaceChildren();
   if (!entries.length) return;
-  const box = summaryOf(entries);
-  container.append(box);
+  const summary = summaryOf(entries);
+  container.append(summary);
   if (!document.title.startsWith(ERROR)) document.title = ERROR + document.title;
-  box.focus();
+  summary.focus();
 }
 
 /** Field with the properties that depend on other answers. */
@@ -87,23 +86,23 @@ function isVisible(field: Field & { hidden?: boolean }, controls: readonly Contr
 
 const isPartOfAddress = ({ name }: Field) => /(^|\.)address\./.test(name);
 
-/** Collects entered values, null for cleared ones, and the controls whose value is missing. */
+/** Collects entered values, null for cleared values, and the controls whose value is missing. */
 function collect(controls: readonly Control[], { stored, onFile = {} }: FormOptions) {
   const values: Json = {};
-  const missing: Control[] = [];
+  const missingControls: Control[] = [];
   for (const each of controls) {
     const current = deriveField(each, controls, stored);
     if (!isVisible(current, controls)) continue;
     const value = each.read();
     if (value !== undefined) setAt(values, each.field.name, value);
     else if (current.optional) {
-      // An address is replaced as a whole, so omitted parts are removed.
+      // An address is replaced completely, so omitted parts are removed.
       const previous = valueAt(stored, each.field.name);
       if (previous !== undefined && !isPartOfAddress(each.field))
         setAt(values, each.field.name, null);
-    } else if (!onFile[each.field.name]) missing.push(each);
+    } else if (!onFile[each.field.name]) missingControls.push(each);
   }
-  return { values, missing };
+  return { values, missingControls };
 }
 
 export function createForm(options: FormOptions): Form {
@@ -138,11 +137,11 @@ export function createForm(options: FormOptions): Form {
   }
 
   async function send(): Promise<void> {
-    const { values, missing } = collect(controls, options);
+    const { values, missingControls } = collect(controls, options);
     for (const each of controls) each.showError('');
-    if (missing.length) {
-      for (const each of missing) each.showError(emptyMessage(each.field));
-      const entries = missing.map((control) => ({
+    if (missingControls.length) {
+      for (const each of missingControls) each.showError(emptyMessage(each.field));
+      const entries = missingControls.map((control) => ({
         text: emptyMessage(control.field),
         target: control.focus,
       }));

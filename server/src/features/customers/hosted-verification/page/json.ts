@@ -1,2 +1,2 @@
-// A JSON object, as requests and replies have it.
+// A JSON object of requests and replies.
 export type Json = Record<string, unknown>;

@@ -1,8 +1,8 @@
-// Entry point of the verification page: shows one view after the other until no data is missing, then
-// submits. The server stores all answers, so the page can be closed and reopened while its link is valid.
-// The step count covers all required and stored data at the start; it can grow and never shrinks.
+// Entry point of the verification page: shows the views in order until no data is missing, then submits. The
+// server stores all answers, so the page can be closed and reopened while its link is valid. The step count
+// covers all required and stored data at the start; it can only increase.
 import { readState } from './api.ts';
-import { documentsStep, type Need, needsDocuments, needsOf } from './documents.ts';
+import { documentsStep, needsDocuments, needsOf, type RequiredProof } from './documents.ts';
 import { action, h } from './dom.ts';
 import { needsOwners, ownersStep } from './owners.ts';
 import { knownFields, reviewStep, showNoAction, showResult } from './review.ts';
@@ -34,24 +34,24 @@ const screen = h(
   { class: 'screen' },
   ...[1, 2, 3].map(() => h('div', { class: 'skeleton', 'aria-hidden': 'true' })),
 );
-const live = h('p', { class: 'unseen', role: 'status' });
+const liveRegion = h('p', { class: 'unseen', role: 'status' });
 const main = h('main', {}, backLink, stepText, bar, heading, screen);
 
 let state: State;
-let needs: Need[] = [];
-let counted: string[] = [];
+let needs: RequiredProof[] = [];
+let countedKeys: string[] = [];
 let isFinished = false;
 
 const announce = (message: string) => {
-  live.textContent = message;
+  liveRegion.textContent = message;
 };
 
 function showProgress(key?: string): void {
-  const index = key === undefined ? -1 : counted.indexOf(key);
+  const index = key === undefined ? -1 : countedKeys.indexOf(key);
   stepText.hidden = bar.hidden = index < 0;
-  stepText.textContent = index < 0 ? '' : `Step ${index + 1} of ${counted.length}`;
+  stepText.textContent = index < 0 ? '' : `Step ${index + 1} of ${countedKeys.length}`;
   bar.replaceChildren(
-    ...counted.map((_, position) => h('span', { class: position <= index ? 'past' : '' })),
+    ...countedKeys.map((_, position) => h('span', { class: position <= index ? 'past' : '' })),
   );
   const button = action('Back', () => stage.go(previousViewOf(index)), { kind: 'link' });
   backLink.hidden = index < 0;
@@ -87,7 +87,7 @@ async function reload(): Promise<State> {
     needs = needsOf(state, needs);
     return state;
   }
-  // The server responds with the page for ended links.
+  // The server responds with the page for links that are no longer valid.
   if (reply.status === 410) location.reload();
   showLoadError('The page could not be loaded', reply.reason, reply.requestId);
   throw new Error(reply.code);
@@ -125,18 +125,18 @@ const visibleViewKeys = (): string[] =>
     .filter((each) => each.isNeeded(state) || each.isAnswered(state))
     .map(({ step }) => step.key);
 
-/** Steps with input or answers, and those that were counted before. */
-function count(): void {
-  counted = visibleViewKeys().concat(counted);
+/** Updates the counted steps: steps with input or answers, and steps that were counted before. */
+function updateCountedKeys(): void {
+  countedKeys = visibleViewKeys().concat(countedKeys);
   const order = planSteps().map(({ step }) => step.key);
-  counted = order.filter((key) => counted.includes(key));
+  countedKeys = order.filter((key) => countedKeys.includes(key));
 }
 
-/** Step before a counted one, or the start view. Steps that are not needed are skipped. */
+/** View before a counted step: a previous step, or the start view. Unneeded steps are skipped. */
 function previousViewOf(index: number): string {
   const viewKeys = visibleViewKeys();
-  const earlier = counted.slice(0, Math.max(index, 0));
-  return earlier.findLast((key) => viewKeys.includes(key)) ?? START;
+  const earlierKeys = countedKeys.slice(0, Math.max(index, 0));
+  return earlierKeys.findLast((key) => viewKeys.includes(key)) ?? START;
 }
 
 function renderView(key: string): void {
@@ -165,7 +165,7 @@ const stage: Stage = {
   reload,
   announce,
   go(key) {
-    history.pushState({ key, counted } satisfies HistoryState, '');
+    history.pushState({ key, counted: countedKeys } satisfies HistoryState, '');
     renderView(key);
   },
   async next() {
@@ -175,9 +175,9 @@ const stage: Stage = {
 };
 
 function showNextStep(): void {
-  count();
-  const open = planSteps().find(({ isNeeded }) => isNeeded(state));
-  stage.go((open as PlannedStep).step.key);
+  updateCountedKeys();
+  const firstOpenStep = planSteps().find(({ isNeeded }) => isNeeded(state));
+  stage.go((firstOpenStep as PlannedStep).step.key);
 }
 
 async function finish({ verificationStatus, errors, redirectUri }: Outcome): Promise<void> {
@@ -196,25 +196,25 @@ async function finish({ verificationStatus, errors, redirectUri }: Outcome): Pro
 function showFindings(gaps: readonly Gap[]): void {
   const list = h('ul', {}, ...gaps.map((gap) => h('li', {}, gap.reason)));
   const title = h('h2', {}, 'More information is needed');
-  const box = h('div', { class: 'summary', role: 'alert', tabindex: '-1' }, title, list);
-  screen.prepend(box);
-  box.focus();
+  const summary = h('div', { class: 'summary', role: 'alert', tabindex: '-1' }, title, list);
+  screen.prepend(summary);
+  summary.focus();
 }
 
 /** Last view in this tab; undefined at the first visit. */
 function restoreState(): string | undefined {
   const previousState = history.state as HistoryState | null;
   if (!previousState) return undefined;
-  counted = previousState.counted;
-  count();
-  return previousState.key === START || counted.includes(previousState.key)
+  countedKeys = previousState.counted;
+  updateCountedKeys();
+  return previousState.key === START || countedKeys.includes(previousState.key)
     ? previousState.key
     : undefined;
 }
 
 async function start(): Promise<void> {
   document.querySelector('noscript')?.remove();
-  document.body.append(main, live);
+  document.body.append(main, liveRegion);
   await reload();
   document.body.append(h('footer', {}, h('p', {}, 'This link is personal. Do not forward it.')));
   if (state.status === 'APPROVED' || state.status === 'REJECTED') {
@@ -227,13 +227,13 @@ async function start(): Promise<void> {
     if (to && !isFinished) renderView((to as HistoryState).key);
   });
   const previousState = restoreState();
-  count();
+  updateCountedKeys();
   if (state.findings.length > 0) {
     showNextStep();
     return showFindings(state.findings);
   }
   const key = previousState ?? START;
-  history.replaceState({ key, counted } satisfies HistoryState, '');
+  history.replaceState({ key, counted: countedKeys } satisfies HistoryState, '');
   renderView(key);
 }
 

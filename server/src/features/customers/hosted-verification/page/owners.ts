@@ -25,7 +25,7 @@ export const ownerName = ({ personalInfo: { firstName, middleName, lastName } }:
 export const ownerLine = ({ roles, ownershipPercentage }: Owner): string =>
   [...roles.map((role) => labelFor(role)), `${ownershipPercentage} %`].join(', ');
 
-function createOwnerForm(stage: Stage, owner: Owner | undefined, leave: () => void) {
+function createOwnerForm(stage: Stage, owner: Owner | undefined, closeForm: () => void) {
   const { choices } = stage.state;
   const form = createForm({
     fields: ownerFields,
@@ -39,7 +39,7 @@ function createOwnerForm(stage: Stage, owner: Owner | undefined, leave: () => vo
         }
       : {}),
     submitLabel: owner ? 'Save changes' : 'Add this person',
-    cancel: { label: 'Cancel', press: leave },
+    cancel: { label: 'Cancel', press: closeForm },
     async submit(values) {
       const method = owner ? 'PATCH' : 'POST';
       const reply = await callServer(method, owner ? `owners/${owner.id}` : 'owners', values);
@@ -49,7 +49,7 @@ function createOwnerForm(stage: Stage, owner: Owner | undefined, leave: () => vo
       }
       stage.announce('Saved');
       await stage.reload();
-      leave();
+      closeForm();
       return undefined;
     },
   });
@@ -77,32 +77,35 @@ export function ownersStep(): Step {
       };
       const renderOwner = (owner: Owner) => {
         const name = ownerName(owner);
-        const open = gapsOfOwner(stage.state, owner).length > 0;
+        const isIncomplete = gapsOfOwner(stage.state, owner).length > 0;
         const line = h('p', { class: 'hint' }, ownerLine(owner));
         const change = action('Change', () => edit(owner), {
           kind: 'link',
           label: `Change ${name}`,
         });
-        const tag = open ? h('span', { class: 'tag open' }, 'Details missing') : null;
+        const tag = isIncomplete ? h('span', { class: 'tag open' }, 'Details missing') : null;
         return h('li', {}, h('div', {}, h('b', {}, name), line, tag), change);
       };
       function list(): void {
         const { owners } = stage.state;
-        const above = h('div');
+        const errorSummary = h('div');
         const add = action('Add a person', () => edit(undefined));
         add.id = freshId('add');
         const go = (): void => {
           const { state } = stage;
           if (!needsOwners(state)) return void stage.next();
-          const missing = gapsOfBusiness(state).map((gap) => ({ text: gap.reason, target: add }));
-          const open = state.owners
+          const missingEntries = gapsOfBusiness(state).map((gap) => ({
+            text: gap.reason,
+            target: add,
+          }));
+          const incompleteOwners = state.owners
             .filter((owner) => gapsOfOwner(state, owner).length)
             .map((owner) => ({ text: `Complete the details of ${ownerName(owner)}` }));
-          showErrorSummary(above, [...missing, ...open]);
+          showErrorSummary(errorSummary, [...missingEntries, ...incompleteOwners]);
         };
         const people = h('ul', { class: 'people' }, ...owners.map(renderOwner));
         container.replaceChildren(
-          above,
+          errorSummary,
           h(
             'p',
             {},

@@ -9,11 +9,11 @@ import { fieldsStepsOf } from './steps.ts';
 import type { CheckStatus, Outcome, Stage, State, Step } from './types.ts';
 
 function formatValue(field: Field, value: unknown): string {
-  const last = field.name.split('.').at(-1) ?? '';
+  const fieldKey = field.name.split('.').at(-1) ?? '';
   const labelOfValue = (item: unknown) => {
     const text = String(item);
     if (field.kind === 'country' || field.kind === 'countries') return countryName(text);
-    if (field.kind === 'choice' || field.kind === 'choices') return labelFor(text, last);
+    if (field.kind === 'choice' || field.kind === 'choices') return labelFor(text, fieldKey);
     return field.kind === 'date' ? formatDate(text) : text;
   };
   return [value].flat().map(labelOfValue).join(', ');
@@ -76,16 +76,16 @@ export function reviewStep(onDone: (outcome: Outcome) => Promise<void>): Step {
     key: 'review',
     title: 'Review and submit',
     render(stage) {
-      const above = h('div');
+      const errorSummary = h('div');
       const button = h('button', { type: 'button', class: 'primary' }, 'Submit');
       const send = async () => {
         const reply = await submit();
-        if (reply.rejected) return showErrorSummary(above, [{ text: reply.reason }]);
+        if (reply.rejected) return showErrorSummary(errorSummary, [{ text: reply.reason }]);
         await onDone(reply.body);
       };
       button.addEventListener('click', () => void whileBusy(button, send));
       stage.root.append(
-        above,
+        errorSummary,
         h('p', {}, 'Check your answers. By submitting them you confirm that they are true.'),
         ...renderSections(stage),
         h('div', { class: 'buttons' }, button),
@@ -123,13 +123,13 @@ const RESULTS: Record<string, Result> = {
 const renderOutcome = (tone: Tone, line: string) =>
   h('div', { class: `outcome ${tone}` }, h('p', {}, line));
 
-/** Message when the page is opened and no action is needed. */
+/** Message when the page is opened and no action is required. */
 const NO_ACTION: Record<'APPROVED' | 'PENDING' | 'REJECTED', [Tone, string]> = {
   APPROVED: ['good', 'The verification is complete.'],
   PENDING: ['caution', 'Everything that is needed was received and is being reviewed.'],
   REJECTED: [
     'failed',
-    'The verification has ended and did not succeed. Contact the company that sent the link.',
+    'The verification is complete and did not succeed. Contact the company that sent the link.',
   ],
 };
 
@@ -150,7 +150,7 @@ export function showNoAction(
 
 const REDIRECT_DELAY_MS = 6_000;
 
-/** Shows the result of a submission and the redirect, if any. The link has ended. */
+/** Shows the result of a submission and the redirect, if any. The link is no longer valid. */
 export function showResult(
   root: HTMLElement,
   status: CheckStatus | 'PENDING_MANUAL_REVIEW',
@@ -165,9 +165,9 @@ export function showResult(
     root.append(h('p', {}, 'You can close this page.'));
     return title;
   }
-  const leave = setTimeout(() => location.assign(redirectUri), REDIRECT_DELAY_MS);
+  const redirectTimer = setTimeout(() => location.assign(redirectUri), REDIRECT_DELAY_MS);
   const stay = action('Stay on this page', () => {
-    clearTimeout(leave);
+    clearTimeout(redirectTimer);
     stay.remove();
   });
   root.append(

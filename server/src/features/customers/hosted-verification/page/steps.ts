@@ -1,4 +1,4 @@
-// Views for the fields of the customer: which fields form a view, and which of them are requested now. A
+// Views for the fields of the customer: the fields of each view, and the fields that are requested now. A
 // view shows the missing fields, and all of its fields when answers are changed.
 import { callServer } from './api.ts';
 import { h } from './dom.ts';
@@ -100,11 +100,12 @@ export const needsFields = (state: State, { fields }: FieldsStep): boolean =>
 
 function requestedFields(state: State, { fields, showsAllFields }: FieldsStep): Field[] {
   const names = requestedNames(state);
-  const requested = fields.filter((field) => isRequested(names, field));
-  if (showsAllFields || !requested.length) return fields;
+  const requestedList = fields.filter((field) => isRequested(names, field));
+  if (showsAllFields || !requestedList.length) return fields;
   return fields.filter(
     (field) =>
-      requested.includes(field) || requested.some((each) => each.name === field.when?.field),
+      requestedList.includes(field) ||
+      requestedList.some((each) => each.name === field.when?.field),
   );
 }
 
@@ -115,7 +116,7 @@ const findingErrors = ({ gaps, customer }: State, fields: readonly Field[]) =>
     .filter((gap) => fields.some(({ name }) => name === fieldName(gap)))
     .map((gap) => ({ field: fieldName(gap), message: gap.reason }));
 
-/** Country of issuance to preselect: the stored one, otherwise the country of residence. */
+/** Country of issuance to preselect: the stored country, otherwise the country of residence. */
 function issuerOf(customer: Json): unknown {
   const countries = [customer.countryOfIssuance, valueAt(customer, 'address.country')];
   return countries.find((country) => country && country !== 'US');
