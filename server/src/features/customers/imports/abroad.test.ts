@@ -47,7 +47,7 @@ const PEOPLE: readonly Record<string, string>[] = [
   { country: 'DE', nationality: 'US', ...SSN, countryOfIssuance: 'US' },
 ];
 
-/** Required of an individual in some of the countries. */
+/** Fields that some of the countries require for individuals. */
 const CONTACTS = { email: 'ada@example.com', phoneNumber: '+15125550100' };
 
 const CASES = [...PEOPLE, ...PEOPLE.map((cells) => ({ ...CONTACTS, ...cells }))];
@@ -97,16 +97,16 @@ describe.each(['sandbox', 'production'] as const)(
         errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
       );
       const verdicts = await Promise.all(CASES.map((cells) => registerOverApi(cells, platform)));
-      const imported = CASES.map((_, index) => {
+      const importVerdicts = CASES.map((_, index) => {
         const error = failedRows.get(idOf(index));
         return error ? verdictOf(error) : VALID;
       });
-      expect(imported.map((each, index) => [CASES[index], each])).toEqual(
+      expect(importVerdicts.map((each, index) => [CASES[index], each])).toEqual(
         verdicts.map((each, index) => [CASES[index], each]),
       );
       expect(verdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
       expect(verdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);
-      // A wrong check digit.
+      // The check digit is wrong.
       expect(verdicts[2]?.fields.includes('identifier')).toBe(mode === 'production');
     });
   },

@@ -7,7 +7,7 @@ type Kind = 'INDIVIDUAL' | 'BUSINESS';
 
 const KINDS: readonly Kind[] = ['INDIVIDUAL', 'BUSINESS'];
 
-/** Required of every row. `customerType` selects the additional list below. */
+/** Required for every row. `customerType` selects the additional list below. */
 const COMMON_COLUMNS: readonly string[] = ['umaAddress', 'platformCustomerId', 'customerType'];
 const ADDRESS_COLUMNS: readonly string[] = [
   'addressLine1',
@@ -54,8 +54,8 @@ const PATHS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Fields that `POST /customers` requires of a business and that a file has no column for or can leave
- * empty.
+ * Fields that `POST /customers` requires for a business, without a column or with an optional column in a
+ * file.
  */
 const OPTIONAL_IN_FILES: readonly string[] = ['businessInfo.incorporatedOn', 'businessInfo.taxId'];
 
@@ -75,13 +75,13 @@ function parseCells(bytes: Uint8Array): string[][] | undefined {
   }
 }
 
-/** Cells of one row, or undefined if it is malformed. */
+/** Cells of one row, or undefined if the row is malformed. */
 export function cellsOf(row: Uint8Array): string[] | undefined {
   const rows = parseCells(row);
   return rows?.length === 1 ? rows[0] : undefined;
 }
 
-/** Cells of several rows. They are parsed together unless one is malformed. */
+/** Cells of several rows. Rows are parsed together unless a row is malformed. */
 export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)[] {
   const parsedRows = parseCells(Buffer.concat(rows));
   return parsedRows?.length === rows.length ? parsedRows : rows.map(cellsOf);
@@ -92,19 +92,19 @@ export function missingColumns(columns: readonly string[]): string[] {
   const missingNamesOf = (names: readonly string[]) =>
     names.filter((name) => !columns.includes(name));
   const lackingByType = KINDS.map((kind) => missingNamesOf(TYPE_COLUMNS[kind]));
-  const isOneWhole = lackingByType.some((names) => names.length === 0);
+  const hasCompleteType = lackingByType.some((names) => names.length === 0);
   // A header with a column of one type is intended for that type.
   const startedTypes = KINDS.filter((kind) =>
     TYPE_COLUMNS[kind].some((name) => columns.includes(name)),
   );
-  const intended = startedTypes.length ? startedTypes : KINDS;
+  const intendedTypes = startedTypes.length ? startedTypes : KINDS;
   return [
     ...missingNamesOf([...COMMON_COLUMNS, ...ADDRESS_COLUMNS]),
-    ...(isOneWhole ? [] : intended.flatMap((kind) => missingNamesOf(TYPE_COLUMNS[kind]))),
+    ...(hasCompleteType ? [] : intendedTypes.flatMap((kind) => missingNamesOf(TYPE_COLUMNS[kind]))),
   ];
 }
 
-/** Limited to 100: a header can have thousands of columns. */
+/** Limited to 100, because a header can have thousands of columns. */
 export function repeatedColumns(columns: readonly string[]): string[] {
   const [names, duplicates] = [new Set<string>(), new Set<string>()];
   for (const name of columns) (name !== '' && names.has(name) ? duplicates : names).add(name);
@@ -119,7 +119,7 @@ export interface Candidate {
   correlationId: string;
   body: Body;
   errors: FieldError[];
-  /** Body without invalid columns. Absent if there are no errors or the row is unreadable. */
+  /** Body without invalid columns. Absent for a row without errors and for an unreadable row. */
   validPart?: Body;
 }
 
@@ -165,10 +165,14 @@ function missingValueErrors(
   cells: ReadonlyMap<string, string>,
   kind: Kind | undefined,
 ): FieldError[] {
-  const needed = [...COMMON_COLUMNS, ...ADDRESS_COLUMNS, ...(kind ? TYPE_COLUMNS[kind] : [])];
+  const requiredColumns = [
+    ...COMMON_COLUMNS,
+    ...ADDRESS_COLUMNS,
+    ...(kind ? TYPE_COLUMNS[kind] : []),
+  ];
   // Most countries have no states in addresses.
   const isAbroad = !['', 'US'].includes(cells.get('country') ?? '');
-  const emptyColumns = needed.filter(
+  const emptyColumns = requiredColumns.filter(
     (column) => !cells.get(column) && !(column === 'state' && isAbroad),
   );
   return emptyColumns.map((field) => ({ field, message: 'is required' }));

@@ -13,7 +13,7 @@ import type { ImportOutcome } from './states.ts';
 
 const TAG = 'Customers';
 const MAX_BYTES = 100 * 1024 * 1024;
-/** Maximum number of errors in replies and events. Operators can read all. */
+/** Maximum number of errors in replies and events. Operators can read all errors. */
 export const MAX_ERRORS = 1_000;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -47,7 +47,7 @@ const BulkCustomerImportErrorEntry = named(
       Type.Object({
         correlationId: text(
           '`platformCustomerId` of the row. If the row has none, `row_<n>`, where ' +
-            '`row_1` is the first row below the header. `file` for an error of the whole ' +
+            '`row_1` is the first row below the header. `file` for an error of the complete ' +
             'file.',
         ),
       }),
@@ -70,7 +70,7 @@ const BulkCustomerImportJob = named(
       progress: Type.Object(
         {
           total: count('Number of rows in the file, without the header.'),
-          processed: count('Number of rows processed so far.'),
+          processed: count('Number of processed rows.'),
           successful: count('Number of customers created.'),
           failed: count('Number of rows that failed.'),
         },
@@ -86,7 +86,7 @@ const BulkCustomerImportJob = named(
       completedAt: Type.Optional(
         withDescription(
           Timestamp,
-          'Time at which the import ended. Absent while it is in progress.',
+          'Time at which the import was completed. Absent while it is in progress.',
         ),
       ),
     },
@@ -116,20 +116,20 @@ export const uploadCustomersCsv = operation({
   tag: TAG,
   summary: 'Import customers from CSV',
   description:
-    'Creates customers from a CSV file in the background; poll `getBulkCustomerImportJob`. The file is ' +
-    `UTF-8 text of at most 100 MB and ${MAX_ROWS} rows; the first row contains the column names.\n\n` +
-    '- All rows: `umaAddress` (with or without `$`), `platformCustomerId`, `customerType`, ' +
-    '`addressLine1`, `city`, `state`, `postalCode`, `country`.\n- `INDIVIDUAL`: `fullName`, ' +
-    '`birthDate`. `BUSINESS`: `businessLegalName`.\n- Optional: `addressLine2`, `email`, ' +
-    '`phoneNumber`, `businessRegistrationNumber`, `businessTaxId`, and for an `INDIVIDUAL` ' +
-    '`nationality`, `idType`, `identifier`, `countryOfIssuance`. The country of a business is ' +
-    'also its country of registration. `state` is optional outside the US.\n- ' +
+    'Creates customers from a CSV file in the background; poll `getBulkCustomerImportJob`. The ' +
+    `file is UTF-8 text of at most 100 MB and ${MAX_ROWS} rows; the first row contains the ` +
+    'column names.\n\n- All rows: `umaAddress` (with or without `$`), `platformCustomerId`, ' +
+    '`customerType`, `addressLine1`, `city`, `state`, `postalCode`, `country`.\n- `INDIVIDUAL`: ' +
+    '`fullName`, `birthDate`. `BUSINESS`: `businessLegalName`.\n- Optional: `addressLine2`, ' +
+    '`email`, `phoneNumber`, `businessRegistrationNumber`, `businessTaxId`, and for an ' +
+    '`INDIVIDUAL` `nationality`, `idType`, `identifier`, `countryOfIssuance`. The country of a ' +
+    'business is also its country of registration. `state` is optional outside the US.\n- ' +
     '`platformAccountId`, `description` and unknown columns are ignored.\n\nRows follow the ' +
     'rules of `createCustomer`, except that a business does not need a tax number or date of ' +
     'incorporation. Rows are imported independently: a row that fails is listed and does not ' +
-    'affect the others. To correct failed rows, upload the whole corrected file again; customers ' +
-    'that already exist are then listed as `CONFLICT`. If the file itself is invalid, the import ' +
-    'fails before any customer is created. The file is deleted when the import has ended.',
+    'affect the others. To correct failed rows, upload the complete corrected file again; ' +
+    'customers that already exist are then listed as `CONFLICT`. If the file is invalid, the ' +
+    'import fails before any customer is created. The file is deleted after the import.',
   permission: 'MANAGE',
   rateClass: 'quotes',
   upload: { maxBytes: MAX_BYTES, inspect: inspectCsv },
@@ -154,7 +154,7 @@ export const getBulkCustomerImportJob = operation({
   notFound: 'BULK_UPLOAD_JOB_NOT_FOUND',
 });
 
-/** Event at the end of an import, by outcome. */
+/** Event after an import, by outcome. */
 export const importEvents = {
   complete: defineEvent('BULK_UPLOAD.COMPLETED', BulkCustomerImportJob),
   fail: defineEvent('BULK_UPLOAD.FAILED', BulkCustomerImportJob),
@@ -163,7 +163,7 @@ export const importEvents = {
 export const importWebhooks: readonly WebhookContract[] = [
   {
     name: 'bulk-upload',
-    summary: 'Customer import ended',
+    summary: 'Customer import completed or failed',
     description: `Sent once, when an import completes or fails. It contains at most ${MAX_ERRORS} errors.`,
     events: [importEvents.complete, importEvents.fail],
   },

@@ -76,7 +76,7 @@ describe('uploadCustomersCsv', () => {
     expect((await harness.findByPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${harness.domain}`);
   });
 
-  const german = {
+  const germanRow = {
     ...{
       addressLine1: 'Heidestr. 17',
       city: 'Köln',
@@ -89,11 +89,11 @@ describe('uploadCustomersCsv', () => {
   };
 
   it('registers residents of other countries with a national number', async () => {
-    const dubai = { city: 'Dubai', state: '', country: 'AE', nationality: 'AE' };
+    const dubaiAddress = { city: 'Dubai', state: '', country: 'AE', nationality: 'AE' };
     const body = await harness.importFile(
       csvFile(
-        harness.personRow('g-1', german),
-        harness.personRow('g-2', dubai),
+        harness.personRow('g-1', germanRow),
+        harness.personRow('g-2', dubaiAddress),
         harness.personRow('g-3'),
       ),
     );
@@ -111,11 +111,11 @@ describe('uploadCustomersCsv', () => {
 
   it('reports the columns of an invalid number without its value', async () => {
     const rows = [
-      harness.personRow('w-1', { ...german, identifier: '123-45-0489' }),
-      harness.personRow('w-2', { ...german, countryOfIssuance: '' }),
-      harness.personRow('w-3', { ...german, idType: 'EIN' }),
-      harness.personRow('w-4', { ...german, countryOfIssuance: 'US' }),
-      harness.personRow('w-5', { ...german, identifier: '' }),
+      harness.personRow('w-1', { ...germanRow, identifier: '123-45-0489' }),
+      harness.personRow('w-2', { ...germanRow, countryOfIssuance: '' }),
+      harness.personRow('w-3', { ...germanRow, idType: 'EIN' }),
+      harness.personRow('w-4', { ...germanRow, countryOfIssuance: 'US' }),
+      harness.personRow('w-5', { ...germanRow, identifier: '' }),
       harness.personRow('w-6', { state: '' }),
     ];
     const body = await harness.importFile(csvFile(...rows));
@@ -190,7 +190,7 @@ describe('uploadCustomersCsv', () => {
     }
   });
 
-  it('registers no customer of a file that is rejected as a whole', async () => {
+  it('registers no customer of a file that is rejected completely', async () => {
     const customerCount = await harness.countRows('customers');
     const body = await harness.importFile(
       csvFile(harness.personRow('w-1')).replace('city', 'town'),
@@ -262,7 +262,7 @@ describe('uploadCustomersCsv', () => {
     expect((await app.call('POST', '/customers/bulk/csv', body)).status).toBe(400);
   });
 
-  it('deletes the file and its key when the import has ended', async () => {
+  it('deletes the file and its key after the import', async () => {
     const id = await harness.startImport(csvFile(harness.personRow('gone-1')));
     const [row] = await app.runtime.db.query('select * from imports where id = $1', [id]);
     expect(row?.file_id).toMatch(/^File:/);

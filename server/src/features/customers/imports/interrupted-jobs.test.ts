@@ -59,7 +59,7 @@ describe('slices', () => {
       csvFile(...Array.from({ length: 40 }, (_, index) => harness.personRow(`d-${index}`))),
     );
     const interruptedResult = await createHandler().run(app.runtime, await jobOf(id));
-    expect(interruptedResult).toBeDefined(); // the result is never staged
+    expect(interruptedResult).toBeDefined(); // The result is never staged.
     expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(40, 0, 0),
@@ -102,17 +102,19 @@ describe('slices', () => {
     const id = await harness.startImport(
       csvFile(...Array.from({ length: 30 }, (_, index) => harness.personRow(`b-${index}`))),
     );
-    let remaining = 11;
-    const failing = {
+    let remainingCommits = 11;
+    const failingRuntime = {
       ...app.runtime,
       committer: {
         commit: (set: Parameters<typeof app.runtime.committer.commit>[0]) =>
-          remaining-- > 0
+          remainingCommits-- > 0
             ? app.runtime.committer.commit(set)
             : Promise.reject(new Error('no database')),
       },
     };
-    await expect(createHandler().run(failing, await jobOf(id))).rejects.toThrow('no database');
+    await expect(createHandler().run(failingRuntime, await jobOf(id))).rejects.toThrow(
+      'no database',
+    );
     expect((await harness.readImport(id)).progress).toEqual(progress(30, 0, 0));
     await app.settle();
     expect(await harness.readImport(id)).toMatchObject({
@@ -121,13 +123,13 @@ describe('slices', () => {
     });
   });
 
-  it('reports INTERNAL_ERROR for a row that keeps failing', async () => {
+  it('reports INTERNAL_ERROR for a row that fails repeatedly', async () => {
     const id = await harness.startImport(
       csvFile(harness.personRow('i-1'), harness.personRow('i-2')),
     );
     const job = { ...(await jobOf(id)), attempts: 10 };
     let isFirst = true;
-    const failing = {
+    const failingRuntime = {
       ...app.runtime,
       committer: {
         commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
@@ -137,7 +139,7 @@ describe('slices', () => {
         },
       },
     };
-    const { stage } = await createHandler().run(failing, job);
+    const { stage } = await createHandler().run(failingRuntime, job);
     await app.operate(stage);
     const body = await harness.readImport(id);
     expect(body.progress).toEqual(progress(2, 1, 1));
@@ -153,7 +155,7 @@ describe('slices', () => {
     );
     const unreadable = createHandler({
       files: {
-        // biome-ignore lint/correctness/useYield: it throws before the first chunk.
+        // biome-ignore lint/correctness/useYield: the generator throws before the first chunk.
         async *read() {
           throw new Error('no such object');
         },
@@ -252,7 +254,7 @@ describe('slices', () => {
     expect((await harness.readImport(id)).progress).toEqual(progress(40, 40, 0));
   });
 
-  it('postpones imports beyond the limit of concurrent slices', async () => {
+  it('postpones imports above the limit of concurrent slices', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 6; index++)
       ids.push(await harness.startImport(csvFile(harness.personRow(`m-${index}`))));
@@ -270,12 +272,12 @@ describe('slices', () => {
       harness.personRow('w-3', { country: '??' }),
     ];
     const id = await harness.startImport(csvFile(...rows));
-    let written = 0;
+    let writtenCount = 0;
     const count = () => {
-      written++;
+      writtenCount++;
     };
     const { stage } = await createHandler({ written: count }).run(app.runtime, await jobOf(id));
-    expect(written).toBe(2); // the invalid row has no change set
+    expect(writtenCount).toBe(2); // The invalid row has no change set.
     await app.operate(stage);
     expect((await harness.readImport(id)).progress).toEqual(progress(3, 1, 2));
   });

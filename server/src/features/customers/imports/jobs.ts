@@ -1,5 +1,5 @@
 // Processes an import in slices. A job reads some rows, registers them, and stages in one change set the
-// progress and either the next job or the end of the import. The progress is a byte offset and a row
+// progress and either the next job or the completion of the import. The progress is a byte offset and a row
 // number, so that no data is read twice and every slice finishes within its lease.
 
 import { setImmediate as pause } from 'node:timers/promises';
@@ -46,7 +46,7 @@ const POSTPONE_MS = 500;
 const MAX_READ_ATTEMPTS = 30;
 /** Above MAX_READ_ATTEMPTS, so that the import fails before its job is dead. */
 const MAX_ATTEMPTS = 40;
-/** A slice is slower under load. */
+/** Long, because a slice is slower under load. */
 const DEADLINE_MS = 600_000;
 
 /** Result of a slice. */
@@ -95,14 +95,14 @@ function splitIntoBatches(rawRows: readonly RawRow[]): RawRow[][] {
 async function parseItems(
   { bodyErrors }: ImportParts,
   columns: readonly string[],
-  first: number,
+  firstNumber: number,
   rawRows: readonly RawRow[],
 ): Promise<Item[]> {
   const errorsOf = (body: unknown) => bodyErrors(createCustomer, body);
   const items: Item[] = [];
   for (const batch of splitIntoBatches(rawRows)) {
     for (const cells of cellsOfEach(batch.map(({ bytes }) => bytes))) {
-      const number = first + items.length;
+      const number = firstNumber + items.length;
       items.push({ number, ...candidateOf(columns, cells, number, errorsOf) });
     }
     await pause();
@@ -132,7 +132,7 @@ const errorId = (importId: string, row: number) => `${importId} ${row}`;
 const insertError = (ctx: Ctx, { id }: ImportRow, failure: Failure) =>
   void ctx.insert(importErrors, { id: errorId(id, failure.row), import_id: id, ...failure });
 
-/** Ends an import: deletes the file and emits the event. */
+/** Completes an import: deletes the file and emits the event. */
 async function finishImport(
   ctx: Ctx,
   row: ImportRow,
@@ -162,7 +162,7 @@ async function recordSlice(ctx: Ctx, currentRow: ImportRow, slice: Slice): Promi
   else ctx.later(IMPORT_SLICE, { importId: updatedImport.id });
 }
 
-/** Fails an import whose file was rejected as a whole. */
+/** Fails an import whose file was rejected. */
 async function rejectFile(ctx: Ctx, id: string): Promise<void> {
   const row = await ctx.read(imports, id);
   if (row && !isFinished(row)) await finishImport(ctx, row, []);
@@ -186,10 +186,10 @@ async function failUnreadable(ctx: Ctx, currentRow: ImportRow): Promise<void> {
 }
 
 export function importJobs(batches: ImportParts): JobHandler[] {
-  let running = 0;
+  let runningSlices = 0;
 
   async function runSlice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
-    running++;
+    runningSlices++;
     try {
       const rawRows = await readRawRows(runtime, batches, row).catch((error: unknown) => {
         if (job.attempts < MAX_READ_ATTEMPTS) throw error;
@@ -199,11 +199,11 @@ export function importJobs(batches: ImportParts): JobHandler[] {
       const result = await processSlice(runtime, caller, batches, row, rawRows, job.attempts);
       return { caller, stage: (ctx: Ctx) => recordSlice(ctx, row, result) };
     } finally {
-      running--;
+      runningSlices--;
     }
   }
 
-  async function run(runtime: Runtime, job: SliceJob): Promise<Result> {
+  async function runSliceJob(runtime: Runtime, job: SliceJob): Promise<Result> {
     const { importId } = job.input;
     const row = await runtime.db.read(imports, importId);
     const platform = row && (await readPlatform(runtime.db, row.platform_id));
@@ -211,7 +211,7 @@ export function importJobs(batches: ImportParts): JobHandler[] {
     const caller = systemCaller(platform.id, platform.environment);
     if (isFinished(row)) return { caller, async stage() {} };
     if (row.problem) return { caller, stage: (ctx) => rejectFile(ctx, importId) };
-    if (running < MAX_CONCURRENT_SLICES) return runSlice(runtime, job, caller, row);
+    if (runningSlices < MAX_CONCURRENT_SLICES) return runSlice(runtime, job, caller, row);
     return {
       caller,
       async stage(ctx) {
@@ -221,5 +221,5 @@ export function importJobs(batches: ImportParts): JobHandler[] {
   }
 
   const limits = { maxAttempts: MAX_ATTEMPTS, deadlineMs: DEADLINE_MS };
-  return [jobHandler(IMPORT_SLICE, { ...limits, run })];
+  return [jobHandler(IMPORT_SLICE, { ...limits, run: runSliceJob })];
 }

@@ -15,7 +15,7 @@ import { type ImportRow, imports } from './store.ts';
 async function createImport(ctx: Ctx, file: UploadedFile): Promise<ImportRow> {
   const { rows, columns, start, problem } = file.findings as FileFindings;
   const id = ctx.id('BulkCustomerImportJob');
-  // A file that is rejected as a whole is not stored.
+  // A rejected file is not stored.
   if (!problem) await attachFile(ctx, file);
   ctx.later(IMPORT_SLICE, { importId: id });
   return ctx.insert(imports, {

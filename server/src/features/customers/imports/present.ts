@@ -6,7 +6,7 @@ import { type ImportErrorRow, type ImportRow, importErrors } from './store.ts';
 
 type ImportFields = Pick<ImportErrorRow, 'correlation_id' | 'code' | 'message' | 'details'>;
 
-/** `correlationId` of an error that concerns the whole file. */
+/** `correlationId` of an error of the complete file. */
 export const FILE_CORRELATION_ID = 'file';
 
 const presentError = ({ correlation_id, code, message, details }: ImportFields) => ({

@@ -1,6 +1,6 @@
 // Registers the rows of a slice, each in its own change set. The customer id is derived from the import and
-// the row number: after a crash, or with a concurrent worker, customers of this import can be
-// distinguished from conflicting ones.
+// the row number, so that after a crash or with a concurrent worker customers of this import can be
+// distinguished from conflicting customers.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,7 +42,7 @@ export interface Failure {
   details: Record<string, unknown>;
 }
 
-/** Customer id of a row. It has the timestamp of the import and preserves the order of rows. */
+/** Customer id of a row, with the timestamp of the import and in the order of rows. */
 export function customerIdOf(importId: string, number: number): Id<'Customer'> {
   const uuid = importId.slice(importId.indexOf(':') + 1);
   const hash = createHash('sha256').update(`${importId} ${number}`).digest('hex');
@@ -81,7 +81,7 @@ async function handleFailure(
 }
 
 /** All errors of a row, including violations of the platform's rules. */
-async function allErrors(
+async function findAllErrors(
   { db, clocks }: Runtime,
   caller: Caller,
   item: Item,
@@ -106,7 +106,7 @@ async function registerRow(
   slice: { importId: string; attempts: number },
 ): Promise<Failure | undefined> {
   if (item.errors.length) {
-    return failureOf(item, invalid(await allErrors(runtime, caller, item)));
+    return failureOf(item, invalid(await findAllErrors(runtime, caller, item)));
   }
   const id = customerIdOf(slice.importId, item.number);
   const body = item.body as CreateBody;
@@ -120,7 +120,9 @@ async function registerRow(
 
 const EXISTING_CUSTOMERS = 'select id from customers where id = any($1::text[])';
 
-/** Concurrent rows: enough to fill the lanes of the committer. Under load, a few hundred rows a second. */
+/**
+ * Concurrent rows. Sufficient to fill the lanes of the committer; under load, a few hundred rows per second.
+ */
 const CONCURRENCY = 128;
 const CONCURRENCY_UNDER_LOAD = 8;
 const PAUSE_UNDER_LOAD_MS = 25;
@@ -147,14 +149,14 @@ function createKeyedQueue() {
   const lastWork = new Map<string, Promise<unknown>>();
   return async function enqueue<R>(keys: readonly string[], work: () => Promise<R>): Promise<R> {
     const previousWork = keys.map((key) => lastWork.get(key)).filter((each) => each !== undefined);
-    const running = previousWork.length ? Promise.allSettled(previousWork).then(work) : work();
-    for (const key of keys) lastWork.set(key, running);
-    return running;
+    const pendingWork = previousWork.length ? Promise.allSettled(previousWork).then(work) : work();
+    for (const key of keys) lastWork.set(key, pendingWork);
+    return pendingWork;
   };
 }
 
 interface SliceResult {
-  /** Number of rows processed, in order. The next slice processes the rest. */
+  /** Number of rows processed, in order. The next slice processes the remaining rows. */
   rows: number;
   failures: Failure[];
 }
@@ -170,9 +172,9 @@ export async function registerRows(
   const until = runtime.effects.now() + MAX_SLICE_MS;
   const ids = items.map(({ number }) => customerIdOf(slice.importId, number));
   const existingRows = await runtime.db.query<{ id: string }>(EXISTING_CUSTOMERS, [ids]);
-  const existing = new Set(existingRows.map(({ id }) => id));
+  const existingIds = new Set(existingRows.map(({ id }) => id));
   const enqueue = createKeyedQueue();
-  const observed = addCommitCallback(runtime, parts.written);
+  const observedRuntime = addCommitCallback(runtime, parts.written);
   const failures: Failure[] = [];
   let isFailed = false;
   let rows = 0;
@@ -182,28 +184,28 @@ export async function registerRows(
   async function processNext(): Promise<void> {
     const index = rows++;
     const item = items[index] as Item;
-    if (existing.has(ids[index] as string)) return;
-    const work = () => registerRow(observed, caller, parts, item, slice);
+    if (existingIds.has(ids[index] as string)) return;
+    const work = () => registerRow(observedRuntime, caller, parts, item, slice);
     const failure = await enqueue(uniqueKeysOf(item), work);
     if (failure) failures.push(failure);
   }
 
   async function worker(index: number): Promise<void> {
     while (hasNext()) {
-      const isHeld = parts.isUnderLoad();
+      const isThrottled = parts.isUnderLoad();
       try {
-        if (!isHeld || index < CONCURRENCY_UNDER_LOAD) await processNext();
+        if (!isThrottled || index < CONCURRENCY_UNDER_LOAD) await processNext();
       } catch (error) {
         isFailed = true;
         throw error;
       }
-      if (isHeld) await sleep(PAUSE_UNDER_LOAD_MS);
+      if (isThrottled) await sleep(PAUSE_UNDER_LOAD_MS);
     }
   }
 
   const workers = Array.from({ length: CONCURRENCY }, (_, index) => worker(index));
-  for (const end of await Promise.allSettled(workers)) {
-    if (end.status === 'rejected') throw end.reason;
+  for (const result of await Promise.allSettled(workers)) {
+    if (result.status === 'rejected') throw result.reason;
   }
   failures.sort((a, b) => a.row - b.row);
   return { rows, failures };

@@ -17,10 +17,10 @@ function inspect(content: string | Uint8Array, size = 7): FileFindings {
   return inspector.end() as FileFindings;
 }
 
-async function* splitIntoChunks(bytes: Buffer, size: number, consumed?: { bytes: number }) {
+async function* splitIntoChunks(bytes: Buffer, size: number, progress?: { bytes: number }) {
   for (let index = 0; index < bytes.length; index += size) {
     const chunk = bytes.subarray(index, index + size);
-    if (consumed) consumed.bytes += chunk.length;
+    if (progress) progress.bytes += chunk.length;
     yield chunk;
   }
 }
@@ -28,15 +28,15 @@ async function* splitIntoChunks(bytes: Buffer, size: number, consumed?: { bytes:
 describe('inspectCsv', () => {
   it.each([
     ['LF', `${HEADER_ROW}\n${ROW}\n${ROW}\n`, 2],
-    ['CRLF and no last line break', `${HEADER_ROW}\r\n${ROW}\r\n${ROW}`, 2],
+    ['CRLF without a last line break', `${HEADER_ROW}\r\n${ROW}\r\n${ROW}`, 2],
     ['a byte order mark', `\uFEFF${HEADER_ROW}\n${ROW}\n`, 1],
     ['blank lines', `\n\r\n${HEADER_ROW}\n\n${ROW}\n \t\r\n${ROW}\n\n`, 2],
     [
-      'quotes with line breaks in them',
+      'quotes that contain line breaks',
       `${HEADER_ROW}\n${ROW.replace('Ada', '"A\n""d"",\r\na"')}\n`,
       1,
     ],
-    ['a stray quote, which affects only its own row', `${HEADER_ROW}\n${ROW}" x\n${ROW}\n`, 2],
+    ['an unmatched quote, which affects only its row', `${HEADER_ROW}\n${ROW}" x\n${ROW}\n`, 2],
     ['unknown columns', `${HEADER_ROW},shoe size\n${ROW},43\n`, 1],
     ['quoted columns with spaces', `"umaAddress", ${HEADER_ROW.slice(11)}\n${ROW}\n`, 1],
   ])('accepts %s', (_, content, rows) => {
@@ -166,11 +166,11 @@ describe('readRows', () => {
 
   it('stops reading at its limits', async () => {
     const large = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
-    const consumed = { bytes: 0 };
+    const progress = { bytes: 0 };
     const max = { rows: 1_024, bytes: 1_048_576 };
-    const slice = await readRows(splitIntoChunks(large, 65_536, consumed), 0, max);
+    const slice = await readRows(splitIntoChunks(large, 65_536, progress), 0, max);
     expect(slice).toHaveLength(1_024);
-    expect(consumed.bytes).toBe(65_536);
+    expect(progress.bytes).toBe(65_536);
     const wideRows = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
     expect(await readRows(splitIntoChunks(wideRows, 65_536), 0, max)).toHaveLength(18);
   });

@@ -1,6 +1,6 @@
-// Splits a CSV file into rows without parsing cells, and inspects a file during its upload: encoding,
-// header and number of rows. All problems of the file are known before the first customer is created, and
-// the file is never held in memory.
+// Splits a CSV file into rows without parsing cells, and inspects a file during its upload: encoding, header
+// and number of rows. All problems of the file are found before the first customer is created, and the file
+// is never buffered completely.
 import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { cellsOf, missingColumns, repeatedColumns } from './columns.ts';
 
@@ -19,18 +19,18 @@ type CellState = 'start' | 'plain' | 'quoted' | 'closed';
 /** Determines for each byte whether it ends a row. A blank line is a row without content. */
 function createRowSplitter() {
   let state: CellState = 'start';
-  let blank = true;
+  let isBlank = true;
   return {
     /** Whether the current row has an unclosed quote. */
     isQuoted: () => state === 'quoted',
     /** Whether the current row contains more than whitespace. */
-    hasContent: () => !blank,
+    hasContent: () => !isBlank,
     isEnd(byte: number): boolean {
       if (byte === LINE_FEED && state !== 'quoted') {
         state = 'start';
         return true;
       }
-      if (byte !== SPACE && byte !== TAB && byte !== RETURN) blank = false;
+      if (byte !== SPACE && byte !== TAB && byte !== RETURN) isBlank = false;
       if (byte === QUOTE) {
         if (state === 'start' || state === 'closed') state = 'quoted';
         else if (state === 'quoted') state = 'closed';
@@ -41,7 +41,7 @@ function createRowSplitter() {
       return false;
     },
     next(): void {
-      blank = true;
+      isBlank = true;
     },
   };
 }
@@ -89,7 +89,7 @@ export async function readRows(
   return rows;
 }
 
-/** Problem for which the file is rejected as a whole. */
+/** Problem that rejects the complete file. */
 export interface Problem {
   message: string;
   errors: { field: string; message: string }[];
@@ -114,19 +114,19 @@ const fileProblem = (message: string, fields: readonly string[] = ['file']): Pro
 
 function headerProblem(columns: readonly string[] | undefined): Problem | null {
   if (!columns) return fileProblem('The header row is not well-formed CSV.');
-  const missing = missingColumns(columns);
-  if (missing.length) {
-    const missingNames = missing.join(', ');
+  const missingRequired = missingColumns(columns);
+  if (missingRequired.length) {
+    const missingNames = missingRequired.join(', ');
     return {
       message: `The header row lacks required columns: ${missingNames}`,
-      errors: missing.map((field) => ({ field, message: 'is a required column' })),
+      errors: missingRequired.map((field) => ({ field, message: 'is a required column' })),
     };
   }
-  const repeated = repeatedColumns(columns);
-  if (!repeated.length) return null;
+  const repeatedNames = repeatedColumns(columns);
+  if (!repeatedNames.length) return null;
   return {
-    message: `The header row repeats columns: ${repeated.join(', ')}`,
-    errors: repeated.map((field) => ({ field, message: 'is repeated' })),
+    message: `The header row repeats columns: ${repeatedNames.join(', ')}`,
+    errors: repeatedNames.map((field) => ({ field, message: 'is repeated' })),
   };
 }
 

@@ -1,4 +1,4 @@
-// States of an import. It ends when all rows are processed, or before the first row if the file is
+// States of an import. An import is final when all rows are processed, or before the first row if the file is
 // rejected.
 import { stateTable } from '../../../kernel/states.ts';
 

@@ -1,6 +1,6 @@
 // Tables of imports and their row errors. Neither contains personal data: a failed row stores the
-// `platformCustomerId` (removed by an erasure), column names and error messages. The file is stored
-// encrypted and deleted when the import ends.
+// `platformCustomerId` (removed by an erasure), column names and error messages. The file is stored encrypted
+// and deleted after the import.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Problem } from './scan.ts';
 import { type ImportStatus, importStates } from './states.ts';
@@ -11,12 +11,12 @@ export const imports = table(
     id: col.text,
     platform_id: col.text,
     status: col.enum<ImportStatus>().mut,
-    /** Identifier of the file and its encrypted key; both null once the file is no longer needed. */
+    /** Identifier of the file and its encrypted key; both null after the import. */
     file_id: col.text.null.mut,
     file_key: col.text.null.mut,
     /** Column names of the header row. */
     columns: col.json<string[]>(),
-    /** Reason why the file was rejected as a whole. */
+    /** Problem that rejected the complete file. */
     problem: col.json<Problem>().null,
     total: col.int4,
     /** Byte offset of the next row. */

@@ -23,7 +23,9 @@ export const UmaInvitation = named(
         'Invitation code: 20 hexadecimal digits; 8 digits in invitations of earlier versions.',
       ),
       createdAt: time('Time at which the invitation was created.'),
-      claimedAt: optional(time('Time at which the invitation was claimed. Absent if it was not.')),
+      claimedAt: optional(
+        time('Time at which the invitation was claimed. Absent for an unclaimed invitation.'),
+      ),
       url: text('URL of the page for the invitee.'),
       expiresAt: optional(
         time(
@@ -38,7 +40,7 @@ export const UmaInvitation = named(
       status: oneOf(['PENDING', 'CLAIMED', 'EXPIRED', 'CANCELLED'], {
         description: 'Status of the invitation. PENDING: can be claimed.',
       }),
-      firstName: optional(text('Name of the invitee, from the creation.')),
+      firstName: optional(text('Name of the invitee, as specified at the creation.')),
       amountToSend: optional(
         withDescription(
           CurrencyAmount,

@@ -51,5 +51,7 @@ export function assertPending(row: InvitationRow, now: Time): void {
     throw new Fault('INVITATION_CANCELLED', 'The invitation was canceled.');
   }
   const expiredAt = iso(row.expires_at as Time);
-  throw new Fault('INVALID_INPUT', 'The invitation has expired. Request a new one.', { expiredAt });
+  throw new Fault('INVALID_INPUT', 'The invitation has expired. Request a new invitation.', {
+    expiredAt,
+  });
 }

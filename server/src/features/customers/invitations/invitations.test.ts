@@ -78,7 +78,7 @@ describe('createInvitation', () => {
     expect(invitation).not.toHaveProperty('expiresAt');
   });
 
-  it('reports all invalid fields at once', async () => {
+  it('reports all invalid fields together', async () => {
     const invalidBody = {
       inviterUma: '',
       firstName: 'x'.repeat(101),
@@ -152,11 +152,11 @@ describe('createInvitation', () => {
     ).toMatchObject({
       body: { code: padCode('12345678') },
     });
-    const generated = await Promise.all([
+    const generatedCodes = await Promise.all([
       generate(padCode('aaaa0000'), padCode('aaaa0001')),
       generate(padCode('aaaa0000'), padCode('aaaa0002')),
     ]);
-    const codes = generated.map((each) => (each as { body: { code: string } }).body.code);
+    const codes = generatedCodes.map((each) => (each as { body: { code: string } }).body.code);
     expect(new Set(codes).size).toBe(2);
     expect(codes).toContain(padCode('aaaa0000'));
   });
@@ -172,10 +172,10 @@ describe('getInvitation', () => {
       cancel,
     ];
     for (const call of calls) {
-      const hidden = await call(invitation.code, app.production);
-      expect(outcomeOf(hidden)).toEqual([404, 'INVITATION_NOT_FOUND']);
+      const productionReply = await call(invitation.code, app.production);
+      expect(outcomeOf(productionReply)).toEqual([404, 'INVITATION_NOT_FOUND']);
       for (const code of ['00000000', 'x', `${invitation.code}0`, '%00']) {
-        expect((await call(code)).body).toEqual(hidden.body);
+        expect((await call(code)).body).toEqual(productionReply.body);
       }
     }
     expect((await show(invitation.code)).body.status).toBe('PENDING');
@@ -232,8 +232,8 @@ describe('claimInvitation', () => {
     });
     const invitee = await createInviter(app.other);
     await app.advance(1_000);
-    const claimed = ok(await claim(invitation.code, invitee.umaAddress, app.other), 200);
-    expect(claimed).toEqual({
+    const claimedInvitation = ok(await claim(invitation.code, invitee.umaAddress, app.other), 200);
+    expect(claimedInvitation).toEqual({
       ...invitation,
       status: 'CLAIMED',
       inviteeUma: invitee.umaAddress,
@@ -242,10 +242,10 @@ describe('claimInvitation', () => {
     await app.settle();
     const events = (await app.events()).filter((each) => each.subject === invitation.code);
     expect(events.map(({ type, platformId, data }) => ({ type, platformId, data }))).toEqual([
-      { type: 'INVITATION.CLAIMED', platformId: app.platform.id, data: claimed },
+      { type: 'INVITATION.CLAIMED', platformId: app.platform.id, data: claimedInvitation },
     ]);
     await app.advance(3_600_000);
-    expect((await show(invitation.code)).body).toEqual(claimed);
+    expect((await show(invitation.code)).body).toEqual(claimedInvitation);
     expect(outcomeOf(await claim(invitation.code, EXTERNAL_UMA))).toEqual([
       400,
       'INVITATION_ALREADY_CLAIMED',
@@ -278,19 +278,23 @@ describe('claimInvitation', () => {
   it('is rejected for an invitee that is deleted concurrently', async () => {
     const invitation = await createInvitationOfNewInviter();
     const payee = await createInviter();
-    const claims = invitationOperations({ origin: () => 'http://here' }).find(
+    const claimHandler = invitationOperations({ origin: () => 'http://here' }).find(
       ({ contract }) => contract.operationId === 'claimInvitation',
     );
     const params = { invitationCode: invitation.code };
     const input = { params, query: {}, headers: {}, body: { inviteeUma: payee.umaAddress } };
-    let exists = true;
-    const claiming = operate(app.runtime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
-      const reply = await claims?.run(ctx, input);
-      if (exists) ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
-      exists = false;
-      return reply;
-    });
-    await expect(claiming).rejects.toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
+    let payeeExists = true;
+    const claimOperation = operate(
+      app.runtime,
+      systemCaller(app.platform.id, 'sandbox'),
+      async (ctx) => {
+        const reply = await claimHandler?.run(ctx, input);
+        if (payeeExists) ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
+        payeeExists = false;
+        return reply;
+      },
+    );
+    await expect(claimOperation).rejects.toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
     expect((await show(invitation.code)).body.status).toBe('PENDING');
   });
 
@@ -305,7 +309,7 @@ describe('claimInvitation', () => {
     const otherPerson = await createInviter(app.other);
     const deletedPerson = await createInviter();
     await app.call('DELETE', `/customers/${deletedPerson.id}`);
-    const unassigned = `$unassigned@${otherPerson.umaAddress.split('@')[1]}`;
+    const unassignedAddress = `$unassigned@${otherPerson.umaAddress.split('@')[1]}`;
     const invalidAddresses = [
       'friend@x',
       '$friend',
@@ -313,7 +317,7 @@ describe('claimInvitation', () => {
       otherPerson.umaAddress,
       deletedPerson.umaAddress,
     ];
-    for (const inviteeUma of [...invalidAddresses, unassigned]) {
+    for (const inviteeUma of [...invalidAddresses, unassignedAddress]) {
       const rejectedResponse = await claim(invitation.code, inviteeUma);
       expect([inviteeUma, ...outcomeOf(rejectedResponse)]).toEqual([
         inviteeUma,
@@ -362,12 +366,12 @@ describe('cancelInvitation', () => {
 
   it('resolves a concurrent claim to one result', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const [cancelledResponse, claimed] = await Promise.all([
+    const [cancelledResponse, claimResponse] = await Promise.all([
       cancel(invitation.code),
       claim(invitation.code, EXTERNAL_UMA, app.other),
     ]);
-    expect([cancelledResponse.status, claimed.status].sort()).toEqual([200, 400]);
-    const winner = cancelledResponse.status === 200 ? cancelledResponse : claimed;
+    expect([cancelledResponse.status, claimResponse.status].sort()).toEqual([200, 400]);
+    const winner = cancelledResponse.status === 200 ? cancelledResponse : claimResponse;
     expect((await show(invitation.code)).body).toEqual(winner.body);
   });
 });

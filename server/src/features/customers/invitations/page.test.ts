@@ -16,7 +16,7 @@ async function createInvitationOfNewInviter(
   return ok(await app.call('POST', '/invitations', body, { as: platform }), 201);
 }
 
-const open = (code: string, method: 'GET' | 'POST' = 'GET', platform = app) =>
+const openPage = (code: string, method: 'GET' | 'POST' = 'GET', platform = app) =>
   platform.server.inject({ method, url: `/i/${code}` });
 
 const PERSONAL = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
@@ -31,7 +31,7 @@ describe('the page of an invitation', () => {
     });
     const { pathname } = new URL(invitation.url);
     expect(pathname).toBe(`/i/${invitation.code}`);
-    const { statusCode, body, headers } = await open(invitation.code);
+    const { statusCode, body, headers } = await openPage(invitation.code);
     expect(statusCode).toBe(200);
     for (const message of [
       'You are invited, &#60;b&#62;Bob&#60;/b&#62;',
@@ -43,7 +43,7 @@ describe('the page of an invitation', () => {
     ]) {
       expect(body).toContain(message);
     }
-    // Not allowed for platforms.
+    // Not permitted for platforms.
     expect(body).not.toContain('Blockvale');
     expect(body).not.toMatch(/<(script|button|form|a)\b/);
     for (const secret of PERSONAL) expect(body).not.toContain(secret);
@@ -55,7 +55,7 @@ describe('the page of an invitation', () => {
   });
 
   it('omits the amount, the name and the expiry if absent', async () => {
-    const { body } = await open((await createInvitationOfNewInviter()).code);
+    const { body } = await openPage((await createInvitationOfNewInviter()).code);
     expect(body).toContain('<h1>You are invited</h1>');
     expect(body).not.toContain('intend to send');
     expect(body).not.toContain('Valid until');
@@ -63,12 +63,12 @@ describe('the page of an invitation', () => {
 
   it('lists no sandbox providers in production', async () => {
     const invitation = await createInvitationOfNewInviter({}, app.production);
-    const { statusCode, body } = await open(invitation.code);
+    const { statusCode, body } = await openPage(invitation.code);
     expect(statusCode).toBe(200);
     expect(body).not.toContain('.example');
   });
 
-  it('shows how an invitation ended without personal data', async () => {
+  it('shows the final status of an invitation without personal data', async () => {
     const expiresAt = new Date(app.effects.now() + 1_000).toISOString();
     const invitationFields = { firstName: 'Bob', amountToSend: 5_00 };
     const [usedInvitation, expiredInvitation, withdrawn] = [
@@ -86,7 +86,7 @@ describe('the page of an invitation', () => {
       [expiredInvitation, 'This invitation has expired'],
       [withdrawn, 'This invitation was canceled'],
     ] as const) {
-      const { statusCode, body } = await open(invitation.code);
+      const { statusCode, body } = await openPage(invitation.code);
       expect(statusCode).toBe(410);
       expect(body).toContain(title);
       for (const term of ['Bob', '5.00', invitation.inviterUma, '$f@x.example']) {
@@ -98,7 +98,7 @@ describe('the page of an invitation', () => {
   it.each(['00000000', 'x', '%00', 'ABCDEF01', 'e'.repeat(90)])(
     'returns 404 for %s',
     async (code) => {
-      const { statusCode, body } = await open(code);
+      const { statusCode, body } = await openPage(code);
       expect(statusCode).toBe(404);
       expect(body).toContain('Invitation not found');
     },
@@ -106,29 +106,29 @@ describe('the page of an invitation', () => {
 
   it('ignores POST requests', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const sentResponse = await open(invitation.code, 'POST');
-    expect(sentResponse.body).toBe((await open(invitation.code)).body);
+    const sentResponse = await openPage(invitation.code, 'POST');
+    expect(sentResponse.body).toBe((await openPage(invitation.code)).body);
     const response = await app.call('GET', `/invitations/${invitation.code}`);
     expect(response.body).toEqual(invitation);
   });
 
-  it('limits unknown codes but not valid ones', async () => {
+  it('limits unknown codes but not valid codes', async () => {
     const inviter = await createCustomer(limited);
     const body = { inviterUma: inviter.umaAddress };
     const { code } = ok(await limited.call('POST', '/invitations', body), 201);
     for (let time = 0; time < 10; time++) {
-      expect((await open(code, 'GET', limited)).statusCode).toBe(200);
+      expect((await openPage(code, 'GET', limited)).statusCode).toBe(200);
     }
     for (let unknownCode = 0; unknownCode < 4; unknownCode++) {
-      expect((await open('00000000', 'GET', limited)).statusCode).toBe(404);
+      expect((await openPage('00000000', 'GET', limited)).statusCode).toBe(404);
     }
     for (const unknownCode of ['00000000', code]) {
-      const rejectedResponse = await open(unknownCode, 'GET', limited);
+      const rejectedResponse = await openPage(unknownCode, 'GET', limited);
       expect(rejectedResponse.statusCode).toBe(429);
       expect(rejectedResponse.headers['retry-after']).toBe('1');
       expect(rejectedResponse.body).toContain('Too many attempts');
     }
     limited.effects.set(limited.effects.now() + 1_000);
-    expect((await open(code, 'GET', limited)).statusCode).toBe(200);
+    expect((await openPage(code, 'GET', limited)).statusCode).toBe(200);
   });
 });

@@ -1,5 +1,6 @@
-// Hosted page of an invitation, for a person without an account: the inviter, the offered amount and where
-// to get a UMA address. It contains only data of the invitation, and none after the invitation has ended.
+// Hosted page of an invitation, for a person without an account: the inviter, the offered amount and where to
+// get a UMA address. The page contains only data of a pending invitation; it contains no data of claimed,
+// expired and canceled invitations.
 
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -19,24 +20,26 @@ interface Parts {
 const NOT_FOUND: PageContent = {
   status: 404,
   title: 'Invitation not found',
-  lines: ['Check that the link is complete, or request a new one from the person who sent it.'],
+  lines: ['Check that the link is complete, or request a new link from the person who sent it.'],
 };
 
-const END_TEXTS = {
+const FINAL_TEXTS = {
   CLAIMED: {
     status: 410,
     title: 'This invitation was already used',
-    lines: ['An invitation works once. Request a new one from the person who sent it.'],
+    lines: [
+      'An invitation can be used once. Request a new invitation from the person who sent it.',
+    ],
   },
   EXPIRED: {
     status: 410,
     title: 'This invitation has expired',
-    lines: ['Request a new one from the person who sent it.'],
+    lines: ['Request a new invitation from the person who sent it.'],
   },
   CANCELLED: {
     status: 410,
     title: 'This invitation was canceled',
-    lines: ['The person who sent it has canceled it.'],
+    lines: ['The person who sent the invitation has canceled it.'],
   },
 } as const;
 
@@ -75,7 +78,7 @@ function pendingPage(row: InvitationRow, { uma }: Connectors): PageContent {
           ]
         : []),
       {
-        title: 'Who sees what',
+        title: 'Who receives your data',
         lines: [
           'The provider is notified that you used the code. No data is entered on this page.',
         ],
@@ -94,7 +97,7 @@ export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedP
     const status = statusOf(row, await runtime.clocks.nowOf({ platformId: row.platform_id }));
     return status === 'PENDING'
       ? { ...pendingPage(row, connectors(row.environment)), brand }
-      : { ...END_TEXTS[status], lines: [...END_TEXTS[status].lines], brand };
+      : { ...FINAL_TEXTS[status], lines: [...FINAL_TEXTS[status].lines], brand };
   }
   return { path: INVITATION_PATH, show, confirm: show };
 }

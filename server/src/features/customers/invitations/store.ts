@@ -32,7 +32,7 @@ export const invitations = table(
   },
   {
     lifecycles: [{ state: (row) => row.status, states: invitationStates }],
-    // Two invitations with the same code: the second is run again with a new code.
+    // If two invitations have the same code, the second operation runs again with a new code.
     contendedKeys: ['invitations_pkey'],
   },
 );

@@ -24,7 +24,7 @@ export const createBeneficialOwner = operation({
   description:
     'Adds a beneficial owner, director, officer or control person to a business ' +
     'customer. They are verified together with the business. Owners cannot be added or ' +
-    'changed after the verification of the business has ended. Upload their identity ' +
+    'changed after the verification of the business is complete. Upload their identity ' +
     'documents with `uploadDocument`, then submit the business with `createVerification`.',
   permission: 'MANAGE',
   body: BeneficialOwnerCreateRequest,

@@ -1,6 +1,7 @@
 // Creates and updates beneficial owners. Every change requires that the business is unchanged since it was
-// read, so that none commits after the end of its verification. Changes of shares also update the version
-// of the business, which serializes them: concurrent requests cannot exceed 100 percent in total.
+// read, so that no change commits after the verification is complete. Changes of shares also update the
+// version of the business, which serializes these changes, so that concurrent requests cannot exceed 100
+// percent in total.
 
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
@@ -106,7 +107,7 @@ function shareErrors(candidate: OwnerCandidate, otherOwners: readonly OwnerRow[]
 
 const IDENTIFIER_FIELDS = ['idType', 'identifier', 'countryOfIssuance'] as const;
 
-/** Errors of the personal data. A stored number that `change` does not touch is not validated again. */
+/** Errors of the personal data. A stored number that `change` leaves unchanged is not validated again. */
 function personErrors(ctx: Ctx, person: OwnerPersonal, change: InfoChange | undefined) {
   const errors = ownerErrors({ personalInfo: person });
   if (ctx.caller.environment === 'production') {
@@ -161,7 +162,7 @@ async function openBusiness(ctx: Ctx, customerId: string, field: string): Promis
   if (isFinal(business)) {
     throw invalidField(
       field,
-      `the verification of the business has ended: it is ${business.status}`,
+      `the verification of the business is complete: it is ${business.status}`,
     );
   }
   const key = dataKeyOf(business);
@@ -171,9 +172,9 @@ async function openBusiness(ctx: Ctx, customerId: string, field: string): Promis
 }
 
 /**
- * Requires at commit that the business is unchanged. `exclusive` also serializes concurrent changes.
- * Otherwise several directors can be created at once, and the maximum number is enforced exactly only when
- * it is near.
+ * Requires at commit that the business is unchanged. `exclusive` also serializes concurrent changes. Without
+ * `exclusive` several directors can be created concurrently, and the maximum number is enforced exactly only
+ * near the maximum.
  */
 function requireBusiness(ctx: Ctx, business: CustomerRow, exclusive: boolean): void {
   if (exclusive) touchCustomer(ctx, business);
@@ -234,7 +235,7 @@ export async function changeOwner(
   const { business, key, owners } = await openBusiness(ctx, row.customer_id, 'beneficialOwnerId');
   const previous = ownerPersonal(ctx.vault, business, row);
   if (!previous || isFinal(row)) {
-    throw invalidField('beneficialOwnerId', 'the verification of the owner has ended');
+    throw invalidField('beneficialOwnerId', 'the verification of the owner is complete');
   }
   const change = body.personalInfo ?? {};
   const person = personAfter(previous, change);

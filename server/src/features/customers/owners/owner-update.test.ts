@@ -1,4 +1,4 @@
-// Updates of beneficial owners, one at a time and concurrently.
+// Updates of beneficial owners, sequentially and concurrently.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -63,16 +63,21 @@ describe('updateBeneficialOwner', () => {
     expect(fieldsOf(await harness.change(previous.id, { personalInfo: number }))).toEqual([
       'personalInfo.countryOfIssuance',
     ]);
-    const german = { ...number, countryOfIssuance: 'DE' };
-    const germanOwner = ok(await harness.change(previous.id, { personalInfo: german }), 200);
-    expect(germanOwner.personalInfo).toMatchObject({ ...german, identifier: '** *** *** 719' });
+    const germanNumber = { ...number, countryOfIssuance: 'DE' };
+    const germanOwner = ok(await harness.change(previous.id, { personalInfo: germanNumber }), 200);
+    expect(germanOwner.personalInfo).toMatchObject({
+      ...germanNumber,
+      identifier: '** *** *** 719',
+    });
     const issuer = await harness.change(previous.id, { personalInfo: { countryOfIssuance: 'AT' } });
     expect(fieldsOf(issuer)).toEqual(['personalInfo.identifier']);
-    const echoed = await harness.change(previous.id, { personalInfo: germanOwner.personalInfo });
-    expect(fieldsOf(echoed)).toEqual(['personalInfo.identifier']);
+    const unchangedReply = await harness.change(previous.id, {
+      personalInfo: germanOwner.personalInfo,
+    });
+    expect(fieldsOf(unchangedReply)).toEqual(['personalInfo.identifier']);
   });
 
-  it('reports all invalid fields at once', async () => {
+  it('reports all invalid fields together', async () => {
     const previous = await harness.create();
     const rejectedResponse = await harness.change(previous.id, {
       roles: [],

@@ -45,7 +45,7 @@ describe('createBeneficialOwner', () => {
     const rows = await app.runtime.db.query('select * from beneficial_owners where id = $1', [
       owner.id,
     ]);
-    // Long enough not to occur in encrypted text by chance.
+    // Long enough that encrypted text practically never contains it.
     for (const term of ['Hopper', '45-6789', '1970-12', 'grace@', '1 Main']) {
       expect(JSON.stringify(rows)).not.toContain(term);
       expect(app.log.join('')).not.toContain(term);
@@ -66,7 +66,7 @@ describe('createBeneficialOwner', () => {
     });
   });
 
-  it('reports all invalid fields at once, of rules and schema', async () => {
+  it('reports all invalid fields of rules and schema together', async () => {
     const rejectedResponse = await harness.add({
       customerId: (await harness.company()).id,
       roles: [],
@@ -199,9 +199,9 @@ describe('createBeneficialOwner', () => {
       Array.from({ length: 6 }, () => harness.add(uboBody(40))),
     );
     expect(manyResponses.map((each) => each.status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
-    const exceeding = await harness.add(uboBody(21));
-    expect(fieldsOf(exceeding)).toEqual(['ownershipPercentage']);
-    expect(exceeding.body.details.errors[0].message).toContain('must not exceed 20,');
+    const exceedingResponse = await harness.add(uboBody(21));
+    expect(fieldsOf(exceedingResponse)).toEqual(['ownershipPercentage']);
+    expect(exceedingResponse.body.details.errors[0].message).toContain('must not exceed 20,');
     expect((await harness.add(uboBody(20))).status).toBe(201);
     expect((await harness.add(ownerBody(business.id, { ownershipPercentage: 90 }))).status).toBe(
       201,
@@ -268,7 +268,7 @@ describe('listBeneficialOwners', () => {
 });
 
 describe('getBeneficialOwner', () => {
-  it('returns 404 for malformed and unknown IDs and those of other platforms', async () => {
+  it('returns 404 for malformed and unknown IDs and IDs of other platforms', async () => {
     const foreignOwner = ok(
       await harness.add(ownerBody((await harness.company(app.other)).id), app.other),
       201,
@@ -293,7 +293,7 @@ describe('masked', () => {
     ['1234', '**34'],
     ['7', '*'],
     ['X1234567-L', '******67-L'],
-  ])('masks %s', (identifier, masked) => {
-    expect(maskIdentifier(identifier)).toBe(masked);
+  ])('masks %s', (identifier, maskedIdentifier) => {
+    expect(maskIdentifier(identifier)).toBe(maskedIdentifier);
   });
 });
