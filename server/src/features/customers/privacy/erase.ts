@@ -41,8 +41,8 @@ type Erasure = ReturnType<typeof presentErasure>;
 /** Large batches, because most events belong to other customers. */
 const EVENT_BATCH_SIZE = 2_000;
 
-// Event ids are ordered by time, so events older than the customer are skipped. An emptied event is marked
-// as encrypted for the customer: it is unreadable and is not delivered. Events have no index by subject, so
+// Event ids are ordered by time, so events older than the customer are skipped. An emptied event is marked as
+// encrypted for the customer, so that it is unreadable and not delivered. Events have no index by subject, so
 // all events are scanned in batches of constant size.
 const eventsSql = (all: AllPersonalData) => `with seen as (
     select e.id, e.platform_id = $2 and e.data <> '' and (e.sealed_for = $1
@@ -103,9 +103,9 @@ async function emptyEvents(
   }
 }
 
-const addCounts = (counts: Counts, addition: Counts): Counts => {
+const addCounts = (counts: Counts, addedCounts: Counts): Counts => {
   const sum = { ...counts };
-  for (const [name, count] of Object.entries(addition)) sum[name] = (sum[name] ?? 0) + count;
+  for (const [name, count] of Object.entries(addedCounts)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 };
 
@@ -143,10 +143,10 @@ async function emptyTables(
 
 /** Row counts of the tables that the first change set empties. */
 async function countsOf({ db }: Ctx, all: AllPersonalData, id: string): Promise<Counts> {
-  const counted = all.flatMap(({ tables }) =>
+  const countedTables = all.flatMap(({ tables }) =>
     Object.entries(tables).filter(([, { atOnce }]) => atOnce),
   );
-  const columns = counted.map(
+  const columns = countedTables.map(
     ([name, { rows }]) => `(select count(*)::int from ${name} t where ${rows}) as ${name}`,
   );
   const [counts] = await db.query(`select ${columns.join(', ')}`, [id]);
@@ -165,8 +165,8 @@ async function erasableCustomer(ctx: Ctx, id: string): Promise<CustomerRow> {
 }
 
 /**
- * Commits the start of the erasure before any other change, because an approval applies to this
- * commit. Has no effect on an erasure that was begun. Throws like `eraseCustomerData`.
+ * Commits the start of the erasure before any other change, because an approval applies to this commit. Has
+ * no effect on a started erasure. Throws like `eraseCustomerData`.
  */
 export async function beginErasure(runtime: Runtime, id: string): Promise<void> {
   const row = await readCustomer(runtime.db, id);
@@ -195,9 +195,9 @@ async function deleteDataKey(
 }
 
 /**
- * Ends resources whose jobs may still be pending, and runs the steps that need the `platformCustomerId`.
+ * Closes resources whose jobs may still be pending, and runs the steps that require the `platformCustomerId`.
  */
-async function endResources(
+async function closeResources(
   runtime: Runtime,
   all: AllPersonalData,
   caller: Caller,
@@ -213,7 +213,7 @@ async function endResources(
 }
 
 /**
- * Erases a deleted customer or resumes its erasure. Repeating a finished erasure is safe. Throws
+ * Erases a deleted customer or resumes its erasure. A finished erasure can be repeated safely. Throws
  * CUSTOMER_NOT_FOUND, and CONFLICT if the customer is not deleted.
  */
 export async function eraseCustomerData(
@@ -226,19 +226,19 @@ export async function eraseCustomerData(
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw customerNotFound();
   const caller = systemCaller(platform.id, platform.environment);
-  const prepared = await endResources(runtime, all, caller, row);
+  const counts = await closeResources(runtime, all, caller, row);
   const startedErasure = await operate(runtime, caller, (ctx) => deleteDataKey(ctx, all, input));
-  // Also runs for a finished erasure: a process of an older version may have written an event as plain text
-  // since.
-  const totals = addCounts(prepared, await emptyTables(runtime, all, row));
+  // Also runs for a finished erasure, because a process of an older version may have written a plain-text
+  // event afterwards.
+  const totals = addCounts(counts, await emptyTables(runtime, all, row));
   if (startedErasure.finished_at !== null) return presentErasure(startedErasure);
-  const finished = await operate(runtime, caller, async (ctx) => {
+  const finishedErasure = await operate(runtime, caller, async (ctx) => {
     const erasure = (await ctx.read(erasures, id)) ?? startedErasure;
     if (erasure.finished_at !== null) return erasure;
     const counts = { ...erasure.counts, ...totals };
     return ctx.update(erasures, erasure, { counts, finished_at: ctx.now });
   });
-  return presentErasure(finished);
+  return presentErasure(finishedErasure);
 }
 
 interface ListInput extends PageInput {

@@ -1,5 +1,5 @@
-// Exports all data about one customer as one JSON document, streamed because years of payments do not fit
-// into memory. Encrypted data is decrypted; erased data is absent.
+// Exports all data about one customer as one JSON document, streamed, because payments of several years do
+// not fit into memory. Encrypted data is decrypted; erased data is absent.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { PageInput } from '../../../runtime/db/paging.ts';
 import type { Files } from '../../../runtime/files/files.ts';
@@ -46,7 +46,7 @@ const eventsSql = (all: AllPersonalData) => `with owned as (${subjectIdsSql(all)
 interface StoredEvent {
   id: string;
   data: string;
-  /** Data of the event that it differs from. */
+  /** Data of the event from which this event differs. */
   base: string | null;
 }
 
@@ -125,7 +125,7 @@ export async function* exportCustomerData(
   yield '\n}\n';
 }
 
-/** Where a page of an export ended: the table, and the id of its last row. */
+/** The position after a page of an export: the table, and the id of its last row. */
 interface ExportPosition {
   table: string;
   id: string;
@@ -179,8 +179,8 @@ async function rowsAfter(
 }
 
 /**
- * A page of the export: rows with their tables, in the order of the whole export. Rows can change
- * between two pages.
+ * A page of the export: rows with their tables, in the order of the complete export. Rows can change between
+ * two pages.
  */
 export async function pageOfCustomerData(
   parts: PageParts,
@@ -189,22 +189,26 @@ export async function pageOfCustomerData(
 ) {
   const names = [...parts.personalData.flatMap(({ tables }) => Object.keys(tables)), EVENTS];
   const start = cursor === undefined ? undefined : positionOf(cursor);
-  const first = start === undefined ? 0 : names.indexOf(start.table);
-  if (first < 0) throw invalidField('cursor', 'is not a cursor of this list');
-  const exported: ExportedRow[] = [];
-  for (const [index, table] of names.slice(first).entries()) {
+  const firstIndex = start === undefined ? 0 : names.indexOf(start.table);
+  if (firstIndex < 0) throw invalidField('cursor', 'is not a cursor of this list');
+  const exportedRows: ExportedRow[] = [];
+  for (const [index, table] of names.slice(firstIndex).entries()) {
     const id = index === 0 ? (start?.id ?? '') : '';
-    exported.push(...(await rowsAfter(parts, opener, { table, id }, limit + 1 - exported.length)));
-    if (exported.length > limit) break;
+    exportedRows.push(
+      ...(await rowsAfter(parts, opener, { table, id }, limit + 1 - exportedRows.length)),
+    );
+    if (exportedRows.length > limit) break;
   }
-  const pageRows = exported.slice(0, limit);
-  const last = pageRows.at(-1);
-  const hasMore = exported.length > limit;
+  const pageRows = exportedRows.slice(0, limit);
+  const lastRow = pageRows.at(-1);
+  const hasMore = exportedRows.length > limit;
   const { platform_id: platformId, id: customerId } = opener.customer;
   return {
     ...{ platformId, customerId, hasMore },
     data: pageRows.map(({ table, row }) => ({ table, row })),
-    ...(hasMore && last ? { nextCursor: cursorOf({ table: last.table, id: last.id }) } : {}),
+    ...(hasMore && lastRow
+      ? { nextCursor: cursorOf({ table: lastRow.table, id: lastRow.id }) }
+      : {}),
   };
 }
 

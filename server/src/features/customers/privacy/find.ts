@@ -7,19 +7,19 @@ import { type SearchDigest, type SearchField, searchDigestOf } from '../digests/
 import type { CustomerRow } from '../records/index.ts';
 
 /** Restricts a search to rows with these digests; an array must be contained. */
-const matching = (alias: string, { column }: SearchDigest) =>
+const matchesSql = (alias: string, { column }: SearchDigest) =>
   column === 'name_digests' ? `${alias}.${column} @> $1::text[]` : `${alias}.${column} = $1::text`;
 
-const findSql = (wanted: SearchDigest) => `select * from (
+const findSql = (searchDigest: SearchDigest) => `select * from (
     select c.id as "customerId", c.platform_id as "platformId", c.type, c.status,
       c.deleted_at is not null as "isDeleted", null as "ownerId",
       coalesce($6 = any(c.name_digests), false) as "isWholeName"
-    from customers c where ${matching('c', wanted)}
+    from customers c where ${matchesSql('c', searchDigest)}
     union all
     select c.id, c.platform_id, c.type, c.status, c.deleted_at is not null, o.id,
       coalesce($6 = any(o.name_digests), false)
     from beneficial_owners o join customers c on c.id = o.customer_id
-    where ${matching('o', wanted)}
+    where ${matchesSql('o', searchDigest)}
   ) found
   where ($2::text is null or "platformId" = $2)
     and ("customerId", coalesce("ownerId", '')) > ($4, $5)
@@ -31,9 +31,9 @@ interface FoundCustomer {
   type: 'INDIVIDUAL' | 'BUSINESS';
   status: CustomerRow['status'];
   isDeleted: boolean;
-  /** Owner with the value, or null if the customer itself has it. */
+  /** Owner with the value, or null if the value belongs to the customer. */
   ownerId: string | null;
-  /** Whether the whole name is equal, and not only its words; absent for other fields. */
+  /** Whether the full name is equal, in addition to its words; absent for other fields. */
   isWholeName?: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function findCustomers(
 ) {
   const searchDigest = searchDigestOf(runtime.vault, by, value);
   const [customerId = '', ownerId = ''] = startOf(cursor).id.split(' ');
-  const where = [
+  const values = [
     searchDigest.digest,
     platformId ?? null,
     limit + 1,
@@ -64,7 +64,7 @@ export async function findCustomers(
     ownerId,
     searchDigest.fullNameDigest,
   ];
-  const rows = await runtime.db.query<FoundCustomer & object>(findSql(searchDigest), where);
+  const rows = await runtime.db.query<FoundCustomer & object>(findSql(searchDigest), values);
   if (by !== 'name') for (const each of rows) delete each.isWholeName;
   return pageOfRows(rows, limit, positionOf);
 }

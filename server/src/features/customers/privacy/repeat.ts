@@ -1,5 +1,6 @@
-// Repeats erasures on a database that was restored from an earlier backup, from a list of erasures that
-// was kept outside of it. A customer that was not deleted yet at the time of the backup is deleted first.
+// Repeats erasures on a database that was restored from an earlier backup, from a list of erasures that was
+// stored outside of the database. A customer that was not deleted yet at the time of the backup is deleted
+// first.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -46,14 +47,14 @@ async function repeat(
   }
 }
 
-/** Repeats the erasures of a list. Those that were repeated before have no further effect. */
+/** Repeats the erasures of a list. Erasures that were repeated before have no further effect. */
 export async function repeatErasures(
   runtime: Runtime,
   all: AllPersonalData,
   deleteCustomer: DeleteCustomer,
-  listed: readonly ListedErasure[],
+  listedErasures: readonly ListedErasure[],
 ): Promise<RepeatedErasure[]> {
   const results: RepeatedErasure[] = [];
-  for (const each of listed) results.push(await repeat(runtime, all, deleteCustomer, each));
+  for (const each of listedErasures) results.push(await repeat(runtime, all, deleteCustomer, each));
   return results;
 }

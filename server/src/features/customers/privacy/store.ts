@@ -18,9 +18,12 @@ export const erasures = table('erasures', {
 
 export type ErasureRow = RowOf<typeof erasures>;
 
-/** Export of the erasure record itself. */
+/** Export of the erasure record. */
 export const erasurePersonalData: PersonalData = {
   tables: {
-    erasures: { rows: 't.id = $1', erasure: { retained: 'that the customer was erased, and why' } },
+    erasures: {
+      rows: 't.id = $1',
+      erasure: { retained: 'record of the erasure of the customer, with its reason' },
+    },
   },
 };

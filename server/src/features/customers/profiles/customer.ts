@@ -33,7 +33,9 @@ const replyCommon = {
   id: text('ID of the customer.', { readOnly: true }),
   platformCustomerId: text('ID of the customer at the platform.'),
   region: optional(
-    text('Country under whose law the customer is served, or EU. Absent if none was specified.'),
+    text(
+      'Country under whose law the customer is served, or EU. Absent if no region was specified.',
+    ),
   ),
   currencies: Type.Array(Type.String(), {
     description: 'Codes of the currencies that the customer can use.',

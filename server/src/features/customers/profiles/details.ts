@@ -28,7 +28,7 @@ function withFields(previous: Fields, change: Fields, names: readonly string[]):
 }
 
 /**
- * Fields of the customer type after an update. An address is replaced as a whole, `businessInfo` field by
+ * Fields of the customer type after an update. An address is replaced completely, `businessInfo` field by
  * field. Unknown properties are dropped.
  */
 export function detailsAfter(

@@ -54,7 +54,7 @@ export const KybStatus = describedEnum(
   CHECK_STATUSES,
 );
 
-/** Types of identity number for individuals: two of the US, one for all other countries. */
+/** Types of identity number for individuals: two types of the US, and a type for all other countries. */
 export const PERSONAL_ID_TYPES = ['SSN', 'ITIN', 'NON_US_TAX_ID'] as const;
 
 export const IdentificationType = describedEnum(
@@ -190,7 +190,7 @@ const dueDiligence = {
     describedEnum(
       'PepStatus',
       'Politically exposed person (PEP) status. DOMESTIC and FOREIGN: public office in ' +
-        'the country of residence or another one. HIO: office in an international ' +
+        'the country of residence or another country. HIO: office in an international ' +
         'organization.',
       ['NONE', 'DOMESTIC', 'FOREIGN', 'HIO', 'FAMILY_OR_ASSOCIATE'],
     ),

@@ -1,5 +1,5 @@
 // Rules for beneficial owners that a schema cannot express: names, countries and identity number formats.
-// Pure. Inputs of any shape are accepted, because bodies that fail the schema are validated here too.
+// Pure. Inputs of any shape are accepted, because bodies that fail the schema are also validated here.
 import { requiredTaxIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import {
@@ -43,7 +43,7 @@ function personalInfoRules(report: Report, body: Json): void {
   identifierRule(report, info, PERSONAL_INFO);
 }
 
-/** The number is required unless the country of residence issues none. */
+/** The number is required unless the country of residence issues no numbers. */
 function identifierRequiredRule(report: Report, info: Json): void {
   const residence = objectAt(info, 'address').country;
   if (requiredTaxIdentifier({ nationality: info.nationality, residence }) === 'NONE') return;

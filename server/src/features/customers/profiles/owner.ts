@@ -40,7 +40,7 @@ const number = {
   ),
   identifier: text(
     'Tax or identity number, in the format of the issuing country. Replies contain its ' +
-      'last characters only, or an empty string if the person has none.',
+      'last characters only, or an empty string if the person has no number.',
   ),
 };
 
@@ -80,7 +80,7 @@ export type OwnerPersonal = Static<typeof BeneficialOwnerPersonalInfoCreate>;
 const BeneficialOwnerPersonalInfoUpdate = object(
   'BeneficialOwnerPersonalInfoUpdate',
   'Personal data to change. Absent fields are unchanged, null clears an optional ' +
-    'field, and an address is replaced as a whole.',
+    'field, and an address is replaced completely.',
   {
     ...Type.Partial(Type.Object(requiredFields)).properties,
     ...clearableFields({ ...number, ...optionalFields }),

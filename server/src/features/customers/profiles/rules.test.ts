@@ -8,7 +8,7 @@ const individualBody = (overrides: object) => ({
   fullName: 'Ada Lovelace',
   ...overrides,
 });
-const businessBody = (overrides: object, rest: object = {}) => ({
+const businessBody = (overrides: object, customerFields: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme & Sons',
@@ -17,7 +17,7 @@ const businessBody = (overrides: object, rest: object = {}) => ({
     incorporatedOn: '2020-02-29',
     ...overrides,
   },
-  ...rest,
+  ...customerFields,
 });
 
 describe('customerErrors', () => {
@@ -59,20 +59,24 @@ describe('customerErrors', () => {
     expect(error?.constraint).toEqual({ format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' });
   });
 
-  const german = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719', countryOfIssuance: 'DE' };
+  const germanNumber = {
+    idType: 'NON_US_TAX_ID',
+    identifier: '86 095 742 719',
+    countryOfIssuance: 'DE',
+  };
 
   it('validates a national number by the format of its country', () => {
-    expect(fieldsOf(individualBody(german))).toEqual([]);
-    expect(fieldsOf(individualBody({ ...german, identifier: '86095742719' }))).toEqual([]);
-    expect(fieldsOf(individualBody({ ...german, countryOfIssuance: undefined }))).toEqual([
+    expect(fieldsOf(individualBody(germanNumber))).toEqual([]);
+    expect(fieldsOf(individualBody({ ...germanNumber, identifier: '86095742719' }))).toEqual([]);
+    expect(fieldsOf(individualBody({ ...germanNumber, countryOfIssuance: undefined }))).toEqual([
       'countryOfIssuance',
     ]);
     for (const countryOfIssuance of ['US', 'GU', 'XX']) {
-      expect(fieldsOf(individualBody({ ...german, countryOfIssuance }))).toEqual([
+      expect(fieldsOf(individualBody({ ...germanNumber, countryOfIssuance }))).toEqual([
         'countryOfIssuance',
       ]);
     }
-    const [error] = customerErrors(individualBody({ ...german, identifier: '123-45-6789' }));
+    const [error] = customerErrors(individualBody({ ...germanNumber, identifier: '123-45-6789' }));
     expect(error).toEqual({
       field: 'identifier',
       constraint: { pattern: '^[1-9]\\d{10}$' },
@@ -80,16 +84,16 @@ describe('customerErrors', () => {
         'is not a well-formed Steuerliche Identifikationsnummer (IdNr.) of Germany, ' +
         'such as 86 095 742 719',
     });
-    const masked = { ...german, countryOfIssuance: 'NG', identifier: '***6789' };
-    expect(fieldsOf(individualBody(masked))).toEqual(['identifier']);
+    const maskedIdentity = { ...germanNumber, countryOfIssuance: 'NG', identifier: '***6789' };
+    expect(fieldsOf(individualBody(maskedIdentity))).toEqual(['identifier']);
     expect(fieldsOf(individualBody({ idType: 'constructor', identifier: 'x' }))).toEqual([
       'idType',
     ]);
   });
 
   it('validates check digits separately from the format', () => {
-    expect(checkDigitErrors(german)).toEqual([]);
-    expect(checkDigitErrors({ ...german, identifier: '86095742718' })).toEqual([
+    expect(checkDigitErrors(germanNumber)).toEqual([]);
+    expect(checkDigitErrors({ ...germanNumber, identifier: '86095742718' })).toEqual([
       { field: 'identifier', message: 'has invalid check digits' },
     ]);
     expect(checkDigitErrors({ idType: 'SSN', identifier: '123-45-6789' })).toEqual([]);
@@ -143,8 +147,14 @@ describe('customerErrors', () => {
   });
 
   it('limits the length of address lines', () => {
-    const long = 'x'.repeat(256);
-    const address = { line1: long, line2: long, city: long, state: long, postalCode: long };
+    const longLine = 'x'.repeat(256);
+    const address = {
+      line1: longLine,
+      line2: longLine,
+      city: longLine,
+      state: longLine,
+      postalCode: longLine,
+    };
     expect(fieldsOf(individualBody({ address: { ...address, country: 'US' } }))).toEqual([
       ...['address.line1', 'address.line2', 'address.city', 'address.state', 'address.postalCode'],
     ]);

@@ -1,6 +1,6 @@
 // Rules for customers that a schema cannot express, because they relate fields or require a country list.
-// They validate the complete customer that a request would produce, of any shape: bodies that fail the
-// schema are validated here too, so that one reply reports all errors.
+// They validate the complete customer that a request would produce, of any shape. Bodies that fail the schema
+// are also validated here, so that one reply reports all errors.
 import { countryName, isCountry } from '../../../catalog/identity/countries.ts';
 import {
   hasTaxIdentifierFormat,

@@ -6,7 +6,7 @@ import type { DIGEST_COLUMNS } from '../digests/index.ts';
 import { customerDigests, dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
 import { type CustomerRow, customers } from './store.ts';
 
-type Sealed = 'data_key' | 'personal' | (typeof DIGEST_COLUMNS)[number];
+type SealedColumn = 'data_key' | 'personal' | (typeof DIGEST_COLUMNS)[number];
 type Stamps = 'created_at' | 'updated_at' | 'deleted_at';
 
 /** Stages a new customer with its own data key. */
@@ -15,7 +15,7 @@ export function addCustomer(
   {
     personal,
     ...columns
-  }: Omit<NewRowOf<typeof customers>, Sealed | Stamps> & { personal: Personal },
+  }: Omit<NewRowOf<typeof customers>, SealedColumn | Stamps> & { personal: Personal },
 ): CustomerRow {
   const { id, email = null, phone = null } = columns;
   const data_key = ctx.vault.newKey(id);
@@ -47,7 +47,7 @@ export function updateCustomer(
   {
     personal,
     ...columns
-  }: Omit<PatchOf<typeof customers>, Sealed | 'updated_at'> & { personal?: Personal },
+  }: Omit<PatchOf<typeof customers>, SealedColumn | 'updated_at'> & { personal?: Personal },
 ): CustomerRow {
   const { email, phone } = { ...row, ...columns };
   return ctx.update(customers, row, {

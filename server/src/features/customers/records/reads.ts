@@ -1,4 +1,4 @@
-// Reads customers: one by identifier, and lists by filter.
+// Reads customers: a customer by identifier, and lists by filter.
 import { regionsOffering } from '../../../catalog/currencies/offers.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -10,8 +10,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, customers } from './store.ts';
 
 /**
- * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. Deleted customers
- * are returned, unless `rejectDeleted` is set: then CUSTOMER_DELETED is thrown.
+ * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. For a deleted
+ * customer it throws CUSTOMER_DELETED if `rejectDeleted` is set.
  */
 export async function customerOf(
   ctx: Ctx,
@@ -52,8 +52,8 @@ const CUSTOMERS_AFTER = `select id, currencies, region, created_at from customer
   order by created_at, id limit $5::int`;
 
 /**
- * Customers of the platform that have accounts, in order of creation. Excludes deleted customers and those
- * that have not accepted mandatory terms.
+ * Customers of the platform that have accounts, in order of creation. Excludes deleted customers and
+ * customers that have not accepted mandatory terms.
  */
 export function customersAfter(
   ctx: Ctx,
@@ -81,19 +81,22 @@ type CustomerQuery = Parameters<typeof timeFilters>[0] & {
 type CustomerFilter = Filter<typeof customers>;
 
 /**
- * Customers that selected a currency, and those without a selection if their platform and region offer it.
+ * Customers that selected a currency, and customers without a selection if their platform and region offer
+ * this currency.
  */
 function currencyFilters(platform: PlatformRow, codes: readonly string[]): CustomerFilter[] {
-  const chosen = codes.map((value): CustomerFilter => ({ column: 'currencies', op: 'has', value }));
-  const offered = new Set(platform.currencies.map((each) => each.currencyCode));
-  const followed = codes.filter((code) => offered.has(code));
-  if (!followed.length) return [{ or: chosen }];
+  const selectionFilters = codes.map(
+    (value): CustomerFilter => ({ column: 'currencies', op: 'has', value }),
+  );
+  const offeredCodes = new Set(platform.currencies.map((each) => each.currencyCode));
+  const platformCodes = codes.filter((code) => offeredCodes.has(code));
+  if (!platformCodes.length) return [{ or: selectionFilters }];
   const follows: CustomerFilter = { column: 'currencies', op: 'isNull' };
   const inRegion: CustomerFilter[] = [
     { column: 'region', op: 'isNull' },
-    { column: 'region', op: 'in', value: [...new Set(followed.flatMap(regionsOffering))] },
+    { column: 'region', op: 'in', value: [...new Set(platformCodes.flatMap(regionsOffering))] },
   ];
-  return [{ or: [...chosen, follows] }, { or: [...chosen, ...inRegion] }];
+  return [{ or: [...selectionFilters, follows] }, { or: [...selectionFilters, ...inRegion] }];
 }
 
 const anyOf = (

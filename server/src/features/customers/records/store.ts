@@ -42,7 +42,7 @@ export const customers = table(
     email_digest: col.text.null.mut,
     phone_digest: col.text.null.mut,
     identifier_digest: col.text.null.mut,
-    /** Of whole names and their words; null until they are computed, and after erasure. */
+    /** Digests of full names and their words; null until they are computed, and after erasure. */
     name_digests: col.enums<string>().null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,
@@ -62,7 +62,7 @@ export const customers = table(
 
 export type CustomerRow = RowOf<typeof customers>;
 
-/** One customer by identifier. Concurrent reads are batched. */
+/** A customer by identifier. Concurrent reads are batched. */
 export const readCustomer = (reader: Reader, id: string): Promise<CustomerRow | undefined> =>
   reader.read(customers, id);
 
@@ -76,6 +76,6 @@ export const findCustomers = (
   options?: FindOptions<typeof customers>,
 ): Promise<CustomerRow[]> => db.find(customers, where, options);
 
-/** Serializes change sets about one customer: the second one to commit is run again. */
+/** Serializes change sets about one customer: the second change set to commit runs again. */
 export const touchCustomer = (ctx: Ctx, row: CustomerRow): CustomerRow =>
   ctx.update(customers, row, {});

@@ -63,7 +63,7 @@ it('encrypts plain-text data without loss', async () => {
     email_digest: digestOf(vault, 'email', 'OLD@timer.example'),
     identifier_digest: digestOf(vault, 'identifier', '123456789'),
   });
-  // The number is retained: an unrelated update does not require it again.
+  // The number is retained, so an unrelated update does not require it again.
   const change = { customerType: 'INDIVIDUAL', nationality: 'DE' };
   ok(await app.call('PATCH', `/customers/${id}`, change), 200);
 });
@@ -71,7 +71,7 @@ it('encrypts plain-text data without loss', async () => {
 it('shares the work with another process and resumes an interrupted run', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) ids.push(await createOldRow(`10-${n}`));
-  // Interrupted: some rows are already migrated.
+  // An interrupted run has already migrated some rows.
   await app.runtime.db.query(
     `update customers set data_key = 'x', details = null where id = any($1::text[])`,
     [ids.slice(0, 3)],

@@ -58,8 +58,8 @@ export const hasUnsealedCustomers = async (db: Database): Promise<boolean> =>
   (await db.query(UNSEALED_EXISTS)).length > 0;
 
 /**
- * Encrypts all customers in the old format. Returns the number that this call migrated.
- * `beforeUpgrade` runs first if there are any.
+ * Encrypts all customers in the old format. Returns the number that this call migrated. `beforeUpgrade` runs
+ * first if such customers exist.
  */
 export async function sealOldCustomers(
   db: Database,

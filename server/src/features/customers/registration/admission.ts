@@ -1,6 +1,7 @@
 // Rules of a platform for a customer: currencies, UMA domain, and requirements of the region and of the
 // providers of the selected currencies. Pure functions of the customer that a request would produce.
-// Violations with one error code keep that code; mixed codes are reported together as INVALID_INPUT.
+// Violations with the same error code are reported with this code; different codes are reported together as
+// INVALID_INPUT.
 
 import {
   isOfferedIn,
@@ -54,13 +55,13 @@ type Channels = NonNullable<CustomerRow['contact_verification']>;
  * is not required.
  */
 export function channelsAfter(
-  needed: boolean,
+  isRequired: boolean,
   previous: Channels | null,
-  changed: { email: boolean; phone: boolean },
+  changedContacts: { email: boolean; phone: boolean },
 ): Channels | null {
-  if (!needed) return null;
+  if (!isRequired) return null;
   const statusAfter = (name: keyof Channels) =>
-    changed[name] ? 'PENDING' : (previous?.[name] ?? 'PENDING');
+    changedContacts[name] ? 'PENDING' : (previous?.[name] ?? 'PENDING');
   return { email: statusAfter('email'), phone: statusAfter('phone') };
 }
 
@@ -126,12 +127,15 @@ function providerFactViolations(candidate: Candidate, currencies: readonly strin
   }));
 }
 
-function currencyViolations(platform: PlatformRow, chosen: readonly string[]): Violation[] {
-  const offered = platform.currencies.map((each) => each.currencyCode);
-  const unknownCodes = chosen.filter((code) => !offered.includes(code));
+function currencyViolations(
+  platform: PlatformRow,
+  selectedCurrencies: readonly string[],
+): Violation[] {
+  const offeredCodes = platform.currencies.map((each) => each.currencyCode);
+  const unknownCodes = selectedCurrencies.filter((code) => !offeredCodes.includes(code));
   if (!unknownCodes.length) return [];
   const message = `${unknownCodes.join(', ')}: not enabled for the platform`;
-  const constraint = { enum: offered };
+  const constraint = { enum: offeredCodes };
   return [{ field: 'currencies', constraint, message, code: 'INVALID_INPUT' }];
 }
 
@@ -182,18 +186,23 @@ export function violationsOf(candidate: Candidate, platform: PlatformRow, now: T
 }
 
 /**
- * Throws NOT_IMPLEMENTED if a selected currency is not offered in the region, or, without a selection, if
- * none of the platform is.
+ * Throws NOT_IMPLEMENTED if a selected currency is not offered in the region, or, without a selection, if no
+ * currency of the platform is offered.
  */
 export function assertCurrenciesOffered(
   platform: PlatformRow,
   region: string | null,
-  chosen?: readonly string[],
+  selectedCurrencies?: readonly string[],
 ) {
   if (region === null) return;
-  const requestedCurrencies = chosen ?? platform.currencies.map((each) => each.currencyCode);
-  const unsupported = requestedCurrencies.filter((code) => !isOfferedIn(region, code));
-  if (!unsupported.length || (!chosen && unsupported.length < requestedCurrencies.length)) return;
-  const reason = `Not supported in ${region}: ${unsupported.join(', ')}.`;
-  throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unsupported });
+  const requestedCurrencies =
+    selectedCurrencies ?? platform.currencies.map((each) => each.currencyCode);
+  const unsupportedCodes = requestedCurrencies.filter((code) => !isOfferedIn(region, code));
+  if (
+    !unsupportedCodes.length ||
+    (!selectedCurrencies && unsupportedCodes.length < requestedCurrencies.length)
+  )
+    return;
+  const reason = `Not supported in ${region}: ${unsupportedCodes.join(', ')}.`;
+  throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unsupportedCodes });
 }

@@ -37,7 +37,7 @@ async function freezeAccounts(
     throw new Fault('CONFLICT', reason, { accountIds: nonEmptyIds });
   }
   if (isPaying) {
-    const reason = 'A payment of the customer is in progress. Retry when it has ended.';
+    const reason = 'A payment of the customer is in progress. Retry after its completion.';
     throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
   }
   if (owingIds.length) {
@@ -47,7 +47,9 @@ async function freezeAccounts(
   for (const id of ids) ctx.freeze(id, { empty: true });
 }
 
-/** Deletes a customer of the calling platform and stages the jobs that end its agents and cards. */
+/**
+ * Deletes a customer of the calling platform and stages the jobs that delete its agents and close its cards.
+ */
 export async function deleteCustomer(ctx: Ctx, parts: DeletionParts, id: string) {
   const row = await customerOf(ctx, id, { rejectDeleted: true });
   await freezeAccounts(ctx, parts, row);

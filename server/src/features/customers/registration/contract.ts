@@ -31,7 +31,7 @@ export const SignedRequestChallenge = named(
       expiresAt: withDescription(
         Timestamp,
         'Time at which the challenge expires. Send the original request again to obtain ' +
-          'a new one.',
+          'a new challenge.',
       ),
     },
     {
@@ -134,7 +134,7 @@ export const getCustomerById = operation({
   path: '/customers/{customerId}',
   tag: TAG,
   summary: 'Get a customer',
-  description: 'Returns one customer, including deleted ones.',
+  description: 'Returns one customer, even if it was deleted.',
   permission: 'VIEW',
   params: customerId,
   replies: { 200: Customer },
@@ -150,7 +150,7 @@ export const updateCustomerById = operation({
   summary: 'Update a customer',
   description:
     'Changes the fields that the request contains; null clears an optional field. An ' +
-    'address or a list is replaced as a whole, `businessInfo` is merged field by field. ' +
+    'address or a list is replaced completely, `businessInfo` is merged field by field. ' +
     'If wallet credentials use the e-mail address or telephone number to be changed, the ' +
     'reply is a challenge: sign it with the wallet and send the request again.',
   permission: 'MANAGE',
@@ -208,7 +208,7 @@ export const getEndUserTerms = operation({
   errors: [],
 });
 
-/** Events emitted when a customer enters a status, by customer type. UNVERIFIED and HOLD have none. */
+/** Events emitted when a customer enters a status, by customer type. UNVERIFIED and HOLD have no event. */
 export const customerEvents = {
   INDIVIDUAL: {
     PENDING: defineEvent('CUSTOMER.KYC_PENDING', Customer),

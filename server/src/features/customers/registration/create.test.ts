@@ -1,4 +1,4 @@
-// Creation of individuals and businesses, with defaults and all errors at once.
+// Creation of individuals and businesses, with defaults and with all errors in one reply.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -82,8 +82,8 @@ describe('createCustomer', () => {
     expect(body.platformCustomerId).not.toBe('');
     expect(body.umaAddress).toMatch(/^\$[a-z0-9]{16}@/);
     expect(body.umaAddress.endsWith(`@${await domainOf()}`)).toBe(true);
-    for (const absent of ['email', 'contactVerification', 'endUserTermsConsent', 'region']) {
-      expect(body).not.toHaveProperty(absent);
+    for (const absentField of ['email', 'contactVerification', 'endUserTermsConsent', 'region']) {
+      expect(body).not.toHaveProperty(absentField);
     }
     expect((await accountsOf(body.id)).sort()).toEqual([...FIRST_CURRENCIES, 'USDB'].sort());
   });
@@ -185,7 +185,7 @@ describe('createCustomer', () => {
     expect(event).toMatchObject({ type: 'CUSTOMER.KYC_APPROVED', data: body });
   });
 
-  it('reports all invalid fields at once, of rules and schema', async () => {
+  it('reports all invalid fields of rules and schema together', async () => {
     const response = await create({
       customerType: 'INDIVIDUAL',
       fullName: 'Ada  Lovelace',
@@ -221,7 +221,7 @@ describe('createCustomer', () => {
     ]);
   });
 
-  it('reports all violations of platform rules at once', async () => {
+  it('reports all violations of platform rules together', async () => {
     const response = await create(
       individualBody({
         region: 'ZZ',
@@ -303,11 +303,11 @@ describe('createCustomer', () => {
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(rejectedResponse.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
     expect((await create(individualBody({ region: 'KP' }))).status).toBe(501);
-    const german = await create(individualBody({ region: 'DE', ...contact }));
-    expect(german.status).toBe(201);
-    expect(german.body.currencies).not.toContain('USDT');
-    expect(german.body.currencies).toContain('USDC');
-    expect(await accountsOf(german.body.id)).not.toContain('USDT');
+    const germanResponse = await create(individualBody({ region: 'DE', ...contact }));
+    expect(germanResponse.status).toBe(201);
+    expect(germanResponse.body.currencies).not.toContain('USDT');
+    expect(germanResponse.body.currencies).toContain('USDC');
+    expect(await accountsOf(germanResponse.body.id)).not.toContain('USDT');
   });
 
   it('rejects a platformCustomerId or UMA address in use', async () => {
@@ -402,13 +402,15 @@ describe('mandatory terms', () => {
     const { body } = await create(individualBody({ currencies: ['USD', 'EUR'] }), platform);
     expect(await accountsOf(body.id, platform)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', endUserTermsConsent: termsConsent() };
-    const patched = await app.call('PATCH', `/customers/${body.id}`, change, { as: platform });
-    expect(patched.body.endUserTermsConsent).toEqual(termsConsent());
+    const updatedCustomer = await app.call('PATCH', `/customers/${body.id}`, change, {
+      as: platform,
+    });
+    expect(updatedCustomer.body.endUserTermsConsent).toEqual(termsConsent());
     expect((await accountsOf(body.id, platform)).sort()).toEqual(['EUR', 'USD']);
-    const agreed = await create(
+    const customerWithConsent = await create(
       individualBody({ currencies: ['USD'], endUserTermsConsent: termsConsent() }),
       platform,
     );
-    expect(await accountsOf(agreed.body.id, platform)).toEqual(['USD']);
+    expect(await accountsOf(customerWithConsent.body.id, platform)).toEqual(['USD']);
   });
 });

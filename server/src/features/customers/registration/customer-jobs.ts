@@ -2,14 +2,14 @@
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 
-const Deleted = Type.Object({
+const DeletionInput = Type.Object({
   ...PlatformFields,
   customerId: Type.String(),
   /** Token that deleted the customer. */
   tokenId: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** Ends the agents of the customer. */
-export const END_AGENTS = defineJob('agents.end', Deleted);
+/** Deletes the agents of the customer. */
+export const END_AGENTS = defineJob('agents.end', DeletionInput);
 /** Closes the cards of the customer. */
-export const CLOSE_CARDS = defineJob('cards.close', Deleted);
+export const CLOSE_CARDS = defineJob('cards.close', DeletionInput);

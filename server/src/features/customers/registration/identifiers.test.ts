@@ -103,11 +103,14 @@ describe('owners', () => {
     const personal = row && business && ownerPersonal(app.runtime.vault, business, row);
     expect(Object.keys(personal ?? {})).not.toContain('idType');
     expect(row?.identifier_digest).toBeNull();
-    const echoed = await harness.change(owner.id, { personalInfo: owner.personalInfo });
-    expect(fieldsOf(echoed)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
+    const echoedOwner = await harness.change(owner.id, { personalInfo: owner.personalInfo });
+    expect(fieldsOf(echoedOwner)).toEqual([
+      'personalInfo.countryOfIssuance',
+      'personalInfo.identifier',
+    ]);
   });
 
-  it('need a number if they move to a country that issues one', async () => {
+  it('require a number after a move to a country that issues such numbers', async () => {
     const info = { nationality: 'FR', address: DUBAI, idType: undefined, identifier: undefined };
     const owner = await harness.create({}, info);
     const updatedResponse = await harness.change(owner.id, {
@@ -127,7 +130,7 @@ describe('owners', () => {
     expect(ok(restoredResponse, 200).personalInfo).toMatchObject({ identifier: '' });
   });
 
-  it('with US citizenship need a number in every country of residence', async () => {
+  it('with US citizenship require a number in every country of residence', async () => {
     const info = { nationality: 'US', address: DUBAI, idType: undefined, identifier: undefined };
     const rejectedResponse = await harness.add(ownerBody((await harness.company()).id, {}, info));
     expect(fieldsOf(rejectedResponse)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
@@ -160,11 +163,11 @@ describe('owners', () => {
         personal: sealOwner(ctx.vault, key, row.id, oldIdentity),
       });
     });
-    const renamed = ok(
+    const renamedOwner = ok(
       await harness.change(owner.id, { personalInfo: { lastName: 'Murray' } }),
       200,
     );
-    expect(renamed.personalInfo).toMatchObject({ lastName: 'Murray', identifier: '*' });
+    expect(renamedOwner.personalInfo).toMatchObject({ lastName: 'Murray', identifier: '*' });
     const secondResponse = await harness.change(owner.id, { personalInfo: { identifier: '8' } });
     expect(fieldsOf(secondResponse)).toEqual([
       'personalInfo.countryOfIssuance',

@@ -96,7 +96,7 @@ describe('listCustomers', () => {
     expect(await list(`limit=2&cursor=${body.nextCursor}`, platform)).toEqual(['ada']);
   });
 
-  it('reports all invalid filters at once', async () => {
+  it('reports all invalid filters together', async () => {
     const query = 'limit=0&customerType=ROBOT&createdAfter=yesterday&isIncludingDeleted=maybe';
     const response = await app.call('GET', `/customers?${query}`);
     expect(response.status).toBe(400);
@@ -139,17 +139,17 @@ describe('listCustomers', () => {
       expect(each).toEqual(
         (await app.call('GET', `/customers/${each.id}`, undefined, { as: platform })).body,
       );
-      const lasts = each.beneficialOwners.map(
+      const lastNames = each.beneficialOwners.map(
         (owner: { personalInfo: { lastName: string } }) => owner.personalInfo.lastName,
       );
-      expect(lasts).toEqual(names);
+      expect(lastNames).toEqual(names);
     }
     expect(data[0]).not.toHaveProperty('beneficialOwners');
   });
 });
 
 describe('getCustomerById', () => {
-  it('returns 404 for malformed and unknown IDs and those of other platforms', async () => {
+  it('returns 404 for malformed and unknown IDs and IDs of other platforms', async () => {
     const foreignId = (await create(individualBody(), app.other)).body.id as string;
     const ids = [foreignId, 'Customer:00000000-0000-7000-8000-000000000000', 'Customer:x', 'x'];
     for (const id of ids) {

@@ -15,7 +15,7 @@ import { currenciesOf, requiresTermsConsent } from '../eligibility/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 import type { SignedRequestChallenge } from './contract.ts';
 
-/** A requested e-mail address or telephone number. It can equal the current one. */
+/** A requested e-mail address or telephone number, which can equal the current value. */
 export interface ContactChange {
   customer: CustomerRow;
   channel: 'email' | 'phoneNumber';
@@ -47,7 +47,7 @@ export interface CustomerParts {
   ): Promise<void>;
   /** URL of a version of the end-user terms. Defaults to a URL in the domain of the platform. */
   termsUrl?: (version: string) => string;
-  /** Absent if no wallets are configured: contacts then change without a signature. */
+  /** Absent if no wallets are configured; contacts can then be changed without a signature. */
   authorizeContactChange?: AuthorizeContactChange;
 }
 
@@ -60,13 +60,13 @@ export async function openAccounts(
   parts: CustomerParts,
   platform: PlatformRow,
   row: CustomerRow,
-  existing: readonly InternalAccountRow[],
+  currentAccounts: readonly InternalAccountRow[],
 ): Promise<void> {
   if (requiresTermsConsent(platform, row)) return;
   const accounts = provisionAccounts(ctx, {
     customerId: row.id,
     currencies: currenciesOf(platform, row),
-    held: existing,
+    held: currentAccounts,
     funding: parts.connectors(platform.environment).funding,
   });
   await parts.openWallets(ctx, row, accounts);

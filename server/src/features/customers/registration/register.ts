@@ -40,9 +40,9 @@ function candidateOf(body: CreateBody): Candidate {
 }
 
 /**
- * Initial status. Customers of a regulated platform are verified by the platform. In the sandbox a
- * test suffix can select the outcome for regulated platforms and for those with optional documents.
- * All others start unverified.
+ * Initial status. Customers of a regulated platform are verified by the platform. In the sandbox a test
+ * suffix can select the outcome for regulated platforms and for platforms with optional documents. All others
+ * start unverified.
  */
 function initialStatus(
   platform: PlatformRow,
@@ -68,7 +68,7 @@ export const registrationErrors = (
 
 /**
  * Registers a customer with a body that conforms to the contract, opens its accounts and emits its event. A
- * caller that must recognize the customer on a retry provides the `id`.
+ * caller that must identify the customer on a retry provides the `id`.
  */
 export async function registerCustomer(
   ctx: Ctx,

@@ -6,13 +6,13 @@ import type { Code, FieldError } from '../../../kernel/fault.ts';
 import { isIpAddress } from '../../../kernel/net/endpoint.ts';
 import type { TermsConsent } from '../profiles/index.ts';
 
-/** Oldest first. A consent to any of them is accepted. */
+/** Oldest first. A consent to any of these versions is accepted. */
 const TERMS_VERSIONS = ['V1'] as const;
 
 export const currentTermsVersion = (): string =>
   TERMS_VERSIONS[TERMS_VERSIONS.length - 1] as string;
 
-/** Tolerance for clocks of clients that are ahead. */
+/** Tolerance for client clocks that are fast. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
 export function consentErrors(consent: TermsConsent, now: Time): (FieldError & { code: Code })[] {

@@ -1,5 +1,5 @@
-// UMA addresses of the form `$name@domain`: validation, and generation for customers that specify none.
-// Addresses are case-insensitive and stored in lower case.
+// UMA addresses of the form `$name@domain`: validation, and generation for customers without a specified
+// address. Addresses are case-insensitive and stored in lower case.
 import type { Effects } from '../../../kernel/effects.ts';
 
 /** Maximum length of the part before the @, `$` included. */

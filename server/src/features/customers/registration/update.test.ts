@@ -74,7 +74,7 @@ describe('updateCustomerById', () => {
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(body);
   });
 
-  it('replaces an address as a whole and clears fields with null', async () => {
+  it('replaces an address completely and clears fields with null', async () => {
     const previous = await createCustomer(
       individualBody({ nationality: 'GB', address, phoneNumber: '+15125550100' }),
     );
@@ -118,12 +118,12 @@ describe('updateCustomerById', () => {
       'BUSINESS',
     );
     expect(fieldsOf(namelessResponse)).toEqual(['businessInfo.legalName']);
-    const taxed = await patchCustomer(
+    const businessWithTaxId = await patchCustomer(
       previous.id,
       { businessInfo: { country: 'US', taxId: 'x' } },
       'BUSINESS',
     );
-    expect(fieldsOf(taxed)).toEqual(['businessInfo.taxId']);
+    expect(fieldsOf(businessWithTaxId)).toEqual(['businessInfo.taxId']);
   });
 
   it('keeps the identity number consistent with its type', async () => {
@@ -207,7 +207,7 @@ describe('updateCustomerById', () => {
     expect(body).toEqual(previous);
   });
 
-  it('never derives a status from a new name', async () => {
+  it('derives no status from a new name', async () => {
     const previous = await createCustomer(individualBody());
     const eventCountBefore = (await app.events()).length;
     const { body } = await patchCustomer(previous.id, { fullName: 'Ada 002' });
@@ -304,7 +304,7 @@ describe('updateCustomerById', () => {
 
   it('resets the verification of a changed contact', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-    // Without a wallet: codes of a wallet would also be sent to the contact.
+    // Without a wallet, because codes of a wallet would also be sent to the contact.
     const previous = await createCustomer(
       individualBody({ region: 'DE', currencies: ['USD'], ...contact }),
     );
@@ -314,12 +314,17 @@ describe('updateCustomerById', () => {
     await app.runtime.db.query(sql, [previous.id, verifiedJson]);
     const { body } = await patchCustomer(previous.id, { email: 'new@example.de' });
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
-    const unchanged = await patchCustomer(previous.id, { phoneNumber: contact.phoneNumber });
-    expect(unchanged.body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
+    const unchangedCustomer = await patchCustomer(previous.id, {
+      phoneNumber: contact.phoneNumber,
+    });
+    expect(unchangedCustomer.body.contactVerification).toEqual({
+      email: 'PENDING',
+      phone: 'VERIFIED',
+    });
     expect(fieldsOf(await patchCustomer(previous.id, { email: null }))).toEqual(['email']);
   });
 
-  it('allows updates that a later rule does not concern', async () => {
+  it('accepts updates that are unrelated to a later rule', async () => {
     const platform = await app.newPlatform('Later');
     const setSca = (isEnabled: boolean) =>
       app.runtime.db.query('update platforms set sca = $2 where id = $1', [platform.id, isEnabled]);
@@ -356,7 +361,7 @@ describe('updateCustomerById', () => {
     expect(body).toMatchObject(Object.assign({}, ...changes));
   });
 
-  it('returns 404 for malformed and unknown IDs and those of other platforms', async () => {
+  it('returns 404 for malformed and unknown IDs and IDs of other platforms', async () => {
     const otherPlatformCustomer = await createCustomer(individualBody(), app.other);
     for (const id of [
       otherPlatformCustomer.id,
@@ -395,7 +400,7 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
     });
     const operation = operations.find((each) => each.contract.method === 'PATCH');
     const previous = await createCustomer(individualBody({ email: 'ada@example.com' }));
-    const run = (change: object, headers = {}) =>
+    const requestUpdate = (change: object, headers = {}) =>
       app.operate(async (ctx) =>
         operation?.run(ctx, {
           params: { customerId: previous.id },
@@ -404,13 +409,19 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
           body: { customerType: 'INDIVIDUAL', ...change },
         }),
       );
-    expect(await run({ email: 'new@example.com' })).toEqual({ status: 202, body: challenge });
+    expect(await requestUpdate({ email: 'new@example.com' })).toEqual({
+      status: 202,
+      body: challenge,
+    });
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
-    const signedResponse = await run({ email: 'new@example.com' }, { 'request-id': 'Request:1' });
+    const signedResponse = await requestUpdate(
+      { email: 'new@example.com' },
+      { 'request-id': 'Request:1' },
+    );
     expect(signedResponse).toMatchObject({ status: 200, body: { email: 'new@example.com' } });
-    expect(await run({ email: 'new@example.com' })).toMatchObject({ status: 200 });
-    expect(await run({ fullName: 'Ada King' })).toMatchObject({ status: 200 });
-    expect(await run({ phoneNumber: '+15125550100' })).toMatchObject({ status: 202 });
+    expect(await requestUpdate({ email: 'new@example.com' })).toMatchObject({ status: 200 });
+    expect(await requestUpdate({ fullName: 'Ada King' })).toMatchObject({ status: 200 });
+    expect(await requestUpdate({ phoneNumber: '+15125550100' })).toMatchObject({ status: 202 });
     expect(changes.map(({ channel, value }) => [channel, value])).toEqual([
       ['email', 'new@example.com'],
       ['email', 'new@example.com'],
@@ -437,7 +448,7 @@ describe('deleteCustomerById', () => {
     expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
-  it('frees the platformCustomerId but not the UMA address', async () => {
+  it('releases the platformCustomerId but not the UMA address', async () => {
     const previous = await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
     await remove(previous.id);
     await createCustomer(individualBody({ platformCustomerId: 'reborn' }));

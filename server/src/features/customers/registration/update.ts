@@ -1,6 +1,6 @@
-// Updates a customer. The result of the update is validated as a whole, and only violations that the
-// request introduces are rejected: a rule that came into force after registration does not block an
-// unrelated update.
+// Updates a customer. The complete result of the update is validated, and only violations that the request
+// introduces are rejected, so that a rule that came into force after registration does not block an unrelated
+// update.
 
 import type { Input } from '../../../kernel/contract/operation.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -30,8 +30,8 @@ type Personal = ReturnType<typeof personalOf>;
 type Patch = Parameters<typeof updateCustomer>[2] & { personal: Personal };
 
 /** Value after an update: undefined keeps the current value, null clears it. */
-const valueAfter = <V>(current: V | null, requested: V | null | undefined): V | null =>
-  requested === undefined ? current : requested;
+const valueAfter = <V>(current: V | null, requestedValue: V | null | undefined): V | null =>
+  requestedValue === undefined ? current : requestedValue;
 
 /** Identity number after an update. A new type or issuer requires a new number. */
 function identifierAfter(previous: Personal, body: Change): string | null {
@@ -95,14 +95,14 @@ function patchFor(
     email: candidate.email !== row.email,
     phone: candidate.phone !== row.phone,
   };
-  const needed = requiresContactVerification(platform, candidate);
+  const isRequired = requiresContactVerification(platform, candidate);
   return {
     email: candidate.email,
     phone: candidate.phone,
     uma_address: candidate.umaAddress ?? row.uma_address,
     currencies: candidate.currencies ? [...candidate.currencies] : row.currencies,
     terms_consent: candidate.consent ?? row.terms_consent,
-    contact_verification: channelsAfter(needed, row.contact_verification, changedContacts),
+    contact_verification: channelsAfter(isRequired, row.contact_verification, changedContacts),
     personal: { details: candidate.details, identifier: candidate.identifier },
   };
 }
@@ -119,7 +119,7 @@ export function setVerifiedPhone(
 ): CustomerRow {
   const change = { customerType: row.type, phoneNumber } as Change;
   const patch = patchFor(platform, row, personalOf(ctx.vault, row), change);
-  // Channels after the update: verification may have become mandatory since registration.
+  // Channels after the update. Verification may have become mandatory since registration.
   const channels = patch.contact_verification;
   return updateCustomer(ctx, row, {
     ...patch,
@@ -151,7 +151,7 @@ async function challengeFor(
   });
 }
 
-const differs = (row: CustomerRow, previous: Personal, patch: Patch): boolean =>
+const isDifferent = (row: CustomerRow, previous: Personal, patch: Patch): boolean =>
   Object.entries(patch).some(
     ([name, value]) =>
       JSON.stringify(name === 'personal' ? previous : row[name as keyof CustomerRow]) !==
@@ -186,7 +186,7 @@ export async function changeCustomer(
   if (challenge && 'rejected' in challenge) return challenge;
   if (challenge) return { status: 202 as const, body: challenge };
   const patch = patchFor(platform, row, previous, body);
-  if (!differs(row, previous, patch))
+  if (!isDifferent(row, previous, patch))
     return { status: 200 as const, body: await customerView(ctx, row) };
   const updatedCustomer = updateCustomer(ctx, row, patch);
   if (body.currencies || (updatedCustomer.terms_consent && !row.terms_consent)) {

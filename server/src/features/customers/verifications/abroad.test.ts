@@ -52,7 +52,7 @@ describe('an individual', () => {
     expect((await submitCustomer(id)).verificationStatus).toBe(outcome);
   });
 
-  it('in Germany needs an identity number', async () => {
+  it('in Germany requires an identity number', async () => {
     const { id } = await harness.createPerson(platform, 'Erika Muster', {
       ...GERMAN,
       ...NO_NUMBER,
@@ -71,7 +71,7 @@ describe('an individual', () => {
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
   });
 
-  it('in the Emirates needs a document and no number', async () => {
+  it('in the Emirates requires a document and no number', async () => {
     const { id } = await harness.createPerson(platform, 'Amna Al Suwaidi', EMIRATI);
     expect(gapsOf(await submitCustomer(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'AE' });
@@ -79,7 +79,7 @@ describe('an individual', () => {
     expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
   });
 
-  it('in the US needs a US number, city and state', async () => {
+  it('in the US requires a US number, city and state', async () => {
     const address = { line1: '1 Main St', postalCode: '78701', country: 'US' };
     const { id } = await harness.createPerson(platform, 'Erika Austin', { ...GERMAN, address });
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });

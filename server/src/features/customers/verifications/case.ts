@@ -87,8 +87,8 @@ export function caseOf(vault: Vault, id: string, dossier: Dossier): IdentityCase
 /** Document types that can replace a document of this type. */
 function alternativesTo({ type }: DocumentRow): DocumentRow['type'][] {
   const lists = FINDING_TYPES.map((each) => findingKind(each).acceptedDocuments ?? []);
-  const accepting = lists.filter((list) => list.some((each) => each === type));
-  return accepting.length ? [...new Set(accepting.flat())] : [type];
+  const acceptingLists = lists.filter((list) => list.some((each) => each === type));
+  return acceptingLists.length ? [...new Set(acceptingLists.flat())] : [type];
 }
 
 const REPLACEABLE: readonly FindingType[] = ['INVALID_DOCUMENT', 'EXPIRED_DOCUMENT'];

@@ -86,10 +86,10 @@ const BUSINESS: KnownCustomer = {
 function copyWithout<T>(from: T, path: string, value?: unknown): T {
   const copy = structuredClone(from) as Json;
   const names = path.split('.');
-  const last = names.pop() as string;
+  const lastName = names.pop() as string;
   const inner = names.reduce<Json>((each, name) => each[name] as Json, copy);
-  if (value === undefined) delete inner[last];
-  else inner[last] = value;
+  if (value === undefined) delete inner[lastName];
+  else inner[lastName] = value;
   return copy as T;
 }
 
@@ -108,7 +108,7 @@ describe('an individual', () => {
     expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gap);
   });
 
-  it('needs two names and all required parts of an address', () => {
+  it('requires two names and all required parts of an address', () => {
     expect(
       summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, fullName: ' Ada001 ' } }),
     ).toEqual([['Customer:1', 'INVALID_FIELD', 'fullName']]);
@@ -121,7 +121,7 @@ describe('an individual', () => {
     ]);
   });
 
-  it('needs city and state only for an address in the US', () => {
+  it('requires city and state only for an address in the US', () => {
     const usAddress = { line1: '1 Main St', city: ' ', postalCode: '78701', country: 'US' };
     expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, address: usAddress } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'address.city'],
@@ -142,7 +142,7 @@ describe('an individual', () => {
     expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, address: abroad } })).toEqual([]);
   });
 
-  const german = {
+  const germanFields = {
     ...{ nationality: 'DE', address: { ...address, country: 'DE' } },
     ...{ idType: 'NON_US_TAX_ID', identifier: '86095742719', countryOfIssuance: 'DE' },
   };
@@ -159,25 +159,28 @@ describe('an individual', () => {
     fields.map((field) => [OWNER.id, type, `personalInfo.${field}`]),
   ];
 
-  it('outside the US needs a national number with its country', () => {
-    expect(numberOf(german)).toEqual([[], []]);
-    const withoutCountry = { ...german, countryOfIssuance: undefined };
+  it('outside the US requires a national number with its country', () => {
+    expect(numberOf(germanFields)).toEqual([[], []]);
+    const withoutCountry = { ...germanFields, countryOfIssuance: undefined };
     expect(numberOf(withoutCountry)).toEqual(gapsOf('MISSING_FIELD', 'countryOfIssuance'));
-    expect(numberOf({ ...german, ...noIdentifier })).toEqual(
+    expect(numberOf({ ...germanFields, ...noIdentifier })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
-    expect(numberOf({ ...german, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([[], []]);
+    expect(numberOf({ ...germanFields, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([
+      [],
+      [],
+    ]);
   });
 
-  it.each([{ nationality: 'US' }, { address }])('of the US needs a US number: %j', (us) => {
-    expect(numberOf({ ...german, ...us })).toEqual(gapsOf('INVALID_FIELD', 'idType'));
-    expect(numberOf({ ...german, ...us, ...noIdentifier })).toEqual(
+  it.each([{ nationality: 'US' }, { address }])('of the US requires a US number: %j', (us) => {
+    expect(numberOf({ ...germanFields, ...us })).toEqual(gapsOf('INVALID_FIELD', 'idType'));
+    expect(numberOf({ ...germanFields, ...us, ...noIdentifier })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
   });
 
-  it('in a country without numbers needs a document only', () => {
-    const emirati = { ...german, ...noIdentifier, address: { ...address, country: 'AE' } };
+  it('in a country without numbers requires a document only', () => {
+    const emirati = { ...germanFields, ...noIdentifier, address: { ...address, country: 'AE' } };
     expect(numberOf(emirati)).toEqual([[], []]);
     expect(numberOf({ ...emirati, nationality: 'US' })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
@@ -189,16 +192,16 @@ describe('an individual', () => {
   });
 
   const front = documentOf('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
-  const rear = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
+  const backSide = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
   const withoutSide = documentOf('DRIVERS_LICENSE', { id: 'Document:s' });
   const expectedGaps = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
   it.each<[string, KnownDocument[], unknown[]]>([
     ['none', [], expectedGaps],
     ['a passport', [PASSPORT], []],
-    ['a license, both sides', [front, rear], []],
-    ['a license, one file without a side and the back', [withoutSide, rear], []],
+    ['a license, both sides', [front, backSide], []],
+    ['a license, one file without a side and the back', [withoutSide, backSide], []],
     ['the front alone', [front], [['Document:f', 'INCOMPLETE_DOCUMENT', '']]],
-    ['the back alone', [rear], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
+    ['the back alone', [backSide], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
     ['one file without a side', [withoutSide], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
     [
       'one side each of two types',
@@ -216,7 +219,7 @@ describe('an individual', () => {
   });
 
   it('reports the missing side, or the accepted document types', () => {
-    expect(gapsIn({ ...PERSON, documents: [rear] })[0]?.reason).toContain('front');
+    expect(gapsIn({ ...PERSON, documents: [backSide] })[0]?.reason).toContain('front');
     expect(gapsIn({ ...PERSON, documents: [front] })[0]?.reason).toContain('back');
     expect(gapsIn({ ...PERSON, documents: [] })[0]?.acceptedDocumentTypes).toEqual([
       ...['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
@@ -224,10 +227,10 @@ describe('an individual', () => {
   });
 
   it.each(['nationality', 'address.country'])(
-    'needs enhanced due diligence in high-risk countries: %s',
+    'requires enhanced due diligence in high-risk countries: %s',
     (country) => {
-      const strict = { ...PERSON, fields: copyWithout(PERSON.fields, country, 'MM') };
-      expect(summarizeGaps(strict)).toEqual([
+      const highRiskPerson = { ...PERSON, fields: copyWithout(PERSON.fields, country, 'MM') };
+      expect(summarizeGaps(highRiskPerson)).toEqual([
         ...[
           'sourceOfFundsCategories',
           'sourceOfWealthCategories',
@@ -238,7 +241,10 @@ describe('an individual', () => {
         ].map((field) => ['Customer:1', 'MISSING_FIELD', field]),
         ['Customer:1', 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', ''],
       ]);
-      const withProof = { ...strict, documents: [PASSPORT, documentOf('PROOF_OF_ADDRESS')] };
+      const withProof = {
+        ...highRiskPerson,
+        documents: [PASSPORT, documentOf('PROOF_OF_ADDRESS')],
+      };
       expect(summarizeGaps(withProof).map(([, type]) => type)).not.toContain(
         'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
       );
@@ -259,12 +265,12 @@ describe('a business', () => {
     );
   });
 
-  it.each(OWNER_FIELDS)('needs %s of each owner', (field) => {
+  it.each(OWNER_FIELDS)('requires %s of each owner', (field) => {
     const owners = [copyWithout(OWNER, field)];
     expect(summarizeGaps({ ...BUSINESS, owners })).toEqual([[OWNER.id, 'MISSING_FIELD', field]]);
   });
 
-  it('needs a beneficial owner and a control person', () => {
+  it('requires a beneficial owner and a control person', () => {
     expect(summarizeGaps({ ...BUSINESS, owners: [] })).toEqual([
       ['Customer:1', 'MISSING_BENEFICIAL_OWNER', ''],
       ['Customer:1', 'MISSING_CONTROL_PERSON', ''],
@@ -274,7 +280,7 @@ describe('a business', () => {
     ]);
   });
 
-  it('needs an identity document of each owner', () => {
+  it('requires an identity document of each owner', () => {
     const secondOwner = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 40 };
     expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, secondOwner] })).toEqual([
       [secondOwner.id, 'MISSING_IDENTITY_DOCUMENT', ''],
@@ -292,7 +298,7 @@ describe('a business', () => {
     expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, director], documents })).toEqual([]);
   });
 
-  it('needs one document of each category, of any accepted type', () => {
+  it('requires one document of each category, of any accepted type', () => {
     const categories = [
       'MISSING_LEGAL_PRESENCE_DOCUMENT',
       'MISSING_CONTROL_STRUCTURE_DOCUMENT',
@@ -368,7 +374,7 @@ describe('gaps', () => {
     );
   });
 
-  it('never increase when more data is known', () => {
+  it('do not increase when more data is known', () => {
     fc.assert(
       fc.property(someKnown, someDocuments, (sample, extraDocuments) => {
         const knownFacts = createKnownCustomer(sample);

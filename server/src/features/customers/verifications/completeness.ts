@@ -1,6 +1,5 @@
-// Completeness check: a pure function from the known data to one verification error per gap, all at once.
-// It checks presence, and values that no reviewer could accept; the verifier checks whether the data is
-// true.
+// Completeness check: a pure function from the known data to all gaps, with one verification error each. It
+// checks presence, and values that no reviewer could accept; the verifier checks whether the data is true.
 import { requiredTaxIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import { type FindingType, findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { type DocumentType, IDENTITY_TYPES, TWO_SIDED_TYPES } from '../documents/index.ts';
@@ -70,15 +69,15 @@ const isBlank = (value: unknown): boolean =>
   (typeof value === 'string' && value.trim() === '') ||
   (Array.isArray(value) && value.length === 0);
 
-/** Paths whose value is empty. For an address that is present, its missing parts. */
+/** Paths with an empty value. For a present address, the paths of its missing fields. */
 function missingPaths(root: Json, paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const value = valueAt(root, path);
     if (isBlank(value)) return [path];
     if (path.split('.').at(-1) !== 'address') return [];
     return addressParts(valueAt(value, 'country'))
-      .filter((part) => isBlank(valueAt(value, part)))
-      .map((part) => `${path}.${part}`);
+      .filter((addressField) => isBlank(valueAt(value, addressField)))
+      .map((addressField) => `${path}.${addressField}`);
   });
 }
 
@@ -94,7 +93,7 @@ function isComplete(type: DocumentType, documents: readonly KnownDocument[]): bo
   );
 }
 
-/** Requires one identity document, with both sides if it has two. */
+/** Requires one identity document, with both sides of a two-sided document. */
 function identityGaps(holder: string, all: readonly KnownDocument[]): VerificationError[] {
   const knownDocuments = all.filter((each) => each.holder === holder);
   const byType = IDENTITY_TYPES.map(
@@ -137,7 +136,7 @@ const requiredIdentifier = (person: Json) =>
     residence: valueAt(person, 'address.country'),
   });
 
-/** Paths that are required of a person. The number is not required if the country issues none. */
+/** Paths that are required of a person. The number is not required if the country issues no numbers. */
 function requiredPaths(person: Json, paths: readonly string[]): string[] {
   if (requiredIdentifier(person) !== 'NONE') return [...paths];
   return paths.filter((path) => !NUMBER_FIELDS.some((name) => path.split('.').at(-1) === name));
@@ -153,17 +152,20 @@ function identifierGaps(id: string, person: Json, prefix = ''): VerificationErro
 
 function personGaps({ customerId: id, fields, documents }: KnownCustomer): VerificationError[] {
   const countries = [valueAt(fields, 'nationality'), valueAt(fields, 'address.country')];
-  const enhanced = ENHANCED_DUE_DILIGENCE.filter((each) =>
+  const requirements = ENHANCED_DUE_DILIGENCE.filter((each) =>
     each.countries.some((country) => countries.includes(country)),
   );
   return [
     ...missingFields(id, fields, [
-      ...new Set([...requiredPaths(fields, PERSON_FIELDS), ...enhanced.flatMap((m) => m.fields)]),
+      ...new Set([
+        ...requiredPaths(fields, PERSON_FIELDS),
+        ...requirements.flatMap((m) => m.fields),
+      ]),
     ]),
     ...identifierGaps(id, fields),
     ...nameGaps(id, fields.fullName),
     ...identityGaps(id, documents),
-    ...categoryGaps(id, documents, [...new Set(enhanced.flatMap((each) => each.documents))]),
+    ...categoryGaps(id, documents, [...new Set(requirements.flatMap((each) => each.documents))]),
   ];
 }
 

@@ -56,7 +56,7 @@ export const VerificationError = named(
       acceptedDocumentTypes: optional(
         Type.Array(DocumentType, {
           description:
-            'Document types of which one resolves the error. Absent if no document does.',
+            'Document types of which one resolves the error. Absent if no document resolves it.',
         }),
       ),
       reason: text('Human-readable description of the error.'),
@@ -75,7 +75,7 @@ export const Verification = named(
       customerId: text('ID of the submitted customer.'),
       verificationStatus: VerificationStatus,
       errors: Type.Array(VerificationError, {
-        description: 'Errors that must be resolved. Empty if there are none.',
+        description: 'Errors that must be resolved; may be empty.',
       }),
       createdAt: withDescription(Timestamp, 'Time of the submission.'),
       updatedAt: optional(
@@ -145,7 +145,7 @@ export const getVerification = operation({
   tag: TAG,
   summary: 'Get a verification',
   description:
-    'Returns one verification with its status and errors, whether or not a later one has ' +
+    'Returns one verification with its status and errors, even if a later verification has ' +
     'replaced it.',
   permission: 'VIEW',
   params: Type.Object({ verificationId: text('ID of the verification.') }),

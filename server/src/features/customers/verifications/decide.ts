@@ -24,7 +24,7 @@ import {
 import { verificationStates } from './states.ts';
 import type { VerificationRow } from './store.ts';
 
-/** Submitted owners that `owners` does not list receive the decision of the business. */
+/** Submitted owners that are missing in `owners` receive the decision of the business. */
 type Decision =
   | {
       state: 'approved' | 'rejected';
@@ -42,8 +42,8 @@ const TRANSITIONS = {
 } as const;
 
 /**
- * Applies the decision on a business to its owners. Without a default transition, owners without an outcome
- * of their own are unchanged.
+ * Applies the decision on a business to its owners. Without a default transition, owners without a separate
+ * outcome are unchanged.
  */
 export const decideOwners = (
   ctx: Ctx,
@@ -86,8 +86,8 @@ export function assertDecidable(customer: CustomerRow): void {
 }
 
 /**
- * Stages a decision about a customer on its pending verification, or on a new one if none is pending.
- * `unresolved` sets the customer to HOLD until the next submission.
+ * Stages a decision about a customer on its pending verification, or on a new verification if none is
+ * pending. `unresolved` sets the customer to HOLD until the next submission.
  */
 export async function decide(
   ctx: Ctx,
@@ -104,7 +104,8 @@ export async function decide(
     ? changeVerification(ctx, customer, latest, outcome)
     : await addVerification(ctx, customer, ctx.id('Verification'), outcome);
   const outcomes = decision.state === 'unresolved' ? undefined : decision.owners;
-  // A connector has no data on owners that were added after the submission; an operator sees all owners.
+  // A connector has no data on owners that were added after the submission; an operator decides about all
+  // owners.
   const isCovered = (owner: OwnerRow) => decidedBy === 'operator' || owner.status !== 'UNVERIFIED';
   const decidedOwners = decideOwners(
     ctx,

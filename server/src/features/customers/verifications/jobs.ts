@@ -1,6 +1,5 @@
 // Polls pending verifications at the connector. The result is applied once, and only while the submitted
-// verification is the latest one and still pending: an earlier decision or a newer submission takes
-// precedence.
+// verification is the latest and still pending. An earlier decision or a newer submission takes precedence.
 
 import { Type } from '@sinclair/typebox';
 import type { Connectors, IdentityVerdict } from '../../../connectors/ports/index.ts';
@@ -28,7 +27,7 @@ const CHECK_VERIFICATION = defineJob(
   'verification.ask',
   Type.Object({
     verificationId: Type.String(),
-    /** False if the submission may not have reached the connector. */
+    /** Whether the connector has certainly received the submission. */
     arrived: Type.Boolean(),
   }),
 );
@@ -37,15 +36,19 @@ const CHECK_VERIFICATION = defineJob(
 export function scheduleCheck(ctx: Ctx, verificationId: string, verdict: IdentityVerdict): void {
   if (verdict.state !== 'review' && verdict.state !== 'unknown') return;
   if (verdict.checkAfterMs === undefined) return;
-  const arrived = verdict.state === 'review';
-  ctx.later(CHECK_VERIFICATION, { verificationId, arrived }, ctx.now + verdict.checkAfterMs);
+  const hasArrived = verdict.state === 'review';
+  ctx.later(
+    CHECK_VERIFICATION,
+    { verificationId, arrived: hasArrived },
+    ctx.now + verdict.checkAfterMs,
+  );
 }
 
 const MAX_CHECK_DELAY_MS = 3_600_000;
 
 /**
- * The interval grows with the age of the verification, up to the maximum: thousands may be pending at an
- * unavailable service, and each check occupies a worker slot.
+ * The interval increases with the age of the verification, up to the maximum, because thousands of checks may
+ * be pending at an unavailable service and each check occupies a worker slot.
  */
 const checkDelay = (waitedMs: number): number =>
   Math.min(Math.floor(waitedMs / 10), MAX_CHECK_DELAY_MS);
@@ -67,7 +70,7 @@ async function findPending(
   return { row, customer };
 }
 
-async function applyVerdict(ctx: Ctx, id: string, arrived: boolean, verdict: IdentityVerdict) {
+async function applyVerdict(ctx: Ctx, id: string, hasArrived: boolean, verdict: IdentityVerdict) {
   const pending = await findPending(ctx, id);
   if (!pending) return;
   if (verdict.state === 'review') scheduleCheck(ctx, id, verdict);
@@ -76,8 +79,8 @@ async function applyVerdict(ctx: Ctx, id: string, arrived: boolean, verdict: Ide
       verdict.checkAfterMs,
       checkDelay(ctx.now - pending.row.created_at),
     );
-    // A submission that the connector has received exists there, even if a later response was lost.
-    scheduleCheck(ctx, id, { state: arrived ? 'review' : 'unknown', checkAfterMs });
+    // A received submission exists at the connector, even if a later response was lost.
+    scheduleCheck(ctx, id, { state: hasArrived ? 'review' : 'unknown', checkAfterMs });
   } else {
     const dossier = await readDossier(ctx, pending.customer);
     const findings = 'findings' in verdict ? (verdict.findings ?? []) : [];
@@ -99,8 +102,8 @@ interface ReportedOutcome {
 }
 
 /**
- * Applies a decision that the connector of this environment reported by itself. A known decision
- * has no effect, and a contradictory decision is not applied. Throws NOT_FOUND.
+ * Applies a decision that the connector of this environment reported without a request. A known decision has
+ * no effect, and a contradictory decision is not applied. Throws NOT_FOUND.
  */
 export async function applyReportedDecision(
   runtime: Runtime,
@@ -132,21 +135,24 @@ export async function applyReportedDecision(
 export function verificationJobs(options: {
   connectors: (environment: Mode) => Connectors;
 }): JobHandler[] {
-  const run = async (runtime: Runtime, job: JobOf<typeof CHECK_VERIFICATION>): Promise<Result> => {
-    const { verificationId: id, arrived } = job.input;
+  const runCheck = async (
+    runtime: Runtime,
+    job: JobOf<typeof CHECK_VERIFICATION>,
+  ): Promise<Result> => {
+    const { verificationId: id, arrived: hasArrived } = job.input;
     const row = await runtime.db.read(verifications, id);
     const platform = row && (await readPlatform(runtime.db, row.platform_id));
     if (!platform) throw new Error(`job ${job.id} refers to a missing verification`);
     const caller = systemCaller(platform.id, platform.environment);
     const pending = await findPending(runtime.db, id);
     const { identity } = options.connectors(platform.environment);
-    // If the connector has been removed since, an operator decides.
+    // If the connector was removed after the submission, an operator decides.
     if (!pending || !identity) return { caller, stage: async () => {} };
     const submittedCase = caseOf(runtime.vault, id, await readDossier(runtime, pending.customer));
-    const verdict = await (arrived
+    const verdict = await (hasArrived
       ? identity.check(submittedCase)
       : identity.submit(submittedCase));
-    return { caller, stage: (ctx) => applyVerdict(ctx, id, arrived, verdict) };
+    return { caller, stage: (ctx) => applyVerdict(ctx, id, hasArrived, verdict) };
   };
-  return [jobHandler(CHECK_VERIFICATION, { maxAttempts: OUTAGE_ATTEMPTS, run })];
+  return [jobHandler(CHECK_VERIFICATION, { maxAttempts: OUTAGE_ATTEMPTS, run: runCheck })];
 }

@@ -81,15 +81,15 @@ export interface VerificationOutcome {
   decidedBy?: 'operator' | 'connector' | undefined;
 }
 
-/** Stages a new verification that replaces the latest one, and emits its event. */
+/** Stages a new verification that replaces the latest verification, and emits its event. */
 export async function addVerification(
   ctx: Ctx,
   customer: CustomerRow,
   id: string,
   { status, errors, decidedBy }: VerificationOutcome,
 ): Promise<VerificationRow> {
-  const latest = await latestOf(ctx, customer.id);
-  if (latest) ctx.update(verifications, latest, { latest: false });
+  const latestVerification = await latestOf(ctx, customer.id);
+  if (latestVerification) ctx.update(verifications, latestVerification, { latest: false });
   const row = ctx.insert(verifications, {
     id,
     platform_id: customer.platform_id,

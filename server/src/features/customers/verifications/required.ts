@@ -44,7 +44,7 @@ export const OWNER_FIELDS = [
 /** Fields that are not required if the country of residence issues no identity number. */
 export const NUMBER_FIELDS = ['idType', 'identifier'] as const;
 
-/** Required parts of every address. */
+/** Required fields of every address. */
 const ADDRESS_PARTS = ['line1', 'postalCode', 'country'] as const;
 
 /** Additional requirements by country. US mail and US sanctions screening require city and state. */

@@ -1,6 +1,6 @@
-// Manual review of identity checks, for platforms without a verification service. A reviewer sees the
-// complete case, personal data included. A manual decision has the same effect as the decision of a
-// service; owners of a business follow it unless they are decided individually.
+// Manual review of identity checks, for platforms without a verification service. A review shows the complete
+// case, including personal data. A manual decision has the same effect as the decision of a service. It
+// applies to owners of a business unless they are decided individually.
 
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import type { IdentityFinding } from '../../../connectors/ports/index.ts';
@@ -30,7 +30,7 @@ const notFound = (resource: string): Fault =>
   new Fault('NOT_FOUND', `The ${resource} was not found.`);
 const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
-/** Subject of an identifier: a customer, given directly or by its verification, or one of its owners. */
+/** Subject of an identifier: a customer, specified directly or by its verification, or one of its owners. */
 interface Subject {
   customer: CustomerRow;
   owner?: OwnerRow;
@@ -46,7 +46,7 @@ async function requireExistingCustomer(reader: Reader, id: string): Promise<Cust
   return customer;
 }
 
-/** Throws CONFLICT for a verification that a later one replaced. */
+/** Throws CONFLICT for a verification that was replaced by a later verification. */
 async function subjectOf(reader: Reader, id: string): Promise<Subject> {
   if (isId(id, 'Customer')) return { customer: await requireExistingCustomer(reader, id) };
   if (isId(id, 'BeneficialOwner')) {
@@ -70,7 +70,9 @@ const presentVerification = (row: VerificationRow) => ({
   updatedAt: iso(row.updated_at),
 });
 
-/** Excludes deleted customers: their verifications are never decided and would remain in the queue. */
+/**
+ * Excludes deleted customers, because their verifications are never decided and would remain in the queue.
+ */
 export const LATEST_VERIFICATIONS = `select v.id from verifications v join customers c on c.id = v.customer_id
   where v.latest and v.status = $1 and ($2::text is null or v.platform_id = $2)
     and c.deleted_at is null and (v.created_at, v.id) > ($3::timestamptz, $4::text)
@@ -99,12 +101,12 @@ export async function listVerifications(
   const values = [status, platformId ?? null, ...position, limit + 1];
   const ids = await db.query<{ id: string }>(LATEST_VERIFICATIONS, values);
   const rows = await Promise.all(ids.map(({ id }) => db.read(verifications, id)));
-  const existing = rows.filter((row) => row !== undefined);
-  const { data, ...rest } = pageOfRows(existing, limit, (row) => row);
+  const existingRows = rows.filter((row) => row !== undefined);
+  const { data, ...rest } = pageOfRows(existingRows, limit, (row) => row);
   return { data: data.map(presentVerification), ...rest };
 }
 
-/** The latest verification of a customer, without personal data; null if it has none. */
+/** The latest verification of a customer, without personal data; null without a verification. */
 export async function latestVerification({ db }: Pick<Runtime, 'db'>, customerId: string) {
   const row = await latestOf({ db }, customerId);
   return row ? presentVerification(row) : null;
@@ -151,7 +153,7 @@ async function errorsFor(
   return errorsOf(dossier, findings);
 }
 
-/** A missing or unexpected part of a finding; undefined if the finding is valid. */
+/** Error about a missing or unexpected field of a finding; undefined for a valid finding. */
 export function findingProblem({
   type,
   resourceId,

@@ -1,5 +1,5 @@
-// Production customers verified by a connected service: a real HTTP server, called while the client waits
-// and polled by jobs, even when it is slow, unavailable, late or overtaken by another decision.
+// Production customers verified by a connected service: a real HTTP server that is called synchronously and
+// polled by jobs, even if it is slow or unavailable, or if another decision precedes its response.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -23,7 +23,7 @@ beforeEach(() => void service.cases.splice(0));
 const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 const APPROVED = ['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
 
-async function complete(fullName = 'Ada Lovelace'): Promise<string> {
+async function createCompleteCustomer(fullName = 'Ada Lovelace'): Promise<string> {
   const { id } = await harness.createPerson(platform, fullName);
   await harness.addDocument(platform, id, 'PASSPORT');
   return id;
@@ -49,7 +49,7 @@ describe('a service', () => {
 
   it('receives the complete case and can decide immediately', async () => {
     service.respondWith({ state: 'approved' });
-    const id = await complete('Ada Lovelace 002');
+    const id = await createCompleteCustomer('Ada Lovelace 002');
     const verification = await submitCustomer(id);
     expect(verification.verificationStatus).toBe('APPROVED');
     expect(service.cases).toMatchObject([
@@ -63,9 +63,9 @@ describe('a service', () => {
     expect(await harness.readEventTypes(id)).toEqual(APPROVED);
   });
 
-  it('that reports a review is polled until it has decided', async () => {
+  it('that reports a review is polled until its decision', async () => {
     service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE });
-    const id = await complete();
+    const id = await createCompleteCustomer();
     const verification = await submitCustomer(id);
     expect(await harness.readEventTypes(id)).toEqual(PENDING);
     await harness.app.advance(6 * MINUTE);
@@ -80,7 +80,7 @@ describe('a service', () => {
 
   it('that is unavailable delays the decision', async () => {
     service.respondWith((reply) => reply.socket?.destroy());
-    const id = await complete();
+    const id = await createCompleteCustomer();
     expect((await submitCustomer(id)).verificationStatus).toBe('PENDING_MANUAL_REVIEW');
     await harness.app.advance(MINUTE);
     service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
@@ -100,7 +100,7 @@ describe('a service', () => {
 
   it('that remains unavailable is polled with increasing intervals', async () => {
     service.respondWith((reply) => reply.socket?.destroy());
-    const id = await complete();
+    const id = await createCompleteCustomer();
     await submitCustomer(id);
     await harness.app.advance(24 * 60 * MINUTE);
     expect(service.cases.length).toBeGreaterThan(30);
@@ -113,7 +113,7 @@ describe('a service', () => {
   it('can request more information, immediately or later', async () => {
     const findings = [{ type: 'EXPIRED_DOCUMENT', resourceId: 'Document:unknown', field: 'x' }];
     service.respondWith({ state: 'unresolved', findings });
-    const id = await complete();
+    const id = await createCompleteCustomer();
     const firstVerification = await submitCustomer(id);
     // Findings about unknown resources are attributed to the customer, and only field findings have a
     // field.
@@ -139,7 +139,7 @@ describe('a service', () => {
 
   it('that decides after an operator has no effect', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
-    const id = await complete();
+    const id = await createCompleteCustomer();
     await submitCustomer(id);
     await decideManually(id, 'rejected');
     service.respondWith({ state: 'approved' });
@@ -151,15 +151,15 @@ describe('a service', () => {
 
   it('that is superseded during its call has no effect', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
-    const id = await complete();
+    const id = await createCompleteCustomer();
     await submitCustomer(id);
-    let deciding: Promise<void> | undefined;
+    let operatorDecision: Promise<void> | undefined;
     service.respondWith((reply) => {
-      deciding = decideManually(id, 'rejected');
-      void deciding.then(() => reply.writeHead(200).end('{"state":"approved"}'));
+      operatorDecision = decideManually(id, 'rejected');
+      void operatorDecision.then(() => reply.writeHead(200).end('{"state":"approved"}'));
     });
     await harness.app.advance(2 * MINUTE);
-    await deciding;
+    await operatorDecision;
     expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
     expect((await harness.readEventTypes(id)).slice(2)).toEqual([
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
@@ -168,7 +168,7 @@ describe('a service', () => {
 
   it('retains documents uploaded before its decision', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
-    const id = await complete();
+    const id = await createCompleteCustomer();
     await submitCustomer(id);
     const { id: utilityBill } = await harness.addDocument(platform, id, 'UTILITY_BILL');
     service.respondWith({ state: 'approved' });
@@ -184,7 +184,7 @@ describe('a service', () => {
 
   it('decides only the latest submission', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
-    const id = await complete();
+    const id = await createCompleteCustomer();
     const firstVerification = await submitCustomer(id);
     service.respondWith({ state: 'review' });
     const secondVerification = await submitCustomer(id);
@@ -193,7 +193,7 @@ describe('a service', () => {
       reply.writeHead(200).end(JSON.stringify({ state }));
     });
     await harness.app.advance(5 * MINUTE);
-    // A review without a polling interval is left to the operator.
+    // A review without a polling interval is decided by the operator.
     expect(service.cases.map(({ id }) => id)).toEqual([
       firstVerification.id,
       secondVerification.id,
@@ -205,7 +205,7 @@ describe('a service', () => {
 
   it('has no effect on a deleted customer', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
-    const id = await complete();
+    const id = await createCompleteCustomer();
     await submitCustomer(id);
     ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as: platform }), 200);
     service.respondWith({ state: 'approved' });

@@ -18,11 +18,11 @@ beforeAll(async () => {
   platform = await harness.createPlatform('default');
 });
 
-const read = (path: string, owner = platform) =>
+const readResource = (path: string, owner = platform) =>
   harness.app.call('GET', path, undefined, { as: owner });
 
 /** An individual with complete data. */
-async function complete(fullName: string, overrides: object = {}) {
+async function createCompleteCustomer(fullName: string, overrides: object = {}) {
   const { id } = await harness.createPerson(platform, fullName, overrides);
   await harness.addDocument(platform, id, 'PASSPORT');
   return id as string;
@@ -59,7 +59,7 @@ describe('createVerification', () => {
       createdAt: '2026-01-05T09:00:00.000Z',
       updatedAt: '2026-01-05T09:00:00.000Z',
     });
-    expect(ok(await read(`/verifications/${verification.id}`), 200)).toEqual(verification);
+    expect(ok(await readResource(`/verifications/${verification.id}`), 200)).toEqual(verification);
     const event = (await harness.app.events()).find((each) => each.subject === verification.id);
     expect([event?.type, event?.data]).toEqual(['VERIFICATION.RESOLVE_ERRORS', verification]);
   });
@@ -74,8 +74,10 @@ describe('createVerification', () => {
     expect(JSON.stringify(stored)).not.toContain('MISSING');
     const erase = 'update customers set data_key = null, personal = null where id = $1';
     await harness.app.runtime.db.query(erase, [id]);
-    expect(ok(await read(`/verifications/${verification.id}`), 200).errors).toEqual([]);
-    expect(ok(await read(`/verifications?customerId=${id}`), 200).data[0].errors).toEqual([]);
+    expect(ok(await readResource(`/verifications/${verification.id}`), 200).errors).toEqual([]);
+    expect(ok(await readResource(`/verifications?customerId=${id}`), 200).data[0].errors).toEqual(
+      [],
+    );
   });
 
   it('rejects customers that are unknown, deleted, decided or of another platform', async () => {
@@ -83,13 +85,13 @@ describe('createVerification', () => {
       const { status, body } = await harness.submitVerification(owner, id);
       return [status, body.code];
     };
-    const ada = await complete('Ada Lovelace');
-    for (const id of ['unknown', `Customer:${ada.slice(-36, -4)}0000`, `${ada}x`]) {
+    const person = await createCompleteCustomer('Ada Lovelace');
+    for (const id of ['unknown', `Customer:${person.slice(-36, -4)}0000`, `${person}x`]) {
       expect(await submitForCode(id)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    expect(await submitForCode(ada, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    expect(await submitForCode(ada)).toEqual([200, undefined]);
-    expect(await submitForCode(ada)).toEqual([400, 'INVALID_INPUT']);
+    expect(await submitForCode(person, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    expect(await submitForCode(person)).toEqual([200, undefined]);
+    expect(await submitForCode(person)).toEqual([400, 'INVALID_INPUT']);
     const deletedPersonId = (await harness.createPerson(platform, 'Ada Lovelace')).id;
     ok(
       await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, {
@@ -107,7 +109,7 @@ describe('createVerification', () => {
 
   it('rejects customers with unverified contacts', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
-    const id = await complete('Ada Lovelace', contact);
+    const id = await createCompleteCustomer('Ada Lovelace', contact);
     const response = await harness.submitVerification(platform, id);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     await harness.app.operate(async (ctx) => {
@@ -121,13 +123,13 @@ describe('createVerification', () => {
   });
 
   it('creates one verification for a repeated idempotency key', async () => {
-    const id = await complete('Ada Lovelace 001');
+    const id = await createCompleteCustomer('Ada Lovelace 001');
     const headers = { 'idempotency-key': `submit ${id}` };
     const send = () =>
       harness.app.call('POST', '/verifications', { customerId: id }, { as: platform, headers });
     const firstBody = ok(await send(), 200);
     expect(ok(await send(), 200)).toEqual(firstBody);
-    expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toHaveLength(1);
+    expect(ok(await readResource(`/verifications?customerId=${id}`), 200).data).toHaveLength(1);
   });
 
   it('rejects the deletion of submitted documents', async () => {
@@ -166,7 +168,7 @@ describe('listVerifications', () => {
     await harness.addDocument(ownPlatform, person.id, 'PASSPORT');
     ids.unshift(ok(await harness.submitVerification(ownPlatform, person.id), 200).id);
     const list = async (query: string, owner = ownPlatform) =>
-      ok(await read(`/verifications?${query}`, owner), 200);
+      ok(await readResource(`/verifications?${query}`, owner), 200);
     const idsOf = (page: { data: { id: string }[] }) => page.data.map((each) => each.id);
     expect(idsOf(await list(''))).toEqual(ids);
     expect(idsOf(await list(`customerId=${otherPerson.id}`))).toEqual([ids[2]]);
@@ -178,7 +180,7 @@ describe('listVerifications', () => {
     expect([idsOf(secondPage), secondPage.hasMore]).toEqual([ids.slice(3), false]);
     expect(idsOf(await list(`customerId=${person.id}`, harness.app.other))).toEqual([]);
     for (const query of ['verificationStatus=DONE', 'limit=0', 'cursor=x']) {
-      expect((await read(`/verifications?${query}`, ownPlatform)).status).toBe(400);
+      expect((await readResource(`/verifications?${query}`, ownPlatform)).status).toBe(400);
     }
   });
 });
@@ -187,7 +189,10 @@ describe('getVerification', () => {
   it('returns 404 for a verification of another platform', async () => {
     const { id } = await harness.createPerson(platform, 'Ada Lovelace');
     const verification = ok(await harness.submitVerification(platform, id), 200);
-    const otherResponse = await read(`/verifications/${verification.id}`, harness.app.other);
+    const otherResponse = await readResource(
+      `/verifications/${verification.id}`,
+      harness.app.other,
+    );
     expect([otherResponse.status, otherResponse.body.code]).toEqual([
       404,
       'VERIFICATION_NOT_FOUND',
@@ -209,14 +214,14 @@ describe('requirementsOf', () => {
     const { gaps, findings } = await readRequirements(id);
     expect(gaps.map((each) => each.type)).toEqual(['MISSING_IDENTITY_DOCUMENT']);
     expect(findings).toEqual([]);
-    expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toEqual([]);
+    expect(ok(await readResource(`/verifications?customerId=${id}`), 200).data).toEqual([]);
   });
 
   it('returns findings until their resource changes', async () => {
     const { id } = await harness.createPerson(platform, 'Ada Lovelace 001');
     await harness.addDocument(platform, id, 'PASSPORT');
     await harness.submitVerification(platform, id);
-    const [document] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
+    const [document] = ok(await readResource(`/documents?documentHolder=${id}`), 200).data;
     const errorOf = (resourceId: string, type: string, overrides = {}) => ({
       ...{ resourceId, type, reason: 'Please' },
       ...overrides,
@@ -258,7 +263,7 @@ describe('concurrent requests', () => {
   const readEventTypes = (id: string) => harness.readEventTypes(id);
 
   it('serialize submissions, the last of which is authoritative', async () => {
-    const id = await complete('Ada Lovelace 001');
+    const id = await createCompleteCustomer('Ada Lovelace 001');
     const responses = await Promise.all(
       [1, 2, 3, 4].map(() => harness.submitVerification(platform, id)),
     );
@@ -274,7 +279,7 @@ describe('concurrent requests', () => {
   });
 
   it('decide once for several submissions', async () => {
-    const id = await complete('Ada Lovelace');
+    const id = await createCompleteCustomer('Ada Lovelace');
     const responses = await Promise.all(
       [1, 2, 3].map(() => harness.submitVerification(platform, id)),
     );
@@ -284,7 +289,7 @@ describe('concurrent requests', () => {
 
   it('keep a decision and a resubmission consistent', async () => {
     for (let round = 0; round < 6; round++) {
-      const id = await complete('Ada Lovelace 001');
+      const id = await createCompleteCustomer('Ada Lovelace 001');
       ok(await harness.submitVerification(platform, id), 200);
       const eventTypesBefore = await readEventTypes(id);
       const approval = harness.app.operate(async (ctx) => {
@@ -293,8 +298,11 @@ describe('concurrent requests', () => {
       }, platform);
       const [response] = await Promise.all([harness.submitVerification(platform, id), approval]);
       expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
-      const latest = await latestOf(harness.app.runtime, id);
-      expect([latest?.status, latest?.decided_by]).toEqual(['APPROVED', 'operator']);
+      const latestVerification = await latestOf(harness.app.runtime, id);
+      expect([latestVerification?.status, latestVerification?.decided_by]).toEqual([
+        'APPROVED',
+        'operator',
+      ]);
       const expectedTransaction =
         response.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
       expect(await readEventTypes(id)).toEqual([
@@ -304,8 +312,8 @@ describe('concurrent requests', () => {
     }
   });
 
-  it('keep the first of two decisions', async () => {
-    const id = await complete('Ada Lovelace 001');
+  it('apply only the first of two decisions', async () => {
+    const id = await createCompleteCustomer('Ada Lovelace 001');
     ok(await harness.submitVerification(platform, id), 200);
     const decideAs = (state: 'approved' | 'rejected') =>
       harness.app.operate(async (ctx) => {

@@ -1,5 +1,5 @@
-// Submits a customer for verification: completeness check, then the decision of the connector while the
-// client waits. A pending decision is polled by a job (jobs.ts). Without a connector an operator decides.
+// Submits a customer for verification: completeness check, then the synchronous decision of the connector. A
+// pending decision is polled by a job (jobs.ts). Without a connector an operator decides.
 
 import type {
   Connectors,
@@ -23,7 +23,7 @@ import type { VerificationRow } from './store.ts';
 // Findings of a reviewer or a service are known from the latest verification only. A finding is resolved
 // when the resource that it refers to has changed. Missing data is determined on every read instead.
 
-/** Whether a finding is open: its resource is unchanged, or no accepted document was uploaded since. */
+/** Whether a finding is open: its resource is unchanged, or no accepted document was uploaded after it. */
 function isOpen(
   { customer, owners, documents }: Dossier,
   { resourceId, acceptedDocumentTypes: acceptedTypes }: VerificationError,
@@ -43,8 +43,8 @@ function isOpen(
 }
 
 /**
- * Open findings of the latest verification, optionally of an operator only. Empty if the verification was
- * merely incomplete.
+ * Open findings of the latest verification, optionally of an operator only. Empty if the verification only
+ * lacked data.
  */
 async function openFindings(
   ctx: Pick<Ctx, 'db' | 'vault'>,
@@ -52,11 +52,12 @@ async function openFindings(
   decidedBy?: 'operator',
 ): Promise<VerificationError[]> {
   const { customer } = dossier;
-  const latest = await latestOf(ctx, customer.id);
-  if (latest?.status !== 'RESOLVE_ERRORS' || latest.decided_by === null) return [];
-  if (decidedBy && latest.decided_by !== decidedBy) return [];
-  const findings = findingsOf(ctx.vault, customer, latest);
-  return findings.filter((finding) => isOpen(dossier, finding, latest.updated_at));
+  const latestVerification = await latestOf(ctx, customer.id);
+  if (latestVerification?.status !== 'RESOLVE_ERRORS' || latestVerification.decided_by === null)
+    return [];
+  if (decidedBy && latestVerification.decided_by !== decidedBy) return [];
+  const findings = findingsOf(ctx.vault, customer, latestVerification);
+  return findings.filter((finding) => isOpen(dossier, finding, latestVerification.updated_at));
 }
 
 export interface VerificationParts {
@@ -85,8 +86,8 @@ async function decideSubmission(
 ): Promise<Verdict> {
   const { identity } = parts.connectors(ctx.caller.environment);
   const submittedCase = caseOf(ctx.vault, id, dossier);
-  const scripted = await scriptedVerdict(ctx, identity, submittedCase);
-  if (scripted) return scripted;
+  const scriptedResult = await scriptedVerdict(ctx, identity, submittedCase);
+  if (scriptedResult) return scriptedResult;
   const missingGaps = gapsOfDossier(ctx.vault, dossier);
   // Findings of an operator are not resolved by resubmitting unchanged data.
   const operatorFindings = await openFindings(ctx, dossier, 'operator');
@@ -94,7 +95,7 @@ async function decideSubmission(
   if (gaps.length)
     return { state: 'incomplete', gaps, by: operatorFindings.length ? 'operator' : undefined };
   if (!identity) return { state: 'review' };
-  // A failure of the connector does not fail the submission: it remains pending and the job retries.
+  // After a failure of the connector the submission remains pending and the job retries.
   const unknownOutcome = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS } as const;
   return identity.submit(submittedCase).catch(() => unknownOutcome);
 }
@@ -170,7 +171,7 @@ export async function submit(
 
 /** Open requirements for an approval, without a call to a connector. */
 interface Requirements {
-  /** Data that a submission would currently miss. */
+  /** Missing data of a submission at present. */
   gaps: VerificationError[];
   /** Findings of the latest verification that are still open. */
   findings: VerificationError[];
@@ -184,8 +185,12 @@ export async function requirementsOf(
 ): Promise<Requirements> {
   const { identity } = parts.connectors(ctx.caller.environment);
   const dossier = await readDossier(ctx, customer);
-  const scripted = await scriptedVerdict(ctx, identity, caseOf(ctx.vault, customer.id, dossier));
-  if (scripted) return { gaps: [], findings: [] };
+  const scriptedResult = await scriptedVerdict(
+    ctx,
+    identity,
+    caseOf(ctx.vault, customer.id, dossier),
+  );
+  if (scriptedResult) return { gaps: [], findings: [] };
   return {
     gaps: gapsOfDossier(ctx.vault, dossier),
     findings: await openFindings(ctx, dossier),
