@@ -154,7 +154,7 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
     reason: 'delivery reads events with their endpoint, key and clock in one statement',
   },
   {
-    file: 'server/src/features/notifications/endpoints/kept.ts',
+    file: 'server/src/features/notifications/endpoints/retained.ts',
     tables: ['sandbox_clocks'],
     reason: 'finds deliveries of all platforms that are too old on the clock of each',
   },

@@ -6,7 +6,7 @@ import { generateCode, LETTERS_AND_DIGITS } from './codes.ts';
 /** Effects that return these random bytes. */
 const randomReturning = (...bytes: number[]) => ({
   random(count: number) {
-    if (count > bytes.length) throw new Error('no random bytes left');
+    if (count > bytes.length) throw new Error('no further random bytes');
     return Uint8Array.from(bytes.splice(0, count));
   },
 });
@@ -36,12 +36,12 @@ describe('generateCode', () => {
         counts.set(each, (counts.get(each) ?? 0) + 1);
       }
     }
-    const all = alphabet ?? '0123456789';
-    expect([...counts.keys()].sort().join('')).toBe([...all].sort().join(''));
+    const characters = alphabet ?? '0123456789';
+    expect([...counts.keys()].sort().join('')).toBe([...characters].sort().join(''));
     // Sixty thousand characters, within six standard deviations.
-    const each = 60_000 / all.length;
+    const expectedCount = 60_000 / characters.length;
     for (const count of counts.values()) {
-      expect(Math.abs(count - each)).toBeLessThan(6 * Math.sqrt(each));
+      expect(Math.abs(count - expectedCount)).toBeLessThan(6 * Math.sqrt(expectedCount));
     }
   });
 });

@@ -1,6 +1,7 @@
 // One-time codes that prove access to a contact: uniformly random, stored as a keyed hash, and bound to the
-// address they were sent to. They expire after a period and a number of failed attempts, both set by the
-// caller. Attempts are counted in the row under an optimistic lock, so parallel guesses are counted too.
+// address they were sent to. Codes expire after a period and a number of failed attempts, both set by the
+// caller. Attempts are counted in the row under an optimistic lock, so that parallel guesses are also
+// counted.
 
 import type { Effects } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -29,7 +30,7 @@ export interface CodePurpose {
   /** Binding of the code, such as an address: a code sent to another address is invalid. */
   binding: string;
   rules: CodeRules;
-  /** Sandbox code instead of a random one; also valid before `issueCode`. */
+  /** Sandbox code that replaces the random code; also valid before `issueCode`. */
   fixed?: string | undefined;
 }
 
@@ -79,7 +80,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
   const waitMs = previousCode ? previousCode.sent_at + rules.resendAfterMs - ctx.now : 0;
   if (waitMs > 0) {
     const retryAfterS = Math.ceil(waitMs / 1000);
-    const reason = 'A code was sent recently. Wait before requesting another one.';
+    const reason = 'A code was sent recently. Wait before requesting another code.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
   const code = fixed ?? generateCode(ctx.effects, rules);
@@ -94,7 +95,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
   return code;
 }
 
-/** `none`: no code is pending, because it was used, expired or had too many failed attempts. */
+/** `none`: no code is pending. The code was used, has expired or had too many failed attempts. */
 type CodeResult = 'valid' | 'invalid' | 'none';
 
 /**
@@ -111,8 +112,9 @@ export async function verifyCode(
   const digest = digestOf(ctx.vault, purpose, input);
   if (fixed !== undefined) {
     // A row with a different hash belongs to another binding.
-    const expected = digestOf(ctx.vault, purpose, fixed);
-    if (row?.digest !== expected) return constantTimeEqual(digest, expected) ? 'valid' : 'invalid';
+    const expectedHash = digestOf(ctx.vault, purpose, fixed);
+    if (row?.digest !== expectedHash)
+      return constantTimeEqual(digest, expectedHash) ? 'valid' : 'invalid';
   }
   if (!row || row.wrong >= rules.maxAttempts || ctx.now >= row.expires_at) return 'none';
   if (constantTimeEqual(digest, row.digest)) {

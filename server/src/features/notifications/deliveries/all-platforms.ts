@@ -1,7 +1,7 @@
-// A page of the deliveries of all platforms, newest first. The queue and the attempts are ordered only
-// within an endpoint, and a further index would slow every delivery. Most pages therefore read the events by
-// primary key and find the deliveries of each. Failed deliveries have their own index, and pending ones are
-// merged from their endpoints if these are few enough.
+// A page of the deliveries of all platforms, newest first. The queue and the attempts are ordered only within
+// an endpoint, and a further index would slow every delivery. Most pages therefore read the events by primary
+// key and find the deliveries of each event. Failed deliveries have a separate index, and pending deliveries
+// are merged from their endpoints if these are few enough.
 import type { Static } from '@sinclair/typebox';
 import { invalid } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -63,8 +63,8 @@ const pendingSql = (bounds: string, queues: string) => `select q.* from unnest($
     order by event_id desc limit $1::int + 1) q`;
 
 /**
- * The statement of the next deliveries that may match, exported to test its plan. `queues` are the
- * endpoints with pending deliveries, for these only; without, events are read.
+ * The statement of the next deliveries that may match, exported to test its plan. `queues` are the endpoints
+ * whose pending deliveries are read; without `queues`, events are read.
  */
 export function allCandidatesSql(
   { status, eventId, from, before }: Filter,

@@ -81,7 +81,7 @@ function partsOf(cursor: string | undefined, integers: readonly number[]): strin
   return parts;
 }
 
-/** The items of a page and the cursor of the next page, from one more row than the page has. */
+/** The items of a page and the cursor of the next page. `rows` has one row more than the page. */
 function pageOf<R>(rows: readonly R[], limit: number, cursorAfter: (row: R) => string) {
   const [items, last] = [rows.slice(0, limit), rows[limit - 1]];
   const hasMore = rows.length > limit;
@@ -160,7 +160,7 @@ const presentDropped = (row: DroppedEvent) => ({
   attempts: row.attempts,
 });
 
-/** Deliveries that failed and were not sent again since, latest first. */
+/** Deliveries that failed and were not sent again afterwards, latest first. */
 export const listDroppedEvents = async (
   { db }: Pick<Runtime, 'db'>,
   limit: number,
@@ -191,15 +191,15 @@ interface ResendInput {
 }
 
 /**
- * Sends an event again, delivered or not, to one endpoint or to all that receive its type. Returns it
- * with the ids of the deliveries. Throws NOT_FOUND and CONFLICT.
+ * Sends an event again, delivered or not, to one endpoint or to all endpoints that receive its type. Returns
+ * the event with the ids of the deliveries. Throws NOT_FOUND and CONFLICT.
  */
 export async function resendEventByOperator(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   { eventId, endpointId, platformIds = null }: ResendInput,
 ): Promise<{ eventId: string; platformId: string; deliveryIds: string[] }> {
   const { platformId, type } = await eventById(db, eventId);
-  // The queue is not part of a change set, whose commit would check the platform.
+  // The queue is outside of change sets, so no commit checks the platform.
   if (platformIds !== null && !platformIds.includes(platformId)) throw noEvent();
   const targets = [...(await deliveryTargets(db, platformId)).values()];
   const recipients = targets.filter((target) =>
@@ -217,12 +217,12 @@ export async function resendEventByOperator(
     );
   }
   const numbers = recipients.map(({ number }) => number);
-  const resent = await requeueEvents(db, [eventId], effects.now(), numbers);
-  if (!resent.length) {
+  const requeuedEvents = await requeueEvents(db, [eventId], effects.now(), numbers);
+  if (!requeuedEvents.length) {
     throw new Fault(
       'CONFLICT',
       'The event cannot be resent. Its data was erased together with the customer.',
     );
   }
-  return { eventId, platformId, deliveryIds: resent.map(deliveryId) };
+  return { eventId, platformId, deliveryIds: requeuedEvents.map(deliveryId) };
 }

@@ -1,4 +1,4 @@
-// Contracts of webhook deliveries: the list, one with its attempts, and sending again.
+// Contracts of webhook deliveries: the list, one delivery with its attempts, and sending again.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, WebhookType } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -23,7 +23,7 @@ const Status = named(
   oneOf(['PENDING', 'DELIVERED', 'FAILED'], {
     description:
       'PENDING: not delivered yet; it is sent, or can be pulled. DELIVERED: the endpoint ' +
-      'accepted or acknowledged it. FAILED: no attempt succeeded and no more follow.',
+      'accepted or acknowledged it. FAILED: all attempts failed and no further attempt follows.',
   }),
 );
 
@@ -33,12 +33,12 @@ const ATTEMPT = {
   result: oneOf(['DELIVERED', 'RETRY', 'FAILED'], {
     description:
       'DELIVERED: the endpoint accepted the event. RETRY: another attempt follows or has ' +
-      'followed. FAILED: it was the last attempt.',
+      'followed. FAILED: this was the last attempt.',
   }),
   responseStatus: optionalOf(
-    Type.Integer({ description: 'HTTP status of the response. Absent if there was none.' }),
+    Type.Integer({ description: 'HTTP status of the response. Absent without a response.' }),
   ),
-  error: optionalOf(text('Why there was no response. Absent if there was one.')),
+  error: optionalOf(text('Error that prevented a response. Absent if there was a response.')),
   durationMs: Type.Integer({
     minimum: 0,
     description: 'Milliseconds from the start to the response or the error.',
@@ -58,7 +58,7 @@ const Attempt = named(
       responseHeaders: optionalOf(
         Type.Record(Type.String(), Type.String(), {
           description:
-            'Headers of the response, at most 1 KB. Values are `***`, except those of common ' +
+            'Headers of the response, at most 1 KB. Values are `***`, except in common ' +
             'headers without secrets, such as `content-type`, `retry-after` and `x-request-id`; ' +
             '`location` has no credentials and no values of parameters. Headers of the ' +
             'connection and `date` are omitted.',
@@ -77,7 +77,7 @@ const Attempt = named(
 
 const DELIVERY = {
   id: text('ID of the delivery.'),
-  endpointId: text('ID of the endpoint. It may have been deleted since.'),
+  endpointId: text('ID of the endpoint, which may have been deleted.'),
   eventId: text('ID of the event.'),
   eventType: WebhookType,
   resourceId: text('ID of the resource that the event is about.'),

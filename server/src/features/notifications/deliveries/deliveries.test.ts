@@ -1,4 +1,4 @@
-// The list of deliveries, one with its attempts, and sending again.
+// The list of deliveries, one delivery with its attempts, and sending again.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -8,8 +8,8 @@ import type { DeliveryDetailsView, DeliveryView } from './present.ts';
 const app = testApp();
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-let first: Receiver;
-let second: Receiver;
+let firstReceiver: Receiver;
+let secondReceiver: Receiver;
 let endpointId: string;
 
 interface Page {
@@ -46,29 +46,29 @@ async function emitCustomerEvents() {
 }
 
 beforeAll(async () => {
-  first = await startReceiver();
-  second = await startReceiver();
-  ok(await app.call('PATCH', '/config', { webhookEndpoint: first.url }), 200);
-  const body = { url: second.url, eventTypes: ['CUSTOMER.KYC_APPROVED'] };
+  firstReceiver = await startReceiver();
+  secondReceiver = await startReceiver();
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: firstReceiver.url }), 200);
+  const body = { url: secondReceiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'] };
   endpointId = ok(await app.call('POST', '/webhook-endpoints', body), 201).id;
   await app.settle();
 });
 
 afterEach(async () => {
   await change({ status: 'ENABLED' });
-  first.behave(200);
-  second.behave(200);
+  firstReceiver.behave(200);
+  secondReceiver.behave(200);
   await app.advance(DAY);
 });
 
 afterAll(async () => {
-  await first.close();
-  await second.close();
+  await firstReceiver.close();
+  await secondReceiver.close();
 });
 
 describe('listWebhookDeliveries', () => {
   it('contains one delivery for each event and endpoint, with its last attempt', async () => {
-    second.behave(503);
+    secondReceiver.behave(503);
     const { resourceId, deliveries } = await emitCustomerEvents();
     expect(deliveries.map((each) => [each.endpointId === endpointId, each.status])).toEqual([
       [true, 'PENDING'],
@@ -82,9 +82,9 @@ describe('listWebhookDeliveries', () => {
       lastAttempt: { number: 1, result: 'RETRY', responseStatus: 503 },
     });
     expect(pending?.eventId).toBe(delivered?.eventId);
-    const next = Date.parse(pending?.nextAttemptAt ?? '') - app.effects.now();
-    expect(next).toBeGreaterThan(4_000);
-    expect(next).toBeLessThan(6_000);
+    const remainingMs = Date.parse(pending?.nextAttemptAt ?? '') - app.effects.now();
+    expect(remainingMs).toBeGreaterThan(4_000);
+    expect(remainingMs).toBeLessThan(6_000);
     expect(delivered).not.toHaveProperty('nextAttemptAt');
     await change({ status: 'PAUSED' });
     const [delivery] = await listAll({ resourceId, endpointId });
@@ -94,7 +94,7 @@ describe('listWebhookDeliveries', () => {
 
   it('is filtered by endpoint, event, type, resource, status and time', async () => {
     const from = new Date(app.effects.now()).toISOString();
-    first.behave(503);
+    firstReceiver.behave(503);
     const { resourceId, deliveries } = await emitCustomerEvents();
     const eventId = deliveries[0]?.eventId as string;
     const listIds = async (query: Record<string, string>) =>
@@ -117,7 +117,7 @@ describe('listWebhookDeliveries', () => {
     expect((await get(pending as string)).attempts.at(-1)?.result).toBe('FAILED');
   });
 
-  it('is read in pages in both orders, each delivery once', async () => {
+  it('is read in pages in both orders, with each delivery once', async () => {
     for (let pageCount = 0; pageCount < 4; pageCount++) await emitCustomerEvents();
     const newest = (await listAll({ limit: '100' })).map((each) => each.id);
     expect(newest.length).toBeGreaterThan(8);
@@ -130,15 +130,18 @@ describe('listWebhookDeliveries', () => {
   });
 
   it('contains deliveries of a deleted endpoint', async () => {
-    const extra = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
-    second.behave(500);
+    const extraEndpoint = ok(
+      await app.call('POST', '/webhook-endpoints', { url: secondReceiver.url }),
+      201,
+    );
+    secondReceiver.behave(500);
     const { resourceId } = await emitCustomerEvents();
-    ok(await app.call('DELETE', `/webhook-endpoints/${extra.id}`), 204);
+    ok(await app.call('DELETE', `/webhook-endpoints/${extraEndpoint.id}`), 204);
     await app.advance(MINUTE);
-    const [delivery] = await listAll({ resourceId, endpointId: extra.id });
+    const [delivery] = await listAll({ resourceId, endpointId: extraEndpoint.id });
     // Its retry is discarded, and the first attempt was the last.
     expect(delivery).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
-    expect(await listAll({ resourceId, endpointId: extra.id, status: 'FAILED' })).toEqual([
+    expect(await listAll({ resourceId, endpointId: extraEndpoint.id, status: 'FAILED' })).toEqual([
       delivery,
     ]);
     expect(await resend(delivery?.id as string)).toMatchObject({ status: 409 });
@@ -168,7 +171,7 @@ describe('listWebhookDeliveries', () => {
 
 describe('getWebhookDeliveryById', () => {
   it('shows each attempt with the masked response', async () => {
-    second.behave((response) => {
+    secondReceiver.behave((response) => {
       response
         .writeHead(500, { 'x-api-key': 'secret', 'x-request-id': 'r-1', 'retry-after': '60' })
         .end('{"error": "try later", "token": "t-1"}');
@@ -194,8 +197,8 @@ describe('getWebhookDeliveryById', () => {
     const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[0] as DeliveryView;
     const [, endpointPart] = id.split('-');
-    const unknown = id.replace(/[0-9a-f]{4}$/, '0000');
-    for (const path of [id, 'WebhookDelivery:x', unknown, `WebhookDelivery:7-${endpointPart}`]) {
+    const unknownId = id.replace(/[0-9a-f]{4}$/, '0000');
+    for (const path of [id, 'WebhookDelivery:x', unknownId, `WebhookDelivery:7-${endpointPart}`]) {
       const as = path === id ? app.other : app.platform;
       for (const [method, pathEnd] of [
         ['GET', ''],
@@ -230,15 +233,17 @@ describe('resendWebhookDelivery', () => {
     expect(reply).toMatchObject({ id, status: 'PENDING', attemptCount: 1 });
     expect(reply.nextAttemptAt).toBe(new Date(app.effects.now()).toISOString());
     await app.settle();
-    const bodies = second.arrivals.filter((each) => each.id === eventId).map((each) => each.body);
+    const bodies = secondReceiver.arrivals
+      .filter((each) => each.id === eventId)
+      .map((each) => each.body);
     expect(bodies).toHaveLength(2);
     expect(new Set(bodies).size).toBe(1);
     expect(await get(id)).toMatchObject({ status: 'DELIVERED', attemptCount: 2 });
-    expect(first.arrivals.filter((each) => each.id === eventId)).toHaveLength(1);
+    expect(firstReceiver.arrivals.filter((each) => each.id === eventId)).toHaveLength(1);
   });
 
   it('makes a failed delivery pending', async () => {
-    first.behave(500);
+    firstReceiver.behave(500);
     const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[1] as DeliveryView;
     await app.advance(8 * DAY);
@@ -253,24 +258,29 @@ describe('resendWebhookDelivery', () => {
 });
 
 describe('resendEvent', () => {
-  it('sends to all endpoints that receive its type, or to one', async () => {
+  it('sends to all endpoints that receive its type, or to one endpoint', async () => {
     const { deliveries } = await emitCustomerEvents();
     const eventId = deliveries[0]?.eventId;
     const path = `/events/${eventId}/resend`;
     const { deliveryIds } = ok(await app.call('POST', path), 202);
     expect([...deliveryIds].sort()).toEqual(deliveries.map((each) => each.id).sort());
     await app.settle();
-    const extra = ok(
-      await app.call('POST', '/webhook-endpoints', { url: second.url, eventTypes: ['TEST'] }),
+    const extraEndpoint = ok(
+      await app.call('POST', '/webhook-endpoints', {
+        url: secondReceiver.url,
+        eventTypes: ['TEST'],
+      }),
       201,
     );
-    const resent = ok(await app.call('POST', path, { endpointId: extra.id }), 202);
-    expect(resent.deliveryIds).toHaveLength(1);
+    const resentDelivery = ok(await app.call('POST', path, { endpointId: extraEndpoint.id }), 202);
+    expect(resentDelivery.deliveryIds).toHaveLength(1);
     await app.settle();
-    const delivery = await get(resent.deliveryIds[0]);
-    expect(delivery).toMatchObject({ endpointId: extra.id, status: 'DELIVERED', eventId });
-    ok(await app.call('DELETE', `/webhook-endpoints/${extra.id}`), 204);
-    expect(await app.call('POST', path, { endpointId: extra.id })).toMatchObject({ status: 404 });
+    const delivery = await get(resentDelivery.deliveryIds[0]);
+    expect(delivery).toMatchObject({ endpointId: extraEndpoint.id, status: 'DELIVERED', eventId });
+    ok(await app.call('DELETE', `/webhook-endpoints/${extraEndpoint.id}`), 204);
+    expect(await app.call('POST', path, { endpointId: extraEndpoint.id })).toMatchObject({
+      status: 404,
+    });
   });
 
   it('is not possible without an endpoint that receives the type', async () => {
@@ -310,7 +320,7 @@ describe('a paused endpoint', () => {
 
 describe('a delivery', () => {
   it('fails when the data of its event is erased', async () => {
-    first.behave(503);
+    firstReceiver.behave(503);
     const { resourceId, deliveries } = await emitCustomerEvents();
     const { id } = deliveries[1] as DeliveryView;
     const erase = 'update customers set data_key = null where id = $1';
@@ -323,7 +333,10 @@ describe('a delivery', () => {
   });
 
   it('keeps the row of its deleted endpoint until the delivery is deleted', async () => {
-    const { id } = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
+    const { id } = ok(
+      await app.call('POST', '/webhook-endpoints', { url: secondReceiver.url }),
+      201,
+    );
     const { resourceId } = await emitCustomerEvents();
     ok(await app.call('DELETE', `/webhook-endpoints/${id}`), 204);
     const findEndpointRows = async () =>

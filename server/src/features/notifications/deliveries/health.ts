@@ -53,7 +53,7 @@ const presentHealth = (row: Pick<Row, 'pending' | 'oldest' | 'failed'>) => ({
   ...(row.oldest === null ? {} : { oldestPendingAt: iso(timeOfId(row.oldest)) }),
 });
 
-/** Pending and failed deliveries of each platform that has some. */
+/** Pending and failed deliveries of each platform with such deliveries. */
 export async function deliveryHealth(runtime: Runtime, platformIds: readonly string[]) {
   const rows = await rowsOf(runtime, platformIds);
   return platformIds.flatMap((platformId) => {

@@ -1,6 +1,6 @@
-// One page of the list of deliveries. A filter may match few of very many deliveries, so the order
-// is read in steps and each page ends after a bounded time; it can then be shorter than requested
-// although `hasMore` is true.
+// One page of the list of deliveries. A filter may match few of very many deliveries, so the order is read in
+// steps and each page is returned after a bounded time; it can then be shorter than requested although
+// `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from './store.ts';
 
 /**
- * Number of deliveries in the first step of a filter that may skip many, and in the longest step.
+ * Number of deliveries in the first step of a filter that may skip many deliveries, and in the longest step.
  */
 const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
@@ -46,7 +46,7 @@ export const pageOfDeliveries = (
   filter: DeliveryFilter,
   step: Step,
 ): Promise<DeliveryPage> =>
-  pageOfCandidates(db, filter, step, (next) => candidates(db, filter, next));
+  pageOfCandidates(db, filter, step, (nextStep) => candidates(db, filter, nextStep));
 
 /** A page of the deliveries that match a filter, among candidates in the order of the list. */
 export async function pageOfCandidates(
@@ -61,8 +61,9 @@ export async function pageOfCandidates(
   let position = after;
   for (;;) {
     const keys = await readCandidates({ order, after: position, limit: length });
-    const remaining = limit + 1 - rows.length;
-    if (keys.length) rows.push(...(await details(db, filter, keys, { order, limit: remaining })));
+    const remainingCount = limit + 1 - rows.length;
+    if (keys.length)
+      rows.push(...(await details(db, filter, keys, { order, limit: remainingCount })));
     if (rows.length > limit) {
       const page = rows.slice(0, limit);
       return { rows: page, end: keyOf(page.at(-1) as DeliveryRow) };

@@ -1,5 +1,5 @@
-// Operations of webhook deliveries. Sending again writes the queue directly, like the deliverer,
-// which reads it within a second; repeating it has no further effect.
+// Operations of webhook deliveries. Sending again writes the queue directly, and the deliverer reads the
+// queue within a second. A repeated request has no further effect.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
@@ -20,7 +20,7 @@ import { presentDelivery, presentDetails, type Targets } from './present.ts';
 import { type DeliveryFilter, findAttempts, findDelivery, findEvent } from './store.ts';
 
 type Query = Static<typeof listWebhookDeliveries.query>;
-/** The part of a context that a list uses. */
+/** Fields of a context that a list uses. */
 type Reads = Pick<Ctx, 'db' | 'effects' | 'caller' | 'ownClock'>;
 
 const deliveryNotFound = () => new Fault('NOT_FOUND', 'Webhook delivery not found.');
@@ -84,7 +84,7 @@ async function requireDelivery(ctx: Ctx, id: string) {
 }
 
 const notResendable = () =>
-  new Fault('CONFLICT', 'The event cannot be sent again: its data was erased.');
+  new Fault('CONFLICT', 'The event cannot be sent again, because its data was erased.');
 
 /** The numbers of the endpoints to send an event to again. */
 async function receiversOf(ctx: Ctx, type: string, endpointId?: string): Promise<number[]> {
@@ -113,8 +113,12 @@ export const deliveryOperations = [
     if (!targets.get(key.endpoint)?.isLive) {
       throw new Fault('CONFLICT', 'The webhook endpoint of this delivery was deleted.');
     }
-    const resent = await requeueEvents(ctx.db, [key.eventId], ctx.effects.now(), [key.endpoint]);
-    const row = resent.length ? await findDelivery(ctx.db, ctx.caller.platformId, key) : undefined;
+    const requeuedEvents = await requeueEvents(ctx.db, [key.eventId], ctx.effects.now(), [
+      key.endpoint,
+    ]);
+    const row = requeuedEvents.length
+      ? await findDelivery(ctx.db, ctx.caller.platformId, key)
+      : undefined;
     if (!row) throw notResendable();
     return { status: 202, body: presentDelivery(row, targets) };
   }),
@@ -123,9 +127,9 @@ export const deliveryOperations = [
     const event = isId(eventId, 'Webhook') ? await findEvent(ctx.db, eventId) : undefined;
     if (event?.platformId !== ctx.caller.platformId) throw eventNotFound();
     const numbers = await receiversOf(ctx, event.type, body.endpointId);
-    const resent = await requeueEvents(ctx.db, [eventId], ctx.effects.now(), numbers);
-    if (!resent.length) throw notResendable();
-    const deliveryIds = resent.map(deliveryId);
+    const requeuedEvents = await requeueEvents(ctx.db, [eventId], ctx.effects.now(), numbers);
+    if (!requeuedEvents.length) throw notResendable();
+    const deliveryIds = requeuedEvents.map(deliveryId);
     return { status: 202, body: { deliveryIds } };
   }),
 ];

@@ -35,7 +35,7 @@ beforeAll(async () => {
       case when n % 20000 = 1 then 'CARD.STATE_CHANGE' else 'INTERNAL_ACCOUNT.BALANCE_UPDATED' end,
       ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n)
     from generate_series(1, ${EVENTS}) n`);
-  // Of the configured endpoint every tenth delivery failed, and of the other every third is
+  // Every tenth delivery of the configured endpoint failed, and every third delivery of the other endpoint is
   // pending.
   await client.query(`insert into webhook_attempts
       (platform_id, endpoint, event_id, attempt, at, status, ms, result)
@@ -68,8 +68,8 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
         const query = { ...filter, platformId, status };
         const step = { order, after, limit: 21 };
         await checkFlat(candidatesSql(query, step), MAX_STEP_BLOCKS);
-        const bounded = { from: 'Webhook:0', before: 'Webhook:9' };
-        await checkFlat(candidatesSql({ ...query, ...bounded }, step), MAX_STEP_BLOCKS);
+        const boundedFilter = { from: 'Webhook:0', before: 'Webhook:9' };
+        await checkFlat(candidatesSql({ ...query, ...boundedFilter }, step), MAX_STEP_BLOCKS);
       }
     }
   });
@@ -90,7 +90,7 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
     ['a type', { types: ['CARD.STATE_CHANGE'] }, 2 * Math.ceil(EVENTS / 20_000)],
     ['a resource', { resourceId: `Transaction:${uuid(77)}` }, 6],
     ['a status', { status: 'FAILED', types: ['TEST'] }, 0],
-  ])('finds all that a filter by %s matches, each once', async (_, filters, count) => {
+  ])('finds each delivery that matches a filter by %s once', async (_, filters, count) => {
     const ids = new Set<string>();
     let after: DeliveryKey | undefined;
     do {
@@ -137,12 +137,12 @@ describe('a page over all platforms', () => {
   });
 
   it('finds every delivery once, in order', async () => {
-    const all = await pageOfAll(undefined, 1_000);
-    expect(new Set(all).size).toBe(all.length);
-    // Those of the configured endpoint, and of the other one if it exists.
-    expect(all.length).toBe(2 * EVENTS);
-    const failed = await pageOfAll('FAILED', 700);
-    expect(failed).toHaveLength(EVENTS / 10);
+    const allDeliveries = await pageOfAll(undefined, 1_000);
+    expect(new Set(allDeliveries).size).toBe(allDeliveries.length);
+    // Deliveries of the configured endpoint, and of the other endpoint if it exists.
+    expect(allDeliveries.length).toBe(2 * EVENTS);
+    const failedDeliveries = await pageOfAll('FAILED', 700);
+    expect(failedDeliveries).toHaveLength(EVENTS / 10);
     expect(await pageOfAll('PENDING', 999)).toHaveLength(EVENTS / 3);
   });
 
@@ -168,11 +168,11 @@ it('counts pending and failed deliveries up to a maximum, and returns a range be
     createdAfter: 1_790_000_000_000,
     createdBefore: 1_990_000_000_000,
   };
-  const counted = await countUndelivered(app.runtime.db, range, 50);
-  expect(counted.count).toBe(51);
-  const createdBefore = counted.newest as number;
+  const undelivered = await countUndelivered(app.runtime.db, range, 50);
+  expect(undelivered.count).toBe(51);
+  const createdBefore = undelivered.newest as number;
   expect(await countUndelivered(app.runtime.db, { ...range, createdBefore }, 50)).toEqual({
-    ...counted,
+    ...undelivered,
     count: 50,
   });
   const total = await countUndelivered(app.runtime.db, { ...range, endpoint: 0 }, EVENTS);

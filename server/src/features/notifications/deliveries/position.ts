@@ -1,5 +1,5 @@
-// Ids of deliveries and positions in their list. A delivery has no row of its own: it is an event
-// and the number of an endpoint, and its id consists of both.
+// Ids of deliveries and positions in their list. A delivery has no separate row. Its id consists of the id of
+// an event and the number of an endpoint.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { idsFrom } from '../../../kernel/id.ts';
@@ -28,7 +28,7 @@ export function deliveryOf(id: string): DeliveryKey | undefined {
     : { eventId: `Webhook:${uuid}`, endpoint: Number(endpoint) };
 }
 
-/** The cursor of the deliveries after one, in the order of the list. */
+/** The cursor of the deliveries after this one, in the order of the list. */
 export const cursorAfter = ({ eventId, endpoint }: DeliveryKey): string =>
   Buffer.from(`${endpoint} ${uuidOf(eventId)}`).toString('base64url');
 

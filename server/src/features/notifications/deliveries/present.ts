@@ -48,8 +48,11 @@ function present(row: DeliveryRow, targets: Targets) {
 }
 
 export function presentDelivery(row: DeliveryRow, targets: Targets): DeliveryView {
-  const last = lastAttemptOf(row);
-  return { ...present(row, targets), ...(last ? { lastAttempt: presentAttempt(last) } : {}) };
+  const lastAttempt = lastAttemptOf(row);
+  return {
+    ...present(row, targets),
+    ...(lastAttempt ? { lastAttempt: presentAttempt(lastAttempt) } : {}),
+  };
 }
 
 const presentResponse = ({ head, response, ...attempt }: AttemptDetails) => ({

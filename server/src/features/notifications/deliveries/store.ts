@@ -43,9 +43,9 @@ export interface DeliveryRow {
   subject: string;
   created_at: Time;
   status: DeliveryStatus;
-  /** Null unless it is pending. */
+  /** Null unless the delivery is pending. */
   due_at: Time | null;
-  /** The latest attempt; null before the first. */
+  /** The latest attempt; null before the first attempt. */
   attempt: number | null;
   at: Time | null;
   http_status: number | null;
@@ -247,7 +247,7 @@ interface DroppedSelection {
   after?: { at: Time; endpoint: number; eventId: string } | undefined;
 }
 
-/** Events that were dropped and not resent since, latest first. */
+/** Events that were dropped and not resent afterwards, latest first. */
 export const droppedEvents = (
   db: Database,
   limit: number,

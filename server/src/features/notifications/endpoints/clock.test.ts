@@ -105,22 +105,26 @@ describe('an endpoint that fails', () => {
 
   it('is paused while its clock runs ahead of real time, and not by a frozen clock', async () => {
     receiver.behave(503);
-    const [ahead, standing] = [
-      await createPlatformWithEndpoint('Ahead'),
-      await createPlatformWithEndpoint('Standing'),
+    const [fastPlatform, frozenPlatform] = [
+      await createPlatformWithEndpoint('Fast'),
+      await createPlatformWithEndpoint('Frozen'),
     ];
-    await standing.call('POST', '/sandbox/clock', { freeze: true });
-    await ahead.call('POST', '/sandbox/clock', { advance: 'P30D' });
-    for (const { as } of [ahead, standing]) await emitEvent(as);
-    const statusOf = async ({ call, path }: typeof ahead) => (await call('GET', path)).status;
+    await frozenPlatform.call('POST', '/sandbox/clock', { freeze: true });
+    await fastPlatform.call('POST', '/sandbox/clock', { advance: 'P30D' });
+    for (const { as } of [fastPlatform, frozenPlatform]) await emitEvent(as);
+    const statusOf = async ({ call, path }: typeof fastPlatform) =>
+      (await call('GET', path)).status;
     const advanceDays = async (count: number) => {
       app.effects.set(app.effects.now() + count * DAY);
       await app.settle();
     };
     await advanceDays(4);
-    expect(await statusOf(ahead)).toBe('ENABLED');
+    expect(await statusOf(fastPlatform)).toBe('ENABLED');
     await advanceDays(2);
-    expect([await statusOf(ahead), await statusOf(standing)]).toEqual(['PAUSED', 'ENABLED']);
+    expect([await statusOf(fastPlatform), await statusOf(frozenPlatform)]).toEqual([
+      'PAUSED',
+      'ENABLED',
+    ]);
   });
 
   it('is not failing after a reset', async () => {
@@ -150,7 +154,7 @@ describe('an endpoint that fails', () => {
 
 describe('a delivery of a paused endpoint', () => {
   it('is discarded after seven days of the clock', async () => {
-    const { as, call, path, id } = await createPlatformWithEndpoint('Kept');
+    const { as, call, path, id } = await createPlatformWithEndpoint('Paused');
     await call('POST', '/sandbox/clock', { freeze: true });
     await call('PATCH', path, { status: 'PAUSED' });
     await emitEvent(as);

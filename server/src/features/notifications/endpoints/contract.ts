@@ -21,8 +21,8 @@ const Status = named(
   'WebhookEndpointStatus',
   oneOf(['ENABLED', 'PAUSED'], {
     description:
-      'ENABLED: deliveries are sent, or can be pulled. PAUSED: new deliveries wait, for seven ' +
-      'days at most, and are sent when the endpoint is enabled again.',
+      'ENABLED: deliveries are sent, or can be pulled. PAUSED: new deliveries are retained for ' +
+      'seven days at most, and are sent when the endpoint is enabled again.',
   }),
 );
 
@@ -40,8 +40,9 @@ const Format = named(
   'WebhookEndpointFormat',
   oneOf(['FULL', 'THIN'], {
     description:
-      'FULL: `data` contains the resource as it was at the time of the event. THIN: it contains the ' +
-      '`id` of the resource only, so no personal data is sent; `getEventById` returns the rest.',
+      'FULL: `data` contains the resource as it was at the time of the event. THIN: it contains ' +
+      'the `id` of the resource only, so no personal data is sent; `getEventById` returns the ' +
+      'resource.',
   }),
 );
 
@@ -53,8 +54,8 @@ const Key = named(
       createdAt: time('Real time at which the key was created.'),
       expiresAt: Type.Optional(
         time(
-          'Real time after which the key no longer signs, even on a sandbox platform with a ' +
-            'clock of its own. Absent for the current key.',
+          'Real time after which the key no longer signs, even on a sandbox platform with its ' +
+            'own clock. Absent for the current key.',
         ),
       ),
     },
@@ -64,8 +65,8 @@ const Key = named(
 
 const secret = (when: string) =>
   text(
-    `Signing secret for verification with Standard Webhooks, \`whsec_\` and base64. Returned ${when}; ` +
-      'absent in all other replies.',
+    'Signing secret for verification with Standard Webhooks, `whsec_` and base64. Returned ' +
+      `${when}; absent in all other replies.`,
   );
 
 const PROPERTIES = {
@@ -80,7 +81,7 @@ const PROPERTIES = {
   }),
   format: Format,
   status: Status,
-  statusReason: Type.Optional(text('Why the endpoint is paused.')),
+  statusReason: Type.Optional(text('Reason for the pause.')),
   statusChangedAt: time('Time of the last change of the status.'),
   failingSince: Type.Optional(
     time('Time of the first failed attempt since the last success. Absent after a success.'),
@@ -134,7 +135,7 @@ const settings = {
   }),
   format: withDescription(
     Format,
-    'What the body of deliveries contains. Webhooks whose response decides, such as approvals of ' +
+    'Content of the body of deliveries. Webhooks whose response decides, such as approvals of ' +
       'incoming payments, are always FULL.',
   ),
 };
@@ -168,7 +169,7 @@ const CreateRequest = named(
           'Whether deliveries contain the headers of Standard Webhooks. Defaults to true.',
       }),
       format: Type.Optional(
-        withDescription(Format, 'What the body of deliveries contains. Defaults to FULL.'),
+        withDescription(Format, 'Content of the body of deliveries. Defaults to FULL.'),
       ),
     },
     { additionalProperties: false, description: 'The endpoint to create.' },
@@ -190,12 +191,9 @@ const UpdateRequest = named(
       format: Type.Optional(settings.format),
       status: Type.Optional(Status),
       statusReason: Type.Optional(
-        text(
-          'Why the endpoint is paused, at most 255 characters. Ignored unless `status` is PAUSED.',
-          {
-            maxLength: 255,
-          },
-        ),
+        text('Reason for the pause, at most 255 characters. Ignored unless `status` is PAUSED.', {
+          maxLength: 255,
+        }),
       ),
     },
     {
@@ -236,9 +234,10 @@ export const createWebhookEndpoint = operation({
   tag: TAG,
   summary: 'Create a webhook endpoint',
   description:
-    'Adds an endpoint, which receives events that occur after its creation. With `delivery` PULL ' +
-    'it has no URL, for receivers behind a firewall. `secret` is returned only in this response. ' +
-    `A platform has at most ${MAX_ENDPOINTS} endpoints in addition to the endpoint of its configuration.`,
+    'Adds an endpoint, which receives events that occur after its creation. With `delivery` ' +
+    'PULL it has no URL, for receivers behind a firewall. `secret` is returned only in this ' +
+    `response. A platform has at most ${MAX_ENDPOINTS} endpoints in addition to the endpoint of ` +
+    'its configuration.',
   permission: 'MANAGE',
   query: NO_QUERY,
   body: CreateRequest,
@@ -277,8 +276,8 @@ export const updateWebhookEndpoint = operation({
   summary: 'Change, pause or resume a webhook endpoint',
   description:
     'Changes the fields of the request. With `status` PAUSED deliveries stop until it is ' +
-    'ENABLED; events of this period wait, each for at most seven days. The URL of the endpoint ' +
-    'of the platform configuration is changed with `updatePlatformConfig`.',
+    'ENABLED; events of this period are retained, each for at most seven days. The URL of the ' +
+    'endpoint of the platform configuration is changed with `updatePlatformConfig`.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -312,10 +311,10 @@ export const rotateWebhookEndpointKey = operation({
   tag: TAG,
   summary: 'Rotate the signing key of a webhook endpoint',
   description:
-    'Creates a signing key. Until the overlap ends, deliveries are signed with the new and the ' +
-    'earlier key, so a receiver that verifies with either of them accepts all; from then on with ' +
-    'the new key only. `secret` is returned only in this response. At most three keys ' +
-    'are valid at a time. Deliveries to the endpoint of the platform configuration are signed with ' +
+    'Creates a signing key. Until the overlap expires, deliveries are signed with the new and ' +
+    'the earlier key, so a receiver that verifies with either key accepts all; afterwards ' +
+    'with the new key only. `secret` is returned only in this response. At most three keys are ' +
+    'valid at a time. Deliveries to the endpoint of the platform configuration are signed with ' +
     'the keys of the service, which its operator rotates.',
   permission: 'MANAGE',
   params,
@@ -329,8 +328,8 @@ export const rotateWebhookEndpointKey = operation({
             minimum: 0,
             maximum: MAX_OVERLAP_HOURS,
             description:
-              'Hours in which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it ' +
-              'stops immediately, even if it was to expire later.',
+              'Hours for which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it ' +
+              'stops immediately, even before its expiry.',
           }),
         ),
       },

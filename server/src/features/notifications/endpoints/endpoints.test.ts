@@ -12,7 +12,7 @@ const app = testApp();
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 let receiver: Receiver;
-let first: Receiver;
+let firstReceiver: Receiver;
 
 const createEndpoint = (body: object) => app.call('POST', '/webhook-endpoints', body);
 const create = async (body: object) => ok(await createEndpoint(body), 201);
@@ -54,9 +54,9 @@ const signatureOf = (secret: string, { headers, body, id }: Receiver['arrivals']
 };
 
 beforeAll(async () => {
-  first = await startReceiver();
+  firstReceiver = await startReceiver();
   receiver = await startReceiver();
-  ok(await app.call('PATCH', '/config', { webhookEndpoint: first.url }), 200);
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: firstReceiver.url }), 200);
   await app.settle();
 });
 
@@ -67,39 +67,41 @@ afterEach(async () => {
   await app.settle();
   receiver.behave(200);
   receiver.arrivals.length = 0;
-  first.arrivals.length = 0;
+  firstReceiver.arrivals.length = 0;
 });
 
 afterAll(async () => {
   await receiver.close();
-  await first.close();
+  await firstReceiver.close();
 });
 
 const PUBLIC = 'https://example.com/hook';
 
 describe('createWebhookEndpoint', () => {
-  it('receives later events in addition to the configured endpoint, signed with its own key', async () => {
+  it('receives later events with its signature, like the configured endpoint', async () => {
     await emitEvent();
     const { secret, ...endpoint } = await create({ url: receiver.url, description: 'Ledger' });
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(await get(endpoint.id)).toEqual(endpoint);
     expect(endpoint).toMatchObject({ eventTypes: [], status: 'ENABLED', isConfigured: false });
-    first.arrivals.length = 0;
+    firstReceiver.arrivals.length = 0;
     await emitEvent();
     expect(arrivalTypesAt(receiver).length).toBeGreaterThan(0);
-    expect(arrivalTypesAt(receiver).sort()).toEqual(arrivalTypesAt(first).sort());
+    expect(arrivalTypesAt(receiver).sort()).toEqual(arrivalTypesAt(firstReceiver).sort());
     const [arrival] = receiver.arrivals;
     if (!arrival) throw new Error('nothing arrived');
     expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
-    const configuredArrival = first.arrivals.find(({ id }) => id === arrival.id);
+    const configuredArrival = firstReceiver.arrivals.find(({ id }) => id === arrival.id);
     expect(configuredArrival?.body).toBe(arrival.body);
-    // One signature of the service for both.
+    // Both deliveries have the same signature of the service.
     expect(configuredArrival?.headers['x-service-signature']).toBe(
       arrival.headers['x-service-signature'],
     );
     expect(configuredArrival?.headers['webhook-signature']).toMatch(/^v1a,/);
-    const stored = JSON.stringify(await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }));
-    expect(stored).not.toContain(secret.slice(6));
+    const storedText = JSON.stringify(
+      await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }),
+    );
+    expect(storedText).not.toContain(secret.slice(6));
     expect(app.log.join('')).not.toContain(secret);
   });
 
@@ -111,7 +113,7 @@ describe('createWebhookEndpoint', () => {
     await emitEvent();
     const arrivalsOf = (receiver: Receiver) =>
       receiver.arrivals.filter(({ type }) => type === eventTypes[0]);
-    const [thin, full] = [arrivalsOf(receiver)[0], arrivalsOf(first)[0]];
+    const [thin, full] = [arrivalsOf(receiver)[0], arrivalsOf(firstReceiver)[0]];
     const { id, type, timestamp, data } = JSON.parse(full?.body ?? '');
     expect(data.fullName).toBe('Ada Lovelace');
     expect(JSON.parse(thin?.body ?? '')).toEqual({ id, type, timestamp, data: { id: data.id } });
@@ -134,7 +136,7 @@ describe('createWebhookEndpoint', () => {
     expect((await get(id)).format).toBe('FULL');
     ok(await change(id, { format: 'THIN' }), 200);
     await emitEvent();
-    expect(Object.keys(JSON.parse(first.arrivals[0]?.body ?? '').data)).toEqual(['id']);
+    expect(Object.keys(JSON.parse(firstReceiver.arrivals[0]?.body ?? '').data)).toEqual(['id']);
     ok(await change(id, { format: 'FULL' }), 200);
   });
 
@@ -158,7 +160,7 @@ describe('createWebhookEndpoint', () => {
     await create({ url: receiver.url });
     await app.operate(async (ctx) => ctx.emit(testEvent, ctx.caller.platformId, {}));
     await app.settle();
-    expect([arrivalTypesAt(receiver), arrivalTypesAt(first)]).toEqual([[], ['TEST']]);
+    expect([arrivalTypesAt(receiver), arrivalTypesAt(firstReceiver)]).toEqual([[], ['TEST']]);
   });
 
   it('keeps the secret from a replay', async () => {
@@ -212,7 +214,7 @@ describe('listWebhookEndpoints', () => {
     const [configured, created, ...others] = await list();
     expect(configured).toMatchObject({
       id: configuredId(app.platform.id),
-      url: first.url,
+      url: firstReceiver.url,
       isConfigured: true,
       keys: [],
     });
@@ -238,14 +240,14 @@ describe('getWebhookEndpointById', () => {
 });
 
 describe('updateWebhookEndpoint', () => {
-  it('pauses and resumes: events wait in the meantime and are sent afterwards', async () => {
+  it('pauses and resumes, and sends the events of the pause afterwards', async () => {
     const { id } = await create({ url: receiver.url });
     const paused = ok(await change(id, { status: 'PAUSED', statusReason: 'Maintenance' }), 200);
     expect(paused).toMatchObject({ status: 'PAUSED', statusReason: 'Maintenance' });
     await emitEvent();
     expect(arrivalTypesAt(receiver)).toEqual([]);
-    const resumed = ok(await change(id, { status: 'ENABLED' }), 200);
-    expect(resumed).not.toHaveProperty('statusReason');
+    const resumedEndpoint = ok(await change(id, { status: 'ENABLED' }), 200);
+    expect(resumedEndpoint).not.toHaveProperty('statusReason');
     await app.settle();
     expect(arrivalTypesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
   });
@@ -270,21 +272,21 @@ describe('updateWebhookEndpoint', () => {
     const settings = { description: 'Main', eventTypes: ['BULK_UPLOAD.COMPLETED'] };
     expect(ok(await change(id, settings), 200)).toMatchObject(settings);
     await emitEvent();
-    expect(arrivalTypesAt(first)).toEqual([]);
+    expect(arrivalTypesAt(firstReceiver)).toEqual([]);
     ok(await change(id, { eventTypes: [], status: 'PAUSED' }), 200);
     await emitEvent();
-    expect(arrivalTypesAt(first)).toEqual([]);
+    expect(arrivalTypesAt(firstReceiver)).toEqual([]);
     expect(await get(id)).toMatchObject({ status: 'PAUSED', description: 'Main' });
     ok(await change(id, { status: 'ENABLED', standardWebhooks: false }), 200);
     await app.settle();
-    expect(arrivalTypesAt(first)).toContain('CUSTOMER.KYC_APPROVED');
-    expect(first.arrivals[0]?.headers).not.toHaveProperty('webhook-id');
+    expect(arrivalTypesAt(firstReceiver)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(firstReceiver.arrivals[0]?.headers).not.toHaveProperty('webhook-id');
     ok(await change(id, { standardWebhooks: true }), 200);
   });
 });
 
 describe('deliveries of a paused endpoint', () => {
-  it('are kept for seven days', async () => {
+  it('are retained for seven days', async () => {
     const { id } = await create({ url: receiver.url });
     await change(id, { status: 'PAUSED' });
     await emitEvent();
@@ -316,7 +318,7 @@ describe('deleteWebhookEndpointById', () => {
     expect(status).toBe(409);
   });
 
-  it('ends deliveries that wait for a retry, which then have failed', async () => {
+  it('changes deliveries that wait for a retry to FAILED', async () => {
     const { id } = await create({ url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'] });
     receiver.behave(503);
     await emitEvent();
@@ -332,7 +334,7 @@ describe('deleteWebhookEndpointById', () => {
 });
 
 describe('rotateWebhookEndpointKey', () => {
-  it('signs with both keys until the overlap ends', async () => {
+  it('signs with both keys until the overlap expires', async () => {
     const { id, secret: before } = await create({ url: receiver.url });
     const { secret: after, keys } = ok(await rotate(id, { overlapHours: 2 }), 200);
     expect(keys).toHaveLength(2);
@@ -346,12 +348,12 @@ describe('rotateWebhookEndpointKey', () => {
     await app.advance(2 * HOUR);
     receiver.arrivals.length = 0;
     await emitEvent();
-    const later = receiver.arrivals[0] as Receiver['arrivals'][number];
-    expect(later.headers['webhook-signature']).toBe(signatureOf(after, later));
+    const laterArrival = receiver.arrivals[0] as Receiver['arrivals'][number];
+    expect(laterArrival.headers['webhook-signature']).toBe(signatureOf(after, laterArrival));
     expect((await get(id)).keys).toHaveLength(1);
   });
 
-  it('has a day of overlap by default, at most three keys, and none of the configured endpoint', async () => {
+  it('lasts a day by default with at most three keys, and excludes the configured endpoint', async () => {
     const { id } = await create({ url: PUBLIC });
     const { keys } = ok(await rotate(id), 200);
     expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + DAY).toISOString());
@@ -365,25 +367,28 @@ describe('rotateWebhookEndpointKey', () => {
 
 describe('a failing endpoint', () => {
   it('is paused after five days, and the others receive an event', async () => {
-    const dead = await create({ url: receiver.url });
+    const failingEndpoint = await create({ url: receiver.url });
     receiver.behave(500);
     await emitEvent();
-    expect((await get(dead.id)).failingSince).toBeDefined();
+    expect((await get(failingEndpoint.id)).failingSince).toBeDefined();
     await app.advance(4 * DAY);
-    expect((await get(dead.id)).status).toBe('ENABLED');
+    expect((await get(failingEndpoint.id)).status).toBe('ENABLED');
     await app.advance(DAY + HOUR);
-    expect(await get(dead.id)).toMatchObject({
+    expect(await get(failingEndpoint.id)).toMatchObject({
       status: 'PAUSED',
       statusReason: 'Every attempt failed for five days.',
     });
-    const notice = first.arrivals.find(({ type }) => type === 'WEBHOOK_ENDPOINT.PAUSED');
-    expect(JSON.parse(notice?.body ?? '{}').data).toMatchObject({ id: dead.id, status: 'PAUSED' });
+    const notice = firstReceiver.arrivals.find(({ type }) => type === 'WEBHOOK_ENDPOINT.PAUSED');
+    expect(JSON.parse(notice?.body ?? '{}').data).toMatchObject({
+      id: failingEndpoint.id,
+      status: 'PAUSED',
+    });
     receiver.behave(200);
-    ok(await change(dead.id, { status: 'ENABLED' }), 200);
+    ok(await change(failingEndpoint.id, { status: 'ENABLED' }), 200);
     await app.settle();
     expect(arrivalTypesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
     expect(arrivalTypesAt(receiver)).not.toContain('WEBHOOK_ENDPOINT.PAUSED');
-    expect(await get(dead.id)).not.toHaveProperty('failingSince');
+    expect(await get(failingEndpoint.id)).not.toHaveProperty('failingSince');
   });
 
   it('that recovers is no longer reported as failing', async () => {

@@ -2,19 +2,19 @@
 
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { endpointWebhooks } from './contract.ts';
-import { keptDeliverySweep } from './kept.ts';
 import { sealedEndpointKeys } from './keys.ts';
 import { endpointOperations } from './operations.ts';
 import { pausingSweep } from './pausing.ts';
 import { deletedEndpointSweep } from './purge.ts';
+import { retainedDeliverySweep } from './retained.ts';
 
 export { WebhookEndpoint } from './contract.ts';
 export { endpointOf, pulledEndpointOf } from './find.ts';
-export { dropExpiredDeliveries } from './kept.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
 export { endpointViews, platformOfEndpoint, setEndpointStatus } from './operations.ts';
 export { type FailingEndpoint, firstFailing, pauseFailing } from './pausing.ts';
 export { configuredId } from './present.ts';
+export { dropExpiredDeliveries } from './retained.ts';
 export { CONFIGURED, type EndpointKey, type EventFormat } from './store.ts';
 export { deliveryTargets, receivesType, type Target } from './targets.ts';
 
@@ -23,5 +23,5 @@ export const endpointFeature = {
   sealed: [sealedEndpointKeys],
   operations: endpointOperations,
   webhooks: endpointWebhooks,
-  sweeps: () => [pausingSweep(), keptDeliverySweep(), deletedEndpointSweep()],
+  sweeps: () => [pausingSweep(), retainedDeliverySweep(), deletedEndpointSweep()],
 } satisfies Feature;

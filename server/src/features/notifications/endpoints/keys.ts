@@ -1,6 +1,6 @@
 // Signing keys of an endpoint: symmetric secrets of Standard Webhooks (`whsec_`). During a rotation both keys
-// sign, because the header takes several signatures; the earlier one stops at its expiry. Keys are valid by
-// real time, even on platforms with their own clock: signatures contain real time.
+// sign, because the header can contain several signatures; the earlier key stops at its expiry. Keys are
+// valid by real time, even on platforms with their own clock, because signatures contain real time.
 import { createHmac } from 'node:crypto';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -10,7 +10,7 @@ import type { EndpointKey } from './store.ts';
 
 const SECRET_BYTES = 32;
 const SECRET_PREFIX = 'whsec_';
-/** Opened secrets are cached, because every delivery needs one. */
+/** Decrypted secrets are cached, because every delivery requires a secret. */
 const MAX_CACHED_SECRETS = 4_096;
 
 const contextOf = (id: string) => `webhook_endpoints key ${id}`;
@@ -26,9 +26,12 @@ export const sealedEndpointKeys: SealedColumn = {
 export function newEndpointKey(ctx: Ctx): { key: EndpointKey; secret: string } {
   const id = ctx.id('WebhookEndpointKey');
   const bytes = ctx.effects.random(SECRET_BYTES);
-  const sealed = ctx.vault.sealOwn(bytes, contextOf(id));
+  const sealedSecret = ctx.vault.sealOwn(bytes, contextOf(id));
   const secret = `${SECRET_PREFIX}${Buffer.from(bytes).toString('base64')}`;
-  return { key: { id, sealed, createdAt: ctx.effects.now(), expiresAt: null }, secret };
+  return {
+    key: { id, sealed: sealedSecret, createdAt: ctx.effects.now(), expiresAt: null },
+    secret,
+  };
 }
 
 /** The keys that sign at `now`. */

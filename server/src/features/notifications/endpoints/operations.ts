@@ -56,7 +56,7 @@ function checkUrl(ctx: Ctx, { loopbackWebhooks }: EndpointDeps, url: string | nu
 
 const typesOf = (types: readonly string[]) => (types.length ? [...new Set(types)] : null);
 
-/** The number of a new endpoint. A number is not reused while a deleted endpoint has it. */
+/** The number of a new endpoint. A number is not reused while the row of a deleted endpoint has it. */
 async function findNextNumber(ctx: Ctx): Promise<number> {
   const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
   const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED);
@@ -125,11 +125,11 @@ function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
   const realTime = ctx.effects.now();
   const until = realTime + overlapHours * HOUR_MS;
   const { key, secret } = newEndpointKey(ctx);
-  const earlier = validKeys(row.keys, realTime).map((key) => ({
+  const earlierKeys = validKeys(row.keys, realTime).map((key) => ({
     ...key,
     expiresAt: Math.min(key.expiresAt ?? until, until),
   }));
-  const keys = validKeys([key, ...earlier], realTime);
+  const keys = validKeys([key, ...earlierKeys], realTime);
   if (keys.length > MAX_VALID_KEYS) {
     throw new Fault(
       'CONFLICT',
@@ -152,7 +152,7 @@ export async function endpointViews(
   const rows = await rowsOfPlatform(db, platform.id);
   const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED && row.deleted_at === null);
   const settings = rows.find((row) => row.number === CONFIGURED);
-  const configured =
+  const configuredViews =
     platform.webhook_endpoint === null
       ? []
       : [{ number: CONFIGURED, view: presentConfigured(platform, settings) }];
@@ -160,7 +160,7 @@ export async function endpointViews(
     number: row.number,
     view: presentEndpoint(row, realTime),
   }));
-  return [...configured, ...addedViews];
+  return [...configuredViews, ...addedViews];
 }
 
 /** Pauses or resumes an endpoint of the calling platform. Throws NOT_FOUND. */

@@ -13,19 +13,19 @@ import { presentEndpoint } from './present.ts';
 import { CONFIGURED, webhookEndpoints } from './store.ts';
 
 const FAILING_MS = 5 * 86_400_000;
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 const EVERY_MS = 60_000;
 
 const CAN_BE_PAUSED = `w.status = 'ENABLED' and w.deleted_at is null and w.number > ${CONFIGURED}`;
 
-// Skips platforms whose clock is being changed: the change pauses their endpoints.
-const FAILING = `select w.id, w.platform_id as "platformId" from webhook_endpoints w
+// Skips platforms whose clock is being changed, because the change pauses their endpoints.
+const FAILING_ENDPOINTS = `select w.id, w.platform_id as "platformId" from webhook_endpoints w
     left join sandbox_clocks c on c.id = w.platform_id
   where w.failing_since <= ${CLOCK} - $2::int * interval '1 ms' and ${CAN_BE_PAUSED}
     and (c.held_until is null or c.held_until <= $1)
-  order by w.failing_since, w.id limit ${AT_ONCE}`;
+  order by w.failing_since, w.id limit ${BATCH_SIZE}`;
 
-const FIRST_FAILING = `select w.id, w.platform_id as "platformId", w.failing_since as since
+const FIRST_FAILING_ENDPOINT = `select w.id, w.platform_id as "platformId", w.failing_since as since
   from webhook_endpoints w
   where w.platform_id = $1 and w.failing_since <= $2 and ${CAN_BE_PAUSED}
   order by w.failing_since, w.number limit 1`;
@@ -35,14 +35,20 @@ export interface FailingEndpoint {
   platformId: string;
 }
 
-/** The first endpoint of a platform that has failed for five days by `until`, and when it has. */
+/**
+ * The first endpoint of a platform that has failed for five days by `until`, and the time at which the five
+ * days ended.
+ */
 export async function firstFailing(
   db: Pick<Database, 'query'>,
   platformId: string,
   until: Time,
 ): Promise<(FailingEndpoint & { at: Time }) | undefined> {
   type Row = FailingEndpoint & { since: Time };
-  const [row] = await db.query<Row>(FIRST_FAILING, [platformId, new Date(until - FAILING_MS)]);
+  const [row] = await db.query<Row>(FIRST_FAILING_ENDPOINT, [
+    platformId,
+    new Date(until - FAILING_MS),
+  ]);
   return row && { id: row.id, platformId, at: row.since + FAILING_MS };
 }
 
@@ -69,17 +75,17 @@ export async function pauseFailing(
 
 /** Pauses endpoints that failed for five days; runs every minute. */
 export function pausingSweep(): Sweep {
-  let next: Time = 0;
+  let nextRunAt: Time = 0;
   return {
     name: 'failing webhook endpoints',
     async run(runtime) {
       const now = runtime.effects.now();
-      if (now < next) return 0;
+      if (now < nextRunAt) return 0;
       const values = [new Date(now), FAILING_MS];
-      const failing = await runtime.db.query<FailingEndpoint>(FAILING, values);
-      for (const each of failing) await pauseFailing(runtime, each);
-      if (failing.length < AT_ONCE) next = now + EVERY_MS;
-      return failing.length;
+      const failingEndpoints = await runtime.db.query<FailingEndpoint>(FAILING_ENDPOINTS, values);
+      for (const each of failingEndpoints) await pauseFailing(runtime, each);
+      if (failingEndpoints.length < BATCH_SIZE) nextRunAt = now + EVERY_MS;
+      return failingEndpoints.length;
     },
   };
 }

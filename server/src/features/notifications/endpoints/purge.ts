@@ -1,9 +1,9 @@
-// Deletes the rows of deleted endpoints once their last deliveries are deleted. Their numbers can then be
+// Deletes the rows of deleted endpoints after their last deliveries are deleted. Their numbers can then be
 // reused.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 
-/** Attempts in progress have ended by then. */
+/** Longer than any attempt in progress. */
 const KEEP_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
 
@@ -17,13 +17,13 @@ const PURGE = `delete from webhook_endpoints w
 
 /** Runs every hour. */
 export function deletedEndpointSweep(): Sweep {
-  let next: Time = 0;
+  let nextRunAt: Time = 0;
   return {
     name: 'webhook-endpoints.purge',
     async run({ effects, db }) {
       const now = effects.now();
-      if (now < next) return 0;
-      next = now + EVERY_MS;
+      if (now < nextRunAt) return 0;
+      nextRunAt = now + EVERY_MS;
       return (await db.query(PURGE, [new Date(now - KEEP_MS)])).length;
     },
   };

@@ -1,5 +1,5 @@
 // Webhook endpoints of a platform. Number 0 is the endpoint of the platform's configuration: its address is
-// `platforms.webhook_endpoint`, and it has a row here only once it was paused, filtered or described.
+// `platforms.webhook_endpoint`, and it has a row here only after it was paused, filtered or described.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -18,9 +18,9 @@ export interface EndpointKey {
   id: string;
   /** The secret, sealed. */
   sealed: string;
-  /** Real time, as the expiry. */
+  /** Real time, like the expiry. */
   createdAt: Time;
-  /** Time after which it no longer signs; null for the current key. */
+  /** Time after which the key no longer signs; null for the current key. */
   expiresAt: Time | null;
 }
 

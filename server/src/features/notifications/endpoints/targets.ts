@@ -11,9 +11,9 @@ export interface Target {
   id: string;
   /** Null for all types. */
   eventTypes: readonly string[] | null;
-  /** Whether it still receives events. */
+  /** Whether the endpoint still receives events. */
   isLive: boolean;
-  /** Whether its deliveries are sent at their due time: it is neither paused nor pulled. */
+  /** Whether deliveries are sent at their due time, because the endpoint is neither paused nor pulled. */
   isSent: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function deliveryTargets(
   ]);
   const settings = rows.find((row) => row.number === CONFIGURED);
   const isLive = platform != null && platform.webhook_endpoint !== null;
-  const configured: Target = {
+  const configuredTarget: Target = {
     number: CONFIGURED,
     id: configuredId(platformId),
     eventTypes: settings?.event_types ?? null,
@@ -44,13 +44,13 @@ export async function deliveryTargets(
     isSent: isLive && settings?.status !== 'PAUSED',
   };
   const ownEndpoints = rows.filter((row) => row.number !== CONFIGURED).map(targetOf);
-  return new Map([configured, ...ownEndpoints].map((target) => [target.number, target]));
+  return new Map([configuredTarget, ...ownEndpoints].map((target) => [target.number, target]));
 }
 
-const TEST = 'TEST';
+const TEST_TYPE = 'TEST';
 
 /** Whether an endpoint receives events of a type. A test is for the configured endpoint only. */
 export const receivesType = ({ number, eventTypes, isLive }: Target, type: string): boolean =>
   isLive &&
-  (number === CONFIGURED || type !== TEST) &&
-  (eventTypes === null || type === TEST || eventTypes.includes(type));
+  (number === CONFIGURED || type !== TEST_TYPE) &&
+  (eventTypes === null || type === TEST_TYPE || eventTypes.includes(type));

@@ -1,5 +1,5 @@
-// Events of all platforms for the operator. The list has no data, which may be personal; over all
-// platforms it is in the order of ids, for one platform in that of positions.
+// Events of all platforms for the operator. The list has no data, which may be personal; over all platforms
+// it is in the order of ids, for one platform in the order of positions.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -95,7 +95,7 @@ export async function pageOfEventsByOperator(runtime: Runtime, query: OperatorEv
   return { data: rows.map(present), ...rest };
 }
 
-/** The platform of an event; undefined for an unknown one. */
+/** The platform of an event; undefined for an unknown event. */
 export const platformOfEventById = async ({ db }: Pick<Runtime, 'db'>, id: string) =>
   isId(id, 'Webhook') ? platformOfEvent(db, id) : undefined;
 

@@ -1,4 +1,4 @@
-// Contracts of the list of events and of following it.
+// Contracts of the list of events, and of requests that follow the list.
 import { Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -55,7 +55,7 @@ const EventListResponse = named(
       before: Type.Optional(
         text(
           'Cursor before the oldest event of this reply. Pass it as `before` for the events ' +
-            'before it. Absent if there are none.',
+            'before it. Absent if the reply has no events.',
         ),
       ),
     },
@@ -71,13 +71,12 @@ export const listEvents = operation({
   summary: 'List or follow events',
   description:
     'Returns the events of the platform that match every filter, with or without a webhook ' +
-    'endpoint. Without a cursor the newest are first. With `after` the oldest are first: a ' +
-    'client that passes `after` of each reply to the next request receives every event ' +
-    'exactly once, in an order that does not change. With `wait`, such a request waits for ' +
-    'the next event. Events are retained for 30 days unless the operator has set another ' +
-    'period; an older cursor is rejected, because events may be missing. At most 20 requests ' +
-    'of a platform wait at a time in each server process; further requests are rejected with ' +
-    '429.',
+    'endpoint. Without a cursor the newest events are first. With `after` the oldest are first: ' +
+    'a client that passes `after` of each reply to the next request receives every event ' +
+    'exactly once, in an order that does not change. With `wait`, such a request waits for the ' +
+    'next event. Events are retained for 30 days unless the operator has set another period; an ' +
+    'older cursor is rejected, because events may be missing. At most 20 requests of a platform ' +
+    'wait at a time in each server process; further requests are rejected with 429.',
   permission: 'VIEW',
   query: Type.Object(
     {
@@ -117,8 +116,8 @@ export const listEvents = operation({
           maximum: MAX_WAIT_S,
           default: 0,
           description:
-            'Seconds to wait for an event if there is none after `after`, 0 to 60. The reply is ' +
-            'sent as soon as there is one; otherwise it has no events and a new `after`.',
+            'Seconds to wait for an event if no event follows `after`, 0 to 60. The reply is ' +
+            'sent as soon as an event occurs; otherwise it has no events and a new `after`.',
         }),
       ),
       limit: PageQuery.limit,

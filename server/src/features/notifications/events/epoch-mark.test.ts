@@ -1,5 +1,5 @@
-// The mark of the epochs after a recovery that finds its initial state unwritten, as on a replica that
-// becomes the primary soon after the migration.
+// The mark of the epochs after a recovery without its initial state on disk, as on a replica that becomes the
+// primary soon after the migration.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';

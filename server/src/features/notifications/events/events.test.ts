@@ -27,12 +27,12 @@ async function list(app: TestApp, query: Record<string, string> = {}) {
 const idsOf = (page: { data: Event[] }) => page.data.map((each) => each.id);
 
 async function follow(app: TestApp, query: Record<string, string> = {}, from = 'beginning') {
-  const all: Event[] = [];
+  const events: Event[] = [];
   for (let after = from; ; ) {
     const page = await list(app, { ...query, after });
-    all.push(...page.data);
+    events.push(...page.data);
     after = page.after;
-    if (!page.hasMore) return { all, after };
+    if (!page.hasMore) return { events, after };
   }
 }
 
@@ -47,21 +47,21 @@ async function payFundedCustomer(app: TestApp) {
 describe('listEvents', () => {
   const app = testApp();
 
-  it('are listed newest first and followed oldest first, each once', async () => {
+  it('are listed newest first and followed oldest first, each event once', async () => {
     await payFundedCustomer(app);
-    const { all } = await follow(app, { limit: '3' });
-    expect(all.length).toBeGreaterThan(5);
-    expect(new Set(all.map((each) => each.id)).size).toBe(all.length);
-    const listed: string[] = [];
+    const { events } = await follow(app, { limit: '3' });
+    expect(events.length).toBeGreaterThan(5);
+    expect(new Set(events.map((each) => each.id)).size).toBe(events.length);
+    const listedIds: string[] = [];
     let page = await list(app, { limit: '4' });
     const { after } = page;
     for (;;) {
-      listed.push(...idsOf(page));
+      listedIds.push(...idsOf(page));
       if (!page.hasMore) break;
       page = await list(app, { limit: '4', before: page.before });
     }
     expect(page.before).toBeUndefined();
-    expect(listed.reverse()).toEqual(all.map((each) => each.id));
+    expect(listedIds.reverse()).toEqual(events.map((each) => each.id));
     expect((await list(app, { after })).data).toEqual([]);
   });
 
@@ -85,15 +85,17 @@ describe('listEvents', () => {
   it('are filtered by types, customer and time together', async () => {
     const { person, account, payment } = await payFundedCustomer(app);
     const follower = await follow(app, { customerId: person.id });
-    const resources = new Set(follower.all.map((each) => each.resourceId));
+    const resources = new Set(follower.events.map((each) => each.resourceId));
     for (const id of [person.id, account.id, payment]) expect(resources).toContain(id);
-    const otherEvents = (await follow(app)).all.filter(
-      (each) => !idsOf({ data: follower.all }).includes(each.id),
+    const otherEvents = (await follow(app)).events.filter(
+      (each) => !idsOf({ data: follower.events }).includes(each.id),
     );
     for (const each of otherEvents) expect(each.data?.customerId).not.toBe(person.id);
     const type = 'OUTGOING_PAYMENT.PENDING,OUTGOING_PAYMENT.PROCESSING';
-    const listed = await list(app, { customerId: person.id, type });
-    expect(new Set(listed.data.map((each: Event) => each.type))).toEqual(new Set(type.split(',')));
+    const listedPage = await list(app, { customerId: person.id, type });
+    expect(new Set(listedPage.data.map((each: Event) => each.type))).toEqual(
+      new Set(type.split(',')),
+    );
     const now = app.effects.now();
     const timeAt = (ms: number) => new Date(now + ms).toISOString();
     expect((await list(app, { createdAfter: timeAt(1) })).data).toEqual([]);
@@ -135,7 +137,7 @@ describe('listEvents', () => {
     expect(reply.status).toBe(401);
   });
 
-  it('are returned as soon as one is committed', async () => {
+  it('are returned as soon as an event is committed', async () => {
     const { after } = await follow(app);
     const started = performance.now();
     const pendingList = list(app, { after, wait: '20' });
@@ -144,11 +146,11 @@ describe('listEvents', () => {
     const page = await pendingList;
     expect(performance.now() - started).toBeLessThan(15_000);
     expect(page.data.length).toBeGreaterThan(0);
-    const { all } = await follow(app, { customerId: person.id }, after);
-    expect(all.length).toBeGreaterThan(0);
+    const { events } = await follow(app, { customerId: person.id }, after);
+    expect(events.length).toBeGreaterThan(0);
   });
 
-  it('that are filtered do not end the wait', async () => {
+  it('that are filtered out leave the request waiting', async () => {
     const { after } = await follow(app);
     const pendingList = list(app, { after, wait: '1', type: 'CARD.STATE_CHANGE' });
     await createFundedCustomer(app);
@@ -159,15 +161,15 @@ describe('listEvents', () => {
 
   it('limit the number of waiting requests of a platform', async () => {
     const { after } = await follow(app);
-    const wait = () => app.call('GET', `/events?after=${after}&wait=1`);
-    const replies = await Promise.all(Array.from({ length: 22 }, wait));
+    const requestWait = () => app.call('GET', `/events?after=${after}&wait=1`);
+    const replies = await Promise.all(Array.from({ length: 22 }, requestWait));
     const limited = replies.filter((each) => each.status === 429);
     expect(limited).toHaveLength(2);
     expect(limited[0]?.headers['retry-after']).toBe('1');
-    expect((await wait()).status).toBe(200);
+    expect((await requestWait()).status).toBe(200);
     const text = await (await app.server.inject('/metrics')).body;
     expect(text).toContain('railhead_event_followers 0\n');
-    // Waiting does not count as duration: 21 requests waited for a second each.
+    // The duration excludes the wait, although 21 requests waited for a second each.
     const durationMatch =
       /railhead_request_seconds_sum\{operation="listEvents",status="200"\} (\S+)/.exec(text);
     expect(Number(durationMatch?.[1])).toBeLessThan(20);
@@ -203,18 +205,18 @@ describe('getEventById', () => {
   it('does not return the data of an erased customer', async () => {
     const { person, payment } = await payFundedCustomer(app);
     const pageBefore = await follow(app, { customerId: person.id });
-    const sealed = pageBefore.all.filter((each) => each.resourceId === person.id);
-    expect(sealed.length).toBeGreaterThan(0);
+    const sealedEvents = pageBefore.events.filter((each) => each.resourceId === person.id);
+    expect(sealedEvents.length).toBeGreaterThan(0);
     await app.settle();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
-    for (const { id } of sealed) {
+    for (const { id } of sealedEvents) {
       expect(ok(await app.call('GET', `/events/${id}`), 200).data).toBeNull();
     }
     const pageAfter = await follow(app, { customerId: person.id });
-    expect(pageAfter.all.map((each) => each.id)).toEqual(
-      expect.arrayContaining(pageBefore.all.map((each) => each.id)),
+    expect(pageAfter.events.map((each) => each.id)).toEqual(
+      expect.arrayContaining(pageBefore.events.map((each) => each.id)),
     );
-    expect(pageAfter.all.find((each) => each.resourceId === payment)?.data).not.toBeNull();
+    expect(pageAfter.events.find((each) => each.resourceId === payment)?.data).not.toBeNull();
   });
 });
 
@@ -227,20 +229,20 @@ describe('events of a server', () => {
     const oldPage = await follow(app, {}, after);
     await app.runtime.db.query('delete from webhook_queue');
     await app.advance(29 * 86_400_000);
-    const keptIds = new Set((await follow(app)).all.map((each) => each.id));
-    for (const each of oldPage.all) expect(keptIds).toContain(each.id);
-    const newer = await follow(app, {}, oldPage.after);
+    const keptIds = new Set((await follow(app)).events.map((each) => each.id));
+    for (const each of oldPage.events) expect(keptIds).toContain(each.id);
+    const newerPage = await follow(app, {}, oldPage.after);
     // The last event of the week must be old enough too.
     await app.advance(9 * 86_400_000);
-    const remainingIds = new Set((await follow(app)).all.map((each) => each.id));
-    for (const each of oldPage.all) expect(remainingIds).not.toContain(each.id);
-    const rejected = await app.call('GET', `/events?after=${oldPage.after}`);
-    expect(rejected.status).toBe(400);
-    expect(rejected.body.details.errors[0]).toMatchObject({ field: 'after' });
-    expect((await follow(app, {}, newer.after)).after).toBeTruthy();
+    const remainingIds = new Set((await follow(app)).events.map((each) => each.id));
+    for (const each of oldPage.events) expect(remainingIds).not.toContain(each.id);
+    const expiredReply = await app.call('GET', `/events?after=${oldPage.after}`);
+    expect(expiredReply.status).toBe(400);
+    expect(expiredReply.body.details.errors[0]).toMatchObject({ field: 'after' });
+    expect((await follow(app, {}, newerPage.after)).after).toBeTruthy();
   });
 
-  it('end waiting requests when the server stops', async () => {
+  it('are no longer awaited when the server stops', async () => {
     const { after } = await follow(app);
     const pendingList = list(app, { after, wait: '30' });
     await sleep(100);
@@ -252,21 +254,23 @@ describe('events of a server', () => {
   });
 
   it('keep their order and their cursors when the database is restored into another cluster', async () => {
-    const { all, after } = await follow(app);
+    const { events, after } = await follow(app);
     const { db } = app.runtime;
     // Simulates a cluster with much higher transaction ids.
     await db.query('update events set position = position + 1000000000');
     await db.query(`update event_epochs set cluster = 'another'`);
     await db.query('select open_event_epoch()');
-    expect((await follow(app)).all.map((each) => each.id)).toEqual(all.map((each) => each.id));
-    const resumed = await follow(app, {}, after);
+    expect((await follow(app)).events.map((each) => each.id)).toEqual(
+      events.map((each) => each.id),
+    );
+    const resumedPage = await follow(app, {}, after);
     await createFundedCustomer(app);
-    const added = await follow(app, {}, resumed.after);
-    expect(added.all.length).toBeGreaterThan(0);
+    const addedPage = await follow(app, {}, resumedPage.after);
+    expect(addedPage.events.length).toBeGreaterThan(0);
     const fullList = await follow(app);
-    expect(fullList.all.map((each) => each.id)).toEqual([
-      ...all.map((each) => each.id),
-      ...added.all.map((each) => each.id),
+    expect(fullList.events.map((each) => each.id)).toEqual([
+      ...events.map((each) => each.id),
+      ...addedPage.events.map((each) => each.id),
     ]);
     expect(await db.query('select epoch from event_epochs order by epoch')).toHaveLength(2);
   });

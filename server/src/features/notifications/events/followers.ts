@@ -7,7 +7,7 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { EventPosition } from './cursor.ts';
-import { arrivedFor, type Waiting } from './store.ts';
+import { arrivedFor, type WaitingRequest } from './store.ts';
 
 /** Maximum number of waiting requests in one process, per platform and in total. */
 const MAX_OF_PLATFORM = 20;
@@ -20,7 +20,7 @@ const PAUSE_SHARE = 4;
 /** Delay while the process stops, so that clients do not repeat their requests immediately. */
 const STOPPING_MS = 500;
 
-interface Waiter extends Waiting {
+interface Waiter extends WaitingRequest {
   arrived(): void;
 }
 
@@ -36,9 +36,9 @@ interface FollowerRegistration {
 export interface Followers {
   /** Throws RATE_LIMITED if too many requests wait. */
   register(platformId: string, closed?: AbortSignal): FollowerRegistration;
-  /** Call it after a commit that may have stored events. */
+  /** Call this after a commit that may have stored events. */
   wake(): void;
-  /** Ends all waits; later requests wait briefly. */
+  /** Completes all waits; later requests wait briefly. */
   close(): void;
 }
 
@@ -72,8 +72,8 @@ function createRegistrations() {
       total++;
       return () => {
         total--;
-        const remaining = (waitingCounts.get(platformId) ?? 1) - 1;
-        if (remaining) waitingCounts.set(platformId, remaining);
+        const remainingCount = (waitingCounts.get(platformId) ?? 1) - 1;
+        if (remainingCount) waitingCounts.set(platformId, remainingCount);
         else waitingCounts.delete(platformId);
       };
     },
@@ -88,11 +88,12 @@ function createLoop({ db, log }: FollowersOptions) {
   let wakeUp: (() => void) | undefined;
 
   async function poll(): Promise<void> {
-    const all = [...waiters];
-    for (const followerIndex of await arrivedFor(db, all)) all[followerIndex]?.arrived();
+    const currentWaiters = [...waiters];
+    for (const followerIndex of await arrivedFor(db, currentWaiters))
+      currentWaiters[followerIndex]?.arrived();
   }
 
-  /** Until the next poll: at most POLL_MS, less if events are committed in this process. */
+  /** Waits until the next poll: at most POLL_MS, less if events are committed in this process. */
   async function pause(tookMs: number): Promise<void> {
     await sleep(Math.max(MIN_PAUSE_MS, tookMs * PAUSE_SHARE));
     if (isWoken) return;
@@ -123,8 +124,8 @@ function createLoop({ db, log }: FollowersOptions) {
     },
     add(waiter: Waiter): void {
       waiters.add(waiter);
-      // An event may have been committed since the request read; it must not wait for a complete
-      // poll interval.
+      // An event may have been committed since the request read. Its delivery must not take a complete poll
+      // interval.
       isWoken = true;
       wakeUp?.();
       if (isRunning) return;

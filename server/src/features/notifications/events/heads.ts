@@ -9,7 +9,7 @@ export interface EventHead extends EventPosition {
   type: string;
   platformId: string;
   resourceId: string;
-  /** The customer that it is about, if there is one. */
+  /** The customer that the event is about, if any. */
   customerId: string | undefined;
   createdAt: Time;
 }
@@ -40,7 +40,7 @@ export const HEADS = `select e.position, e.id, e.type, e.platform_id, e.subject,
   left join events b on b.id = e.base_id
   order by e.position, e.id`;
 
-/** The customer of an event. Encrypted and erased data names none, but its key does. */
+/** The customer of an event. For encrypted and erased data, the customer of its key. */
 function customerIn({ subject, data, base_id, base, sealed_for }: Row): string | undefined {
   if (sealed_for !== null) return sealed_for;
   const text = completeEventData(data, base_id === null ? null : (base ?? ''));

@@ -94,8 +94,8 @@ function parseFollowCursor(ctx: Ctx, { eventRetentionMs }: EventDeps, text: stri
 }
 
 /**
- * Events about a resource or a customer are not older than it. Ids from a seed contain no real
- * time.
+ * Events about a resource or a customer are not older than this resource or customer. Ids from a seed contain
+ * no real time.
  */
 function sinceOf(now: Time, ids: readonly (string | undefined)[]): Time {
   const times = ids.map((id) => (id !== undefined && isAnyId(id) ? timeOfId(id) : 0));
@@ -119,7 +119,7 @@ function filterOf({ caller, effects }: Reads, query: Query): EventFilter {
 
 const MAX_LIMIT = 20;
 
-/** The part of a context that a page uses. */
+/** Fields of a context that a page uses. */
 type Reads = Pick<Ctx, 'db' | 'effects' | 'caller'>;
 
 /** A page, oldest first, after a cursor. */
@@ -138,18 +138,20 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
     throw invalid([{ field: 'after', message: 'is not a cursor of this service' }]);
   }
   const bounds = await boundsOf(ctx.db, filter, horizon);
-  const read = await readSteps(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
-  const firstEvent = read.rows[0];
-  const last = read.rows.at(-1);
-  // All events until now are read if the walk has reached the horizon.
-  const readUntil: Time = read.hasMore ? Math.max(from.at, last ? timeOfId(last.id) : 0) : started;
-  const nextPosition = read.hasMore || bounds.high === horizon ? read.end : (last ?? from);
+  const walk = await readSteps(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
+  const firstEvent = walk.rows[0];
+  const lastRow = walk.rows.at(-1);
+  // All current events are read if the walk has reached the horizon.
+  const readUntil: Time = walk.hasMore
+    ? Math.max(from.at, lastRow ? timeOfId(lastRow.id) : 0)
+    : started;
+  const nextPosition = walk.hasMore || bounds.high === horizon ? walk.end : (lastRow ?? from);
   const before = firstEvent
     ? cursorOf({ ...positionOf(firstEvent), at: timeOfId(firstEvent.id) })
     : undefined;
   return {
-    rows: read.rows,
-    hasMore: read.hasMore,
+    rows: walk.rows,
+    hasMore: walk.hasMore,
     after: { ...positionOf(nextPosition), at: readUntil },
     before,
   };
@@ -165,19 +167,19 @@ export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | 
   const horizonCursor: Cursor = { position: horizon, id: '', at: ctx.effects.now() };
   const bounds = await boundsOf(ctx.db, filter, horizon);
   const from = before ?? horizonCursor;
-  const read = await readSteps(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
-  const [firstEvent] = read.rows;
+  const walk = await readSteps(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
+  const [firstEvent] = walk.rows;
   const newest =
     before && firstEvent ? { ...positionOf(firstEvent), at: timeOfId(firstEvent.id) } : from;
   return {
-    rows: read.rows,
-    hasMore: read.hasMore,
+    rows: walk.rows,
+    hasMore: walk.hasMore,
     after: newest,
-    before: read.hasMore ? cursorOf({ ...read.end, at: horizonCursor.at }) : undefined,
+    before: walk.hasMore ? cursorOf({ ...walk.end, at: horizonCursor.at }) : undefined,
   };
 }
 
-/** Reads until there is an event, the wait has timed out, the client disconnects, or the process stops. */
+/** Reads until an event is found, the wait has timed out, the client disconnects, or the process stops. */
 async function follow(
   ctx: Ctx,
   { followers }: EventDeps,

@@ -13,7 +13,7 @@ const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
 const EVENTS_PER_POSITION = 7;
 const HIGHEST_POSITION = BigInt(Math.ceil(EVENTS / EVENTS_PER_POSITION));
 const MIDDLE_POSITION = HIGHEST_POSITION / 2n;
-/** Maximum blocks of a page of twenty events, one for each event included. */
+/** Maximum blocks of a page of twenty events, including one block for each event. */
 const MAX_PAGE_BLOCKS = 150;
 
 const app = testApp();
@@ -50,12 +50,12 @@ it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order)
     for (const position of [LOWEST, MIDDLE_POSITION, HIGHEST_POSITION]) {
       const from = { position, id: '' };
       await checkFlat(rangeSql({ platformId }, { ...range, from }), MAX_PAGE_BLOCKS);
-      const bounded = {
+      const boundedFilter = {
         platformId,
         createdAfter: 1_790_000_000_000,
         createdBefore: 1_990_000_000_000,
       };
-      await checkFlat(rangeSql(bounded, { ...range, from }), MAX_PAGE_BLOCKS);
+      await checkFlat(rangeSql(boundedFilter, { ...range, from }), MAX_PAGE_BLOCKS);
     }
   }
 });

@@ -35,7 +35,7 @@ export interface EventStep {
 }
 
 /**
- * The next events of a range after a position, oldest first. A step may have fewer than `limit`, or
+ * The next events of a range after a position, oldest first. A step may have fewer events than `limit`, or
  * none.
  */
 export async function eventsAfter(

@@ -1,6 +1,6 @@
 // SQL of the list of events. It reads one index, in which the events of a platform are ordered by position:
-// the transaction that stored them. Only events below the horizon are read; no event is stored below it any
-// more. A filter by type, customer or resource is applied to the entries of the index.
+// the transaction that stored them. Only events below the horizon are read; all later events are stored above
+// it. A filter by type, customer or resource is applied to the entries of the index.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { completeEventData } from '../../../runtime/operation/event-data.ts';
@@ -54,31 +54,33 @@ const JOINS = 'left join events b on b.id = e.base_id left join customers c on c
 
 const restoreRow = ({ base_id, base, ...row }: Stored): EventRow => ({
   ...row,
-  // An event of an earlier version may refer to one of a removed week.
+  // An event of an earlier version may refer to an event of a removed week.
   data: completeEventData(row.data, base_id === null ? null : (base ?? '')),
 });
 
 /** The statement of a range, exported to test its plan. */
 export function rangeSql(filter: EventFilter, { order, low, high, from, limit }: Range) {
   const values: unknown[] = [filter.platformId, low, high, from.position, from.id];
-  const next = (value: unknown) => `$${values.push(value)}`;
+  const addParameter = (value: unknown) => `$${values.push(value)}`;
   const conditions = [
     PLATFORM_CONDITION,
     'e.position >= $2 and e.position < $3',
     `(e.position, e.id) ${order === 'asc' ? '>' : '<'} ($4::bigint, $5::text)`,
   ];
   const { types, resourceId, customerKey, createdAfter, createdBefore } = filter;
-  if (types) conditions.push(typesCondition(next(types)));
-  if (customerKey !== undefined) conditions.push(`e.customer_key = ${next(customerKey)}::smallint`);
-  if (resourceId !== undefined) conditions.push(resourceCondition(`${next(resourceId)}::text`));
+  if (types) conditions.push(typesCondition(addParameter(types)));
+  if (customerKey !== undefined)
+    conditions.push(`e.customer_key = ${addParameter(customerKey)}::smallint`);
+  if (resourceId !== undefined)
+    conditions.push(resourceCondition(`${addParameter(resourceId)}::text`));
   if (createdAfter !== undefined)
-    conditions.push(`e.created_at >= ${next(new Date(createdAfter))}`);
+    conditions.push(`e.created_at >= ${addParameter(new Date(createdAfter))}`);
   if (createdBefore !== undefined) {
-    conditions.push(`e.created_at <= ${next(new Date(createdBefore))}`);
+    conditions.push(`e.created_at <= ${addParameter(new Date(createdBefore))}`);
   }
-  const sorted = `order by e.position ${order}, e.id ${order}`;
+  const orderClause = `order by e.position ${order}, e.id ${order}`;
   const text = `select ${COLUMNS} from (select * from events e where ${conditions.join(' and ')}
-      ${sorted} limit ${next(limit)}) e ${JOINS} ${sorted}`;
+      ${orderClause} limit ${addParameter(limit)}) e ${JOINS} ${orderClause}`;
   return { text, values };
 }
 
@@ -90,10 +92,10 @@ export async function eventsIn(db: Database, filter: EventFilter, range: Range) 
 
 /** Number and times of events, counted up to a maximum. */
 export interface Counted {
-  /** One more than the maximum if there are more. */
+  /** One more than the maximum if more events exist. */
   count: number;
   oldest: Time | null;
-  /** If there are more than the maximum: a time up to which the number does not exceed it. */
+  /** If more events than the maximum exist, a time up to which the number does not exceed the maximum. */
   newest: Time | null;
 }
 
@@ -171,7 +173,7 @@ export async function frontierOf(db: Database): Promise<Frontier> {
   return row as Frontier;
 }
 
-// Without the data of the events, which is their largest part.
+// Omits the data of the events, which is their largest field.
 const SUBJECTS = `select e.position, e.id, e.subject from events e
   where ${PLATFORM_CONDITION} and e.position >= $2 and e.position < $3
     and (e.position, e.id) > ($2::bigint, $4::text) and ${typesCondition('$5')}
@@ -213,7 +215,7 @@ export const BOUNDARY = `with recursive halves(low, high, step) as (
   select low, high from halves order by step desc limit 1`;
 
 /**
- * Bounds of the positions of events of a time, found by binary search, so its cost does not depend
+ * Bounds of the positions of events of a time. They are found by binary search, so the cost does not depend
  * on the number of events.
  */
 export async function boundsOf(
@@ -247,7 +249,7 @@ export async function firstPositionOf(db: Database, platformId: string) {
 }
 
 /** A waiting request: the platform, and the position after which it waits for an event. */
-export interface Waiting extends EventPosition {
+export interface WaitingRequest extends EventPosition {
   platformId: string;
 }
 
@@ -259,13 +261,16 @@ const ARRIVED = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4
       and (e.position, e.id) > (w.position, w.id))`;
 
 /** The followers that have an event to read, by their index in the list. */
-export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Promise<number[]> {
+export async function arrivedFor(
+  db: Database,
+  waitingRequests: readonly WaitingRequest[],
+): Promise<number[]> {
   const horizon = await horizonOf(db);
   const rows = await db.query<{ at: number }>(ARRIVED, [
-    waiting.map((_, index) => index),
-    waiting.map((each) => each.platformId),
-    waiting.map((each) => each.position),
-    waiting.map((each) => each.id),
+    waitingRequests.map((_, index) => index),
+    waitingRequests.map((each) => each.platformId),
+    waitingRequests.map((each) => each.position),
+    waitingRequests.map((each) => each.id),
     horizon,
   ]);
   return rows.map(({ at }) => at);

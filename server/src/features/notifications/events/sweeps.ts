@@ -5,17 +5,17 @@ import { openEpoch } from './store.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Transaction ids begin again after a failover to another timeline; positions must not. Processes that store
- * events do this when they connect.
+ * Starts a new epoch after a failover to another timeline, where transaction ids restart and positions must
+ * not. Processes that store events do this when they connect.
  */
 export function epochSweep(): Sweep {
-  let next = 0;
+  let nextRunAt = 0;
   return {
     name: 'events.epoch',
     async run({ effects, db }) {
       const now = effects.now();
-      if (now < next) return 0;
-      next = now + EVERY_MS;
+      if (now < nextRunAt) return 0;
+      nextRunAt = now + EVERY_MS;
       await openEpoch(db);
       return 0;
     },

@@ -1,6 +1,6 @@
-// One page of the list of events. A filter by type, customer or resource may match few of very many
-// events, so the order is read in steps of positions and each page ends after a bounded time; it can
-// then be shorter than requested although `hasMore` is true.
+// One page of the list of events. A filter by type, customer or resource may match few of very many events,
+// so the order is read in steps of positions and each page is returned after a bounded time; it can then be
+// shorter than requested although `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';
 import {
@@ -20,7 +20,7 @@ const PAGE_MS = 100;
 
 export interface Walk {
   rows: EventRow[];
-  /** End of the walk: everything before it, in its order, is in `rows` or does not match. */
+  /** End of the walk: each event before it, in its order, is in `rows` or does not match. */
   end: EventPosition;
   hasMore: boolean;
 }
@@ -32,13 +32,13 @@ const isSelective = ({ types, resourceId, customerKey }: EventFilter) =>
 const greaterOf = (a: bigint, b: bigint) => (a > b ? a : b);
 const lesserOf = (a: bigint, b: bigint) => (a < b ? a : b);
 
-/** The next part of a range, and the rest after it. */
+/** The next step of a range, and the remaining range. */
 function split({ order, low, high, ...rest }: Range, length: bigint | undefined) {
-  if (length === undefined) return { part: { order, low, high, ...rest }, next: undefined };
+  if (length === undefined) return { stepRange: { order, low, high, ...rest }, next: undefined };
   const splitPosition =
     order === 'asc' ? lesserOf(low + length, high) : greaterOf(high - length, low);
   const isLast = order === 'asc' ? splitPosition === high : splitPosition === low;
-  const [part, remaining] =
+  const [bounds, remainingBounds] =
     order === 'asc'
       ? [
           { low, high: splitPosition },
@@ -49,8 +49,8 @@ function split({ order, low, high, ...rest }: Range, length: bigint | undefined)
           { low, high: splitPosition },
         ];
   return {
-    part: { order, ...part, ...rest },
-    next: isLast ? undefined : { order, ...remaining, ...rest },
+    stepRange: { order, ...bounds, ...rest },
+    next: isLast ? undefined : { order, ...remainingBounds, ...rest },
   };
 }
 
@@ -76,8 +76,8 @@ export async function readSteps(
   const rows: EventRow[] = [];
   while (remaining && remaining.low < remaining.high) {
     const startedAt = performance.now();
-    const { part, next } = split(remaining, length);
-    rows.push(...(await eventsIn(db, filter, { ...part, limit: limit + 1 - rows.length })));
+    const { stepRange, next } = split(remaining, length);
+    rows.push(...(await eventsIn(db, filter, { ...stepRange, limit: limit + 1 - rows.length })));
     if (rows.length > limit) {
       const pageEvents = rows.slice(0, limit);
       return { rows: pageEvents, end: positionOf(pageEvents.at(-1) as EventRow), hasMore: true };
