@@ -25,13 +25,15 @@ import {
 
 const SendInput = Type.Object({ messageId: Type.String(), ...PlatformFields });
 
-/** One job kind per channel: a slow provider of one does not use the concurrency of the other. */
+/**
+ * One job kind per channel, so that a slow provider of one channel does not use the concurrency of the other.
+ */
 const SEND = {
   EMAIL: defineJob('messages.send', SendInput),
   SMS: defineJob('messages.send-sms', SendInput),
 } as const satisfies Record<MessageChannel, JobDefinition>;
 const DEFAULT_VALIDITY_MS = 86_400_000;
-/** More attempts than the backoff allows in a day: a message expires before its job fails. */
+/** More attempts than the backoff allows in a day, so that a message expires before its job fails. */
 const MAX_ATTEMPTS = 48;
 
 interface NewMessage extends Content {
@@ -46,8 +48,8 @@ interface NewMessage extends Content {
   expiresAt?: number;
 }
 
-const keyFor = (id: string, sealed: string | null): DataKey | undefined =>
-  sealed === null ? undefined : { owner: id, sealed };
+const keyFor = (id: string, sealedKey: string | null): DataKey | undefined =>
+  sealedKey === null ? undefined : { owner: id, sealed: sealedKey };
 
 /** Stages a message of the calling platform and the job that sends it. */
 export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
@@ -78,7 +80,7 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
  */
 export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 
-/** Decrypts a message; parts that were cleared are missing. */
+/** Decrypts a message; cleared fields are missing. */
 export async function openMessageOf(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
   customerKey: CustomerKey,
@@ -145,8 +147,8 @@ export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandl
         const caller = systemCaller(platformId, environment);
         const row = await runtime.db.read(messages, messageId);
         if (row?.status !== 'QUEUED') return { caller, stage: async () => {} };
-        const connected = connectors(environment);
-        const outcome = await submit(runtime, customerKey, connected, environment, row);
+        const connectedPorts = connectors(environment);
+        const outcome = await submit(runtime, customerKey, connectedPorts, environment, row);
         return {
           caller,
           async stage(ctx) {

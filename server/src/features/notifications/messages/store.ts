@@ -1,6 +1,6 @@
 // E-mail and SMS messages. Recipient and content are encrypted with the data key of the customer, so that an
-// erasure makes them unreadable, or with the master key where there is no customer. The content is cleared
-// once the message is sent, because most messages contain a one-time code.
+// erasure makes them unreadable, or with the master key if the recipient is not a customer. The content is
+// cleared after the message is sent, because most messages contain a one-time code.
 import { stateTable } from '../../../kernel/states.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -33,7 +33,7 @@ export const messages = table(
     status: col.enum<MessageStatus>().mut,
     /** Encrypted; null after an erasure. */
     recipient: col.text.null.mut,
-    /** `Content`, encrypted; null once the message is sent, failed or erased. */
+    /** `Content`, encrypted; null after the message is sent, failed or erased. */
     content: col.text.null.mut,
     failure: col.enum<MessageFailure>().null.mut,
     /** Send attempts, set in a final status. */
@@ -64,7 +64,7 @@ export interface Content {
   replyTo?: string | undefined;
 }
 
-/** The decrypted parts of a message; cleared parts are missing. */
+/** The decrypted fields of a message; cleared fields are missing. */
 type OpenedMessage = { [Part in keyof Content | 'to']?: string };
 
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
@@ -99,10 +99,10 @@ export function openMessage(
 ): OpenedMessage {
   if (row.customer_id !== null && !key) return {};
   const openColumn = (column: 'recipient' | 'content') => {
-    const sealed = row[column];
-    if (sealed === null) return undefined;
+    const sealedText = row[column];
+    if (sealedText === null) return undefined;
     const context = contextOf(row.id, column);
-    return String(key ? vault.open(key, sealed, context) : vault.openOwn(sealed, context));
+    return String(key ? vault.open(key, sealedText, context) : vault.openOwn(sealedText, context));
   };
   const [to, content] = [openColumn('recipient'), openColumn('content')];
   return {

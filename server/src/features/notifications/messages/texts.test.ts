@@ -1,4 +1,4 @@
-// The validity in a message is never longer than the validity of the code.
+// The validity in a message is at most the validity of the code.
 import { describe, expect, it } from 'vitest';
 import { codeText, scaCodeText } from './texts.ts';
 

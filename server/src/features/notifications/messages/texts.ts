@@ -1,11 +1,11 @@
-// All texts of messages to customers. They contain no links, so that customers do not learn to follow links
-// in security messages. They name the platform, because customers do not know the operator of this server.
+// All texts of messages to customers. They contain no links, because customers must not get used to links in
+// security messages. They name the platform, because the operator of this server is unknown to customers.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Content } from './store.ts';
 
 const formatCount = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
-/** Rounded down, so that the text never promises more than the code's validity. */
+/** Rounded down, so that the text states at most the validity of the code. */
 function spanText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 120 && seconds !== 60) return formatCount(seconds, 'second');
@@ -52,7 +52,7 @@ export const walletExportedText = (platformName: string): Content => ({
     `${platformName} immediately.`,
 });
 
-/** The address or number itself is not included: an attacker may have access to the mailbox. */
+/** The address or number is omitted, because an attacker may have access to the mailbox. */
 interface RecoveryNotice {
   platformName: string;
   /** Kind of the contact that receives the codes, such as `email address`. */
@@ -61,7 +61,7 @@ interface RecoveryNotice {
   dueAt: Time;
 }
 
-/** In UTC: the time zone of the customer is unknown. */
+/** In UTC, because the time zone of the customer is unknown. */
 const timeText = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
 
 export const recoveryStartedText = ({

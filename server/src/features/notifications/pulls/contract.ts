@@ -29,7 +29,7 @@ const PulledDelivery = named(
         minimum: 1,
         description:
           'Number of the attempt: 1, or more if the event was sent again after it had been ' +
-          'acknowledged. Pulling a delivery again does not change it.',
+          'acknowledged. Pulling a delivery again does not change the number.',
       }),
       headers: Type.Record(Type.String(), Type.String(), {
         description:
@@ -54,7 +54,7 @@ const PullResponse = named(
       hasMore: Type.Boolean({ description: 'Whether more deliveries can be read now.' }),
       cursor: Type.Optional(
         text(
-          'Position after the last delivery of this reply. Absent if there is none. Use it to ' +
+          'Position after the last delivery of this reply. Absent without deliveries. Use it to ' +
             'acknowledge all deliveries up to this position, or pass it as `after`.',
         ),
       ),
@@ -96,8 +96,8 @@ export const pullWebhookDeliveries = operation({
           maximum: MAX_WAIT_S,
           default: 0,
           description:
-            'Seconds to wait for a delivery if there is none, 0 to 60. The reply is sent as soon ' +
-            'as there is one.',
+            'Seconds to wait for a delivery if none is pending, 0 to 60. The reply is sent as ' +
+            'soon as a delivery is available.',
         }),
       ),
       limit: PageQuery.limit,
@@ -117,7 +117,7 @@ export const acknowledgeWebhookDeliveries = operation({
   tag: TAG,
   summary: 'Acknowledge pulled webhook deliveries',
   description:
-    'Ends deliveries of an endpoint without a URL: all deliveries up to a cursor, or individual ' +
+    'Acknowledges deliveries of an endpoint without a URL: all up to a cursor, or individual ' +
     'deliveries. Call it after the results of processing are stored. Unknown and already ' +
     'acknowledged IDs are ignored, so the request can be repeated.',
   permission: 'MANAGE',

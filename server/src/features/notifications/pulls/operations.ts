@@ -1,5 +1,5 @@
-// The operations of pulled deliveries. Acknowledging is one statement for each batch of rows and no change
-// set: it is idempotent, and a position can be behind very many deliveries.
+// The operations of pulled deliveries. An acknowledgement is one statement for each batch of rows, without a
+// change set, because it is idempotent and a position can follow very many deliveries.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -38,7 +38,10 @@ const MAX_LIMIT = 20;
 /** Deliveries that are acknowledged in one statement, and in one request. */
 const BATCH = 2_000;
 const MAX_ACKNOWLEDGED = 20_000;
-/** Resuming an endpoint and sending an event again store no event that ends the wait. */
+/**
+ * Interval of checks for deliveries of a resumed endpoint or an event that is sent again, which store no
+ * event.
+ */
 const RECHECK_MS = 2_000;
 
 interface Page {
@@ -48,7 +51,7 @@ interface Page {
 }
 
 /** One page. Deliveries whose data was erased are removed and not returned. */
-async function read(
+async function readPage(
   ctx: Ctx,
   log: Log,
   lane: PulledEndpoint,
@@ -60,12 +63,12 @@ async function read(
     const events = await pullable(ctx.db, lane, horizon, after, limit + 1);
     const { db, vault } = ctx;
     const rows = await openDeliveries({ db, vault, log }, events.slice(0, limit));
-    const isWhole = rows.length > 0 || events.length === 0;
-    if (isWhole) return { rows, hasMore: events.length > limit, horizon };
+    const isComplete = rows.length > 0 || events.length === 0;
+    if (isComplete) return { rows, hasMore: events.length > limit, horizon };
   }
 }
 
-/** Reads until there is a delivery, the wait has timed out, the client disconnects, or the process stops. */
+/** Reads until a delivery is found, the wait has timed out, the client disconnects, or the process stops. */
 async function pull(
   ctx: Ctx,
   { followers, log }: PullDeps,
@@ -74,18 +77,18 @@ async function pull(
   closed: AbortSignal | undefined,
 ) {
   const cursor = after === undefined ? undefined : readPullCursor('after', lane.endpoint, after);
-  let page = await read(ctx, log, lane, cursor, limit);
+  let page = await readPage(ctx, log, lane, cursor, limit);
   let idleMs = 0;
   if (wait === 0 || page.rows.length) return { page, idleMs };
   const registration = followers.register(lane.platformId, closed);
   try {
     while (!page.rows.length && !registration.isClosed && idleMs < wait * 1_000) {
       const started = performance.now();
-      const next = { position: page.horizon, id: '' };
-      await registration.wait(next, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
+      const nextPosition = { position: page.horizon, id: '' };
+      await registration.wait(nextPosition, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
       idleMs += performance.now() - started;
       if (closed?.aborted) break;
-      page = await read(ctx, log, lane, cursor, limit);
+      page = await readPage(ctx, log, lane, cursor, limit);
     }
   } finally {
     registration.release();
@@ -102,18 +105,18 @@ async function laneOf(ctx: Ctx, endpointId: string): Promise<PulledEndpoint> {
 
 async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
   const cursor = readPullCursor('cursor', lane.endpoint, text);
-  // Below the horizon every delivery up to the position could be read.
+  // Every delivery up to a position below the horizon could be read.
   if (cursor.position >= (await horizonOf(ctx.db))) {
     throw invalidField('cursor', 'is not a cursor of this service');
   }
-  let acknowledged = 0;
+  let totalCount = 0;
   let hasMore = true;
-  while (hasMore && acknowledged < MAX_ACKNOWLEDGED) {
+  while (hasMore && totalCount < MAX_ACKNOWLEDGED) {
     const acknowledgedCount = await acknowledgeUpTo(ctx.db, lane, ctx.now, cursor, BATCH);
-    acknowledged += acknowledgedCount;
+    totalCount += acknowledgedCount;
     hasMore = acknowledgedCount === BATCH;
   }
-  return { acknowledged, hasMore };
+  return { acknowledged: totalCount, hasMore };
 }
 
 export function pullOperations(deps: PullDeps): readonly Operation[] {
@@ -133,8 +136,8 @@ export function pullOperations(deps: PullDeps): readonly Operation[] {
     handle(pullWebhookDeliveries, async (ctx, { params, query, closed }) => {
       const lane = await laneOf(ctx, params.endpointId);
       const { page, idleMs } = await pull(ctx, deps, lane, query, closed);
-      const last = page.rows.at(-1);
-      const cursor = last && pullCursorOf(lane.endpoint, { ...last, eventId: last.id });
+      const lastRow = page.rows.at(-1);
+      const cursor = lastRow && pullCursorOf(lane.endpoint, { ...lastRow, eventId: lastRow.id });
       const body = {
         data: page.rows.map((each) => present(ctx, each)),
         hasMore: page.hasMore,
@@ -147,8 +150,8 @@ export function pullOperations(deps: PullDeps): readonly Operation[] {
       const lane = await laneOf(ctx, params.endpointId);
       const { cursor, eventIds = [] } = body;
       if (cursor !== undefined) return { status: 200, body: await acknowledge(ctx, lane, cursor) };
-      const acknowledged = await acknowledgeEvents(ctx.db, lane, ctx.now, eventIds);
-      return { status: 200, body: { acknowledged, hasMore: false } };
+      const acknowledgedIds = await acknowledgeEvents(ctx.db, lane, ctx.now, eventIds);
+      return { status: 200, body: { acknowledged: acknowledgedIds, hasMore: false } };
     }),
   ];
 }

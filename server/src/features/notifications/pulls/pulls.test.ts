@@ -1,4 +1,4 @@
-// Deliveries of an endpoint without a URL: pulled with signatures, kept until they are acknowledged.
+// Deliveries of an endpoint without a URL: pulled with signatures, retained until they are acknowledged.
 import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -154,7 +154,7 @@ describe('an endpoint whose deliveries are pulled', () => {
     await app.call('DELETE', `/webhook-endpoints/${id}`);
   });
 
-  it('returns no deliveries while paused, and all of them afterwards', async () => {
+  it('returns no deliveries while paused, and all deliveries afterwards', async () => {
     ok(await change({ status: 'PAUSED' }), 200);
     await emitEvents();
     expect(await pull()).toEqual({ data: [], hasMore: false });
@@ -166,19 +166,21 @@ describe('an endpoint whose deliveries are pulled', () => {
 });
 
 describe('pullWebhookDeliveries', () => {
-  it('returns the oldest first, again until they are acknowledged', async () => {
+  it('returns the oldest deliveries first, repeatedly until they are acknowledged', async () => {
     for (let index = 0; index < 3; index++) await emitEvents();
-    const all = await pull('?limit=100');
-    expect(all.hasMore).toBe(false);
-    const listed = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);
-    const order = listed.data.map((each: { id: string }) => each.id);
-    expect(eventIdsOf(all)).toEqual(order.filter((id: string) => eventIdsOf(all).includes(id)));
+    const allDeliveries = await pull('?limit=100');
+    expect(allDeliveries.hasMore).toBe(false);
+    const eventList = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);
+    const order = eventList.data.map((each: { id: string }) => each.id);
+    expect(eventIdsOf(allDeliveries)).toEqual(
+      order.filter((id: string) => eventIdsOf(allDeliveries).includes(id)),
+    );
     const firstPage = await pull('?limit=2');
     expect(firstPage).toMatchObject({ hasMore: true });
-    expect(eventIdsOf(firstPage)).toEqual(eventIdsOf(all).slice(0, 2));
+    expect(eventIdsOf(firstPage)).toEqual(eventIdsOf(allDeliveries).slice(0, 2));
     expect(eventIdsOf(await pull('?limit=2'))).toEqual(eventIdsOf(firstPage));
     const remainingPage = await pull(`?limit=100&after=${firstPage.cursor}`);
-    expect(eventIdsOf(remainingPage)).toEqual(eventIdsOf(all).slice(2));
+    expect(eventIdsOf(remainingPage)).toEqual(eventIdsOf(allDeliveries).slice(2));
     expect(eventIdsOf(await pull(`?after=${remainingPage.cursor}`))).toEqual([]);
   });
 
@@ -197,13 +199,13 @@ describe('pullWebhookDeliveries', () => {
     await emitEvents();
     const { cursor } = await pull();
     const otherEndpoint = await create();
-    const invalid: [string, string][] = [
+    const invalidQueries: [string, string][] = [
       ['?x=1', 'x'],
       ['?limit=101', 'limit'],
       ['?wait=61', 'wait'],
       ['?after=abc', 'after'],
     ];
-    for (const [query, field] of invalid) {
+    for (const [query, field] of invalidQueries) {
       const reply = await requestPull(query);
       expect(reply.status).toBe(400);
       expect(reply.body.details.errors[0].field).toBe(field);
@@ -228,8 +230,8 @@ describe('pullWebhookDeliveries', () => {
     ok(await acknowledge({ cursor: page.cursor }), 200);
     const [id = ''] = eventIdsOf(page);
     const pendingPull = pull('?wait=20');
-    const resent = await app.call('POST', `/events/${id}/resend`, { endpointId: endpoint });
-    expect(resent.status).toBeLessThan(300);
+    const resentReply = await app.call('POST', `/events/${id}/resend`, { endpointId: endpoint });
+    expect(resentReply.status).toBeLessThan(300);
     expect(page.data[0]).toMatchObject({ eventId: id, attempt: 1 });
     expect((await pendingPull).data).toMatchObject([{ eventId: id, attempt: 2 }]);
     ok(await acknowledge({ eventIds: [id] }), 200);
@@ -238,34 +240,42 @@ describe('pullWebhookDeliveries', () => {
 });
 
 describe('acknowledgeWebhookDeliveries', () => {
-  it('ends deliveries up to a position', async () => {
+  it('removes deliveries up to a position', async () => {
     await emitEvents();
     const firstPage = await pull('?limit=1');
     await emitEvents();
-    const all = await pull('?limit=100');
+    const allDeliveries = await pull('?limit=100');
     const body = { cursor: firstPage.cursor };
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 1, hasMore: false });
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 0, hasMore: false });
-    expect(eventIdsOf(await pull('?limit=100'))).toEqual(eventIdsOf(all).slice(1));
-    const listed = ok(await app.call('GET', `/webhook-deliveries/${firstPage.data[0]?.id}`), 200);
-    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: eventIdsOf(firstPage)[0] });
-    const next = ok(await app.call('GET', `/webhook-deliveries/${all.data[1]?.id}`), 200);
-    expect(next).toMatchObject({ status: 'PENDING', attemptCount: 0 });
-    expect(next).not.toHaveProperty('nextAttemptAt');
+    expect(eventIdsOf(await pull('?limit=100'))).toEqual(eventIdsOf(allDeliveries).slice(1));
+    const firstDelivery = ok(
+      await app.call('GET', `/webhook-deliveries/${firstPage.data[0]?.id}`),
+      200,
+    );
+    expect(firstDelivery).toMatchObject({ status: 'DELIVERED', eventId: eventIdsOf(firstPage)[0] });
+    const secondDelivery = ok(
+      await app.call('GET', `/webhook-deliveries/${allDeliveries.data[1]?.id}`),
+      200,
+    );
+    expect(secondDelivery).toMatchObject({ status: 'PENDING', attemptCount: 0 });
+    expect(secondDelivery).not.toHaveProperty('nextAttemptAt');
     expect(await findAttempts(eventIdsOf(firstPage)[0] ?? '')).toEqual([
       { attempt: 1, result: 'delivered', status: null },
     ]);
   });
 
-  it('ends individual deliveries, and ignores IDs that are not to be acknowledged', async () => {
+  it('removes individual deliveries, and ignores IDs without a pending delivery', async () => {
     await emitEvents();
     await emitEvents();
-    const all = eventIdsOf(await pull('?limit=100'));
-    const [first, second] = all;
+    const allDeliveries = eventIdsOf(await pull('?limit=100'));
+    const [first, second] = allDeliveries;
     const eventIds = [second, 'Webhook:1', second];
     expect(ok(await acknowledge({ eventIds }), 200)).toEqual({ acknowledged: 1, hasMore: false });
-    expect(eventIdsOf(await pull('?limit=100'))).toEqual(all.filter((id) => id !== second));
-    expect(first).toBe(all[0]);
+    expect(eventIdsOf(await pull('?limit=100'))).toEqual(
+      allDeliveries.filter((id) => id !== second),
+    );
+    expect(first).toBe(allDeliveries[0]);
   });
 
   it('requires either a cursor or IDs', async () => {
@@ -274,10 +284,10 @@ describe('acknowledgeWebhookDeliveries', () => {
     }
   });
 
-  it('rejects a cursor that no reply contained', async () => {
+  it('rejects a cursor beyond the deliveries that were read', async () => {
     const [, number, , eventId] = ['', '1', '', 'Webhook:1'];
-    const forged = Buffer.from(`${number} ${2n ** 62n} ${eventId}`).toString('base64url');
-    expect((await acknowledge({ cursor: forged })).status).toBe(400);
+    const forgedCursor = Buffer.from(`${number} ${2n ** 62n} ${eventId}`).toString('base64url');
+    expect((await acknowledge({ cursor: forgedCursor })).status).toBe(400);
   });
 });
 
@@ -294,7 +304,7 @@ describe('permissions', () => {
     expect((await app.call('POST', `${path}/acknowledgments`, body, manage)).status).toBe(200);
   });
 
-  it('do not extend to endpoints of other platforms, or that are sent to', async () => {
+  it('exclude endpoints of other platforms and endpoints with a URL', async () => {
     await emitEvents();
     const path = `/webhook-endpoints/${endpoint}`;
     const asOtherPlatform = { as: app.other };

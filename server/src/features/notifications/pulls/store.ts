@@ -22,9 +22,9 @@ export interface PullRow extends StoredEvent {
   /** Null after an erasure. */
   data_key: string | null;
   position: bigint;
-  /** Attempts before this one: those of earlier deliveries that were acknowledged. */
+  /** Number of earlier attempts, which belong to acknowledged deliveries of the event. */
   attempts: number;
-  /** Whether it has the headers of Standard Webhooks. */
+  /** Whether the delivery has the headers of Standard Webhooks. */
   standard: boolean;
   format: EventFormat;
   keys: EndpointKey[];
@@ -82,7 +82,7 @@ const ACKNOWLEDGE_UP_TO = acknowledge(`(position, event_id) <= ($4::bigint, $5::
       order by position, event_id limit $6`);
 const ACKNOWLEDGE_EVENTS = acknowledge('event_id = any($4::text[])');
 
-/** Ends up to `limit` deliveries up to a position; returns their number. */
+/** Acknowledges up to `limit` deliveries up to a position; returns their number. */
 export async function acknowledgeUpTo(
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
@@ -94,7 +94,7 @@ export async function acknowledgeUpTo(
   return (await db.query(ACKNOWLEDGE_UP_TO, values)).length;
 }
 
-/** Ends the deliveries of these events; returns their number. */
+/** Acknowledges the deliveries of these events; returns their number. */
 export const acknowledgeEvents = async (
   db: Database,
   { platformId, endpoint }: PulledEndpoint,

@@ -14,7 +14,7 @@ import {
 
 const TAG = 'Webhook deliveries';
 
-/** Events of one replay, and the longest range. */
+/** Maximum number of events and of days of a replay. */
 export const MAX_EVENTS = 100_000;
 export const MAX_DAYS = 31;
 
@@ -35,8 +35,8 @@ const Status = named(
   'WebhookReplayStatus',
   oneOf(['PROCESSING', 'COMPLETED', 'FAILED'], {
     description:
-      'PROCESSING: events are being queued. COMPLETED: all were queued; their deliveries show ' +
-      'whether they arrived. FAILED: it ended early.',
+      'PROCESSING: events are being queued. COMPLETED: all events were queued; their deliveries ' +
+      'show the results. FAILED: the replay was stopped early.',
   }),
 );
 
@@ -52,10 +52,10 @@ const WebhookReplay = named(
       status: Status,
       total: count('Number of events when the replay was created.'),
       done: count(
-        'Number of events that were queued so far. At the end it is less than `total` if ' +
-          'deliveries succeeded or data was erased in the meantime.',
+        'Number of events that were queued. The final number is less than `total` if ' +
+          'deliveries succeeded or data was erased during the replay.',
       ),
-      failureReason: optionalOf(text('Why it ended early. Present if the status is FAILED.')),
+      failureReason: optionalOf(text('Reason for the failure. Present if the status is FAILED.')),
       createdAt: time('Time at which the replay was created.'),
       updatedAt: time('Time of the last progress.'),
     },
@@ -67,7 +67,9 @@ const REQUEST = {
   endpointId: text('The endpoint to send to.'),
   from: time('Start of the time range, inclusive.'),
   to: optionalOf(time('End of the time range, inclusive. Defaults to the time of the request.')),
-  scope: optionalOf(withDescription(Scope, 'Which events are sent. Defaults to UNDELIVERED.')),
+  scope: optionalOf(
+    withDescription(Scope, 'Selection of the events to send. Defaults to UNDELIVERED.'),
+  ),
 };
 
 const RULES =
@@ -97,10 +99,12 @@ export const previewWebhookReplay = operation({
           count: count(`Number of events, counted up to ${MAX_EVENTS}.`),
           exceedsLimit: Type.Boolean({
             description:
-              `Whether the range has more than ${MAX_EVENTS} events. Then replay it in parts: the ` +
-              'first from `from` to `newestEventAt`, the next from `newestEventAt`.',
+              `Whether the range has more than ${MAX_EVENTS} events. Then replay it in parts: ` +
+              'the first from `from` to `newestEventAt`, the next from `newestEventAt`.',
           }),
-          oldestEventAt: optionalOf(time('Time of the oldest event. Absent if there is none.')),
+          oldestEventAt: optionalOf(
+            time('Time of the oldest event. Absent if there are no events.'),
+          ),
           newestEventAt: optionalOf(
             time(
               'Time of the newest event. If `exceedsLimit` is true, end of the first part ' +
@@ -124,9 +128,10 @@ export const createWebhookReplay = operation({
   summary: 'Replay events to an endpoint',
   description:
     'Sends the events of a time range to one endpoint again, in the background: poll ' +
-    '`getWebhookReplayById`. Events keep their ID and body; an event can be sent more than once, so ' +
-    'the endpoint must recognize repeated IDs. At most 1,000 of them are sent to an endpoint ahead of ' +
-    `newer events. ${RULES} Returns CONFLICT while another replay to the endpoint is in progress.`,
+    '`getWebhookReplayById`. Events keep their ID and body; an event can be sent more than ' +
+    'once, so the endpoint must recognize repeated IDs. At most 1,000 of them are sent to an ' +
+    `endpoint ahead of newer events. ${RULES} Returns CONFLICT while another replay to the ` +
+    'endpoint is in progress.',
   permission: 'MANAGE',
   query: NO_QUERY,
   rateClass: 'quotes',

@@ -1,6 +1,5 @@
-// Processes a replay in steps. A job queues some events and stages in one change set the progress
-// and either the next job or the end. A step that is repeated after a crash queues the same events
-// again.
+// Processes a replay in steps. A job queues some events and stages in one change set the progress and either
+// the next job or the completion. A step that is repeated after a crash queues the same events again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -24,7 +23,10 @@ export const REPLAY_STEP = defineJob('webhooks.replay', Type.Object({ replayId: 
 
 /** Maximum number of events of one step. */
 const STEP = 500;
-/** Due deliveries of an endpoint above which a replay waits: newer events are behind them. */
+/**
+ * Maximum number of due deliveries of an endpoint. Above it a replay waits, because newer events are
+ * delivered after them.
+ */
 const MAX_DUE = 500;
 const WAIT_MS = 250;
 /**
@@ -35,9 +37,9 @@ const MAX_WAIT_MS = 3_000;
 /** Whether few enough deliveries are due, immediately or after a wait. */
 async function hasFewDueDeliveries({ db, effects }: Runtime, row: ReplayRow): Promise<boolean> {
   const lane = { platformId: row.platform_id, endpoint: row.endpoint };
-  for (let waited = 0; ; waited += WAIT_MS) {
+  for (let waitedMs = 0; ; waitedMs += WAIT_MS) {
     if ((await countDue(db, lane, effects.now(), MAX_DUE)) < MAX_DUE) return true;
-    if (waited >= MAX_WAIT_MS) return false;
+    if (waitedMs >= MAX_WAIT_MS) return false;
     await sleep(WAIT_MS);
   }
 }
@@ -72,7 +74,7 @@ async function recordStep(ctx: Ctx, currentRow: ReplayRow, { queued, place }: Pr
   if (place !== null) ctx.later(REPLAY_STEP, { replayId: row.id });
 }
 
-/** Ends a replay early. */
+/** Fails a replay early. */
 export const failedPatch = ({ status }: ReplayRow, failure_reason: string, now: Time) => ({
   status: replayStates.next(status, 'fail'),
   failure_reason,
@@ -85,12 +87,12 @@ async function fail(ctx: Ctx, id: string, failure_reason: string) {
   ctx.update(webhookReplays, row, failedPatch(row, failure_reason, ctx.now));
 }
 
-async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Result> {
+async function runReplayStep(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Result> {
   const { replayId } = job.input;
   const row = await runtime.db.read(webhookReplays, replayId);
   if (!row) throw new Error(`job ${job.id} refers to no replay`);
   const caller = await callerOf(runtime.db, row.platform_id);
-  // The replay was ended because it made no progress.
+  // The replay was stopped because it made no progress.
   if (row.status !== 'PROCESSING') return { caller, stage: async () => undefined };
   const target = (await deliveryTargets(runtime.db, row.platform_id)).get(row.endpoint);
   // The number of a deleted endpoint is used again later.
@@ -112,4 +114,4 @@ async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Re
   return { caller, stage: (ctx) => recordStep(ctx, row, progress) };
 }
 
-export const replayJobs = (): JobHandler[] => [jobHandler(REPLAY_STEP, { run })];
+export const replayJobs = (): JobHandler[] => [jobHandler(REPLAY_STEP, { run: runReplayStep })];

@@ -21,7 +21,7 @@ import { countReplay, type ReplayRange } from './range.ts';
 import { type ReplayRow, webhookReplays } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** Period after which a replay without progress is ended by the next one. */
+/** Period after which a replay without progress is stopped by the next replay. */
 const STALLED_MS = 3_600_000;
 
 const present = (row: ReplayRow) => ({
@@ -44,7 +44,7 @@ async function rangeOf(
   const from = Date.parse(times.from);
   const to = times.to === undefined ? ctx.now : Date.parse(times.to);
   if (to < from)
-    throw invalidField(times.to === undefined ? 'from' : 'to', 'ends before it begins');
+    throw invalidField(times.to === undefined ? 'from' : 'to', 'must not be before `from`');
   if (to - from > MAX_DAYS * DAY_MS) {
     throw invalidField('from', `must be at most ${MAX_DAYS} days before the end of the range`);
   }
@@ -55,8 +55,8 @@ async function rangeOf(
 }
 
 /**
- * Throws if another replay to the endpoint is in progress; ends a stalled one. The unique key
- * allows one of several concurrent requests to insert; the others find its row.
+ * Throws if another replay to the endpoint is in progress; stops a stalled replay. The unique key permits one
+ * of several concurrent requests to insert; the others find the inserted row.
  */
 async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promise<void> {
   const filter = {
@@ -64,13 +64,13 @@ async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promi
     endpoint: target.number,
     status: 'PROCESSING',
   } as const;
-  const running = await ctx.db.find(webhookReplays, filter);
-  const active = running.find((row) => row.updated_at > ctx.now - STALLED_MS);
+  const runningReplays = await ctx.db.find(webhookReplays, filter);
+  const active = runningReplays.find((row) => row.updated_at > ctx.now - STALLED_MS);
   if (active) {
     const details = { replayId: active.id };
     throw new Fault('CONFLICT', 'Another replay to this endpoint is in progress.', details);
   }
-  for (const row of running) {
+  for (const row of runningReplays) {
     ctx.update(webhookReplays, row, failedPatch(row, 'It made no progress for an hour.', ctx.now));
   }
 }

@@ -1,4 +1,4 @@
-// The events of a replay: their number, and the next ones after a position.
+// The events of a replay: their number, and the next events after a position.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { countUndelivered, eventIdsOf, pageOfDeliveries } from '../deliveries/index.ts';
@@ -19,7 +19,7 @@ export interface ReplayRange {
 
 const boundsOf = ({ platformId, from, to, ownClock }: ReplayRange) => ({
   platformId,
-  // Without its own clock, ids of events contain the time at which they occurred.
+  // On a platform without its own clock, ids of events contain the time at which they occurred.
   ...(ownClock ? eventIdsOf(0, undefined) : eventIdsOf(from, to)),
   createdAfter: from,
   createdBefore: to,
@@ -32,7 +32,7 @@ const eventsOf = ({ platformId, target, from, to }: ReplayRange) => ({
   createdBefore: to,
 });
 
-/** Counts one more than the maximum if there are more. */
+/** Counts the events, at most one more than the maximum. */
 export const countReplay = (db: Database, range: ReplayRange): Promise<Counted> =>
   range.scope === 'ALL'
     ? countEvents(db, eventsOf(range), MAX_EVENTS)

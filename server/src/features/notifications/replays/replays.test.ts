@@ -51,9 +51,9 @@ describe('createWebhookReplay', () => {
     await app.advance(HOUR);
     receiver.behave(200);
     const body = { endpointId, from };
-    const counted = ok(await preview(body), 200);
-    expect(counted).toMatchObject({ count: 3, exceedsLimit: false });
-    expect(counted.oldestEventAt <= counted.newestEventAt).toBe(true);
+    const previewCount = ok(await preview(body), 200);
+    expect(previewCount).toMatchObject({ count: 3, exceedsLimit: false });
+    expect(previewCount.oldestEventAt <= previewCount.newestEventAt).toBe(true);
     receiver.arrivals.length = 0;
     await app.settle();
     expect([arrivalTypes(), (await list()).data]).toEqual([[], []]);
@@ -68,12 +68,12 @@ describe('createWebhookReplay', () => {
       endpointId,
     });
     expect(ok(await preview(body), 200)).toEqual({ count: 0, exceedsLimit: false });
-    const failed = `/webhook-deliveries?endpointId=${endpointId}&createdAfter=${from}&status=`;
-    expect(ok(await app.call('GET', `${failed}DELIVERED`), 200).data).toHaveLength(4);
-    expect(ok(await app.call('GET', `${failed}FAILED`), 200).data).toEqual([]);
+    const failedPath = `/webhook-deliveries?endpointId=${endpointId}&createdAfter=${from}&status=`;
+    expect(ok(await app.call('GET', `${failedPath}DELIVERED`), 200).data).toHaveLength(4);
+    expect(ok(await app.call('GET', `${failedPath}FAILED`), 200).data).toEqual([]);
   });
 
-  it('sends all events of the types of the endpoint, including those before its creation', async () => {
+  it('sends all events of the types of the endpoint, including events before its creation', async () => {
     const from = formatTime(app.effects.now());
     await emit(2);
     const otherReceiver = await startReceiver();
@@ -139,12 +139,15 @@ describe('createWebhookReplay', () => {
     expect(await app.runtime.db.query(queueSql, [app.platform.id])).toEqual([]);
   }, 60_000);
 
-  it('ends when its endpoint is deleted', async () => {
+  it('fails if its endpoint is deleted', async () => {
     const from = formatTime(app.effects.now());
     await emit(1);
-    const extra = ok(await app.call('POST', '/webhook-endpoints', { url: receiver.url }), 201).id;
-    const { id } = ok(await create({ endpointId: extra, from, scope: 'ALL' }), 202);
-    ok(await app.call('DELETE', `/webhook-endpoints/${extra}`), 204);
+    const extraEndpoint = ok(
+      await app.call('POST', '/webhook-endpoints', { url: receiver.url }),
+      201,
+    ).id;
+    const { id } = ok(await create({ endpointId: extraEndpoint, from, scope: 'ALL' }), 202);
+    ok(await app.call('DELETE', `/webhook-endpoints/${extraEndpoint}`), 204);
     await app.settle();
     expect(await get(id)).toMatchObject({
       status: 'FAILED',
@@ -153,7 +156,7 @@ describe('createWebhookReplay', () => {
     });
   });
 
-  it('follows the clock of the platform', async () => {
+  it('uses the clock of the platform', async () => {
     const as = app.other;
     const call = async (method: 'POST' | 'GET', path: string, body?: object) =>
       (await app.call(method, path, body, { as })).body;
@@ -183,7 +186,7 @@ describe('createWebhookReplay', () => {
     await app.settle();
   });
 
-  it('is limited to one per endpoint under concurrent requests', async () => {
+  it('is limited to one for each endpoint under concurrent requests', async () => {
     const from = formatTime(app.effects.now() - HOUR);
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => create({ endpointId, from })),
@@ -198,18 +201,18 @@ describe('createWebhookReplay', () => {
     expect((await get(id)).status).toBe('COMPLETED');
   });
 
-  it('ends a replay without progress for an hour', async () => {
+  it('stops a replay without progress for an hour', async () => {
     const from = formatTime(app.effects.now() - HOUR);
     const { id } = ok(await create({ endpointId, from }), 202);
     app.effects.set(app.effects.now() + HOUR);
-    const next = ok(await create({ endpointId, from }), 202);
+    const nextReplay = ok(await create({ endpointId, from }), 202);
     expect(await get(id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'It made no progress for an hour.',
     });
     await app.settle();
     expect((await get(id)).status).toBe('FAILED');
-    expect((await get(next.id)).status).toBe('COMPLETED');
+    expect((await get(nextReplay.id)).status).toBe('COMPLETED');
   });
 });
 

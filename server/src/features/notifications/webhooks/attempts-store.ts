@@ -19,13 +19,13 @@ const RECORD_TEST = `
 /** Records a test event, which was sent synchronously, and its attempt. */
 export async function recordTest(
   db: Database,
-  created: Time,
+  createdAt: Time,
   row: Omit<AttemptRow, 'endpoint' | 'attempt'>,
 ): Promise<void> {
   const { event_id: id, platform_id: platformId, at } = row;
   const { status, error, ms, head, response, result } = row;
-  const sent = [dateOf(at), status, error, ms, head, response, result];
-  await db.query(RECORD_TEST, [id, platformId, dateOf(created), ...sent]);
+  const attemptValues = [dateOf(at), status, error, ms, head, response, result];
+  await db.query(RECORD_TEST, [id, platformId, dateOf(createdAt), ...attemptValues]);
 }
 
 /** Attempts of the event `e` to the endpoint, as SQL. */
@@ -76,25 +76,25 @@ const REQUEUE = `
   select event_id as "eventId", endpoint from requeued order by event_id, endpoint`;
 
 /** An event that is queued for an endpoint. */
-interface Requeued {
+interface RequeuedEvent {
   eventId: string;
   endpoint: number;
 }
 
 /**
- * Makes events due now, delivered or not, for these endpoints; `now` is real time. Events that do
- * not exist or are unreadable are left out of the result. An event keeps its id and body and gets
- * at least one more attempt.
+ * Makes events due now, delivered or not, for these endpoints; `now` is real time. Events that do not exist
+ * or are unreadable are omitted from the result. An event keeps its id and body and gets at least one more
+ * attempt.
  */
 export const requeueEvents = (
   db: Database,
   eventIds: readonly string[],
   now: Time,
   endpoints: readonly number[],
-): Promise<Requeued[]> => db.query<Requeued>(REQUEUE, [dateOf(now), eventIds, endpoints]);
+): Promise<RequeuedEvent[]> => db.query<RequeuedEvent>(REQUEUE, [dateOf(now), eventIds, endpoints]);
 
-// The clock is read first, so that the index finds the due deliveries.
-const DUE = `select count(*)::int4 as count from (
+// The clock is read first, so that the index is used for the due deliveries.
+const COUNT_DUE = `select count(*)::int4 as count from (
   select from webhook_queue where platform_id = $2 and endpoint = $3 and due_at <= coalesce(
     (select ${CLOCK} from sandbox_clocks c where c.id = $2), $1) limit $4::int) due`;
 
@@ -106,5 +106,5 @@ export async function countDue(
   maximum: number,
 ): Promise<number> {
   const values = [dateOf(now), platformId, endpoint, maximum];
-  return (await db.query<{ count: number }>(DUE, values))[0]?.count ?? 0;
+  return (await db.query<{ count: number }>(COUNT_DUE, values))[0]?.count ?? 0;
 }

@@ -34,7 +34,7 @@ async function createEvent(type?: string): Promise<string> {
 }
 
 describe('delivery', () => {
-  it('sends the envelope, and signatures that verify with the public keys', async () => {
+  it('sends the envelope and signatures that verify with the public keys', async () => {
     const id = await createEvent();
     expect(await outbox.deliverer().runDue()).toBe(1);
     const [delivery] = receiver.arrivals;
@@ -54,14 +54,14 @@ describe('delivery', () => {
     expect(seconds).toBe(String(outbox.clock.now / 1_000));
     const standard = createPublicKey(outbox.keys.sandbox.standard.publicKeyPem);
     const [, text = ''] = (headers['webhook-signature'] as string).split('v1a,');
-    const signed = Buffer.from(`${id}.${seconds}.${body}`);
-    expect(verify(null, signed, standard, Buffer.from(text, 'base64'))).toBe(true);
+    const signedBytes = Buffer.from(`${id}.${seconds}.${body}`);
+    expect(verify(null, signedBytes, standard, Buffer.from(text, 'base64'))).toBe(true);
   });
 
   it('omits the headers of Standard Webhooks if they are disabled for the platform', async () => {
     const platform = await outbox.platform(receiver.url);
-    const off = 'update platforms set standard_webhooks = false where id = $1';
-    await outbox.db.query(off, [platform]);
+    const disableStandardWebhooks = 'update platforms set standard_webhooks = false where id = $1';
+    await outbox.db.query(disableStandardWebhooks, [platform]);
     await outbox.events(platform, [{}]);
     await outbox.deliverer().runDue();
     const { headers } = receiver.arrivals[0] as (typeof receiver.arrivals)[0];
@@ -71,21 +71,21 @@ describe('delivery', () => {
 
   it('restores data that is stored as a difference, unless the first event was erased', async () => {
     const platform = await outbox.platform(receiver.url);
-    const [first, second, third, fourth] = await outbox.events(platform, [
+    const [first, secondReceiver, third, fourth] = await outbox.events(platform, [
       { data: '{"id":"t","status":"PENDING"}' },
       { data: '{"status":"COMPLETED"}' },
       { data: '' },
       { data: '{"status":"COMPLETED"}' },
     ]);
     const refer = 'update events set base_id = $2 where id = $1';
-    await outbox.db.query(refer, [second, first]);
+    await outbox.db.query(refer, [secondReceiver, first]);
     await outbox.db.query(refer, [fourth, third]);
     await outbox.deliverer().runDue();
-    const sent = receiver.arrivals.map(({ id, body }) => [id, JSON.parse(body).data]);
-    expect(new Map(sent as [string, unknown][])).toEqual(
+    const sentBodies = receiver.arrivals.map(({ id, body }) => [id, JSON.parse(body).data]);
+    expect(new Map(sentBodies as [string, unknown][])).toEqual(
       new Map([
         [first, { id: 't', status: 'PENDING' }],
-        [second, { id: 't', status: 'COMPLETED' }],
+        [secondReceiver, { id: 't', status: 'COMPLETED' }],
       ]),
     );
     expect(await outbox.state(fourth as string)).toEqual({ due_at: null, attempts: 0 });
@@ -98,8 +98,8 @@ describe('delivery', () => {
     const type = 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
     await outbox.events(platform, [{ type, data, balance: 700n, held: 200n }]);
     await outbox.deliverer().runDue();
-    const sent = JSON.parse(receiver.arrivals[0]?.body ?? '').data;
-    expect([sent.balance.amount, sent.totalBalance.amount]).toEqual([500, 700]);
+    const sentData = JSON.parse(receiver.arrivals[0]?.body ?? '').data;
+    expect([sentData.balance.amount, sentData.totalBalance.amount]).toEqual([500, 700]);
   });
 
   it('records one attempt', async () => {
@@ -160,8 +160,8 @@ describe('failed request', () => {
   it('is retried after an incomplete response', async () => {
     receiver.behave((response) => {
       response.writeHead(200);
-      const drip = setInterval(() => response.write('.'), 20);
-      response.on('close', () => clearInterval(drip));
+      const dripTimer = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(dripTimer));
     });
     expect(await errorOf(await createEvent())).toContain('ETIMEDOUT');
   });
@@ -261,17 +261,17 @@ describe('retry schedule', () => {
     await outbox.events(platform, [{}]);
     const deliverer = outbox.deliverer();
     await deliverer.runDue();
-    const second = await startReceiver();
-    await outbox.setEndpoint(platform, second.url);
+    const secondReceiver = await startReceiver();
+    await outbox.setEndpoint(platform, secondReceiver.url);
     outbox.clock.now += 6_000;
     await deliverer.runDue();
-    expect(second.arrivals.map((each) => each.body)).toEqual([receiver.arrivals[0]?.body]);
-    await second.close();
+    expect(secondReceiver.arrivals.map((each) => each.body)).toEqual([receiver.arrivals[0]?.body]);
+    await secondReceiver.close();
   });
 });
 
 describe('queue', () => {
-  it('discards events of a platform without an endpoint, and delivers later ones', async () => {
+  it('discards events of a platform without an endpoint, and delivers later events', async () => {
     const platform = await outbox.platform(null);
     const ids = await outbox.events(
       platform,
@@ -303,14 +303,14 @@ describe('queue', () => {
     await outbox.deliverer().runDue();
     expect(receiver.arrivals).toHaveLength(200);
     for (const subject of payments) {
-      const received = receiver.arrivals.filter(
+      const receivedPayments = receiver.arrivals.filter(
         (each) => JSON.parse(each.body).data.id === subject,
       );
-      expect(received.map((each) => each.type.split('.')[1])).toEqual(names);
+      expect(receivedPayments.map((each) => each.type.split('.')[1])).toEqual(names);
     }
   });
 
-  it('never has more than eight requests in flight to one platform', async () => {
+  it('has at most eight requests in flight to one platform', async () => {
     const platform = await outbox.platform(receiver.url);
     await outbox.events(
       platform,

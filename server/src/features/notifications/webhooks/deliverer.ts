@@ -43,7 +43,7 @@ interface DelivererOptions {
   loopbackWebhooks: boolean;
   log: Log;
   metrics: Metrics;
-  /** Absent: no traces. */
+  /** Creates no traces if absent. */
   tracer?: Tracer | undefined;
   limits?: Partial<Limits>;
   /** Whether the server is under load; deliveries, which can take half of the CPU, are throttled. */
@@ -53,7 +53,7 @@ interface DelivererOptions {
 }
 
 export interface Deliverer {
-  /** Polls soon, because events may have been committed. */
+  /** Polls soon, for events that may have been committed. */
   wake(): void;
   /** Delivers all due events and returns the number of attempts. */
   runDue(now?: Time): Promise<number>;
@@ -68,28 +68,28 @@ const POLL_INTERVAL_MS = 1_000;
 /** The pause after a poll is as long as the poll, within bounds, so polls use at most half of the time. */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
-/** Deliveries per round under load: a few hundred per second, so that the outbox still drains. */
+/** Deliveries per round under load: a few hundred per second, so that the outbox is still emptied. */
 const MAX_PER_ROUND_UNDER_LOAD = 8;
 /** Less than the usual grace period of process supervisors. */
 const STOP_WAIT_MS = 5_000;
 
-function resultOf(sent: AttemptOutcome, next: Time | null): AttemptResult {
-  if (isDelivered(sent.status)) return 'delivered';
-  return next === null ? 'dropped' : 'retry';
+function resultOf(attemptOutcome: AttemptOutcome, nextRetryAt: Time | null): AttemptResult {
+  if (isDelivered(attemptOutcome.status)) return 'delivered';
+  return nextRetryAt === null ? 'dropped' : 'retry';
 }
 
 /** The result of an attempt and the time of the next one. */
 function outcomeOf(
   effects: Effects,
   event: DueEvent,
-  sent: AttemptOutcome & { end: PlatformTime },
+  attemptOutcome: AttemptOutcome & { end: PlatformTime },
 ): Outcome {
   const attempt = event.attempts + 1;
-  const { at, end, status, error, ms } = sent;
+  const { at, end, status, error, ms } = attemptOutcome;
   const { platform_id, endpoint } = event;
-  const next = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, end);
-  const result = resultOf(sent, next);
-  const response = excerptOf(sent.responseText);
+  const nextAttempt = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, end);
+  const result = resultOf(attemptOutcome, nextAttempt);
+  const response = excerptOf(attemptOutcome.responseText);
   const attemptKey = { platform_id, endpoint, event_id: event.id, attempt };
   return {
     ...attemptKey,
@@ -97,10 +97,10 @@ function outcomeOf(
     status,
     error,
     ms,
-    head: headOf(sent.headers),
+    head: headOf(attemptOutcome.headers),
     response,
     result,
-    next,
+    next: nextAttempt,
   };
 }
 
@@ -122,21 +122,21 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   const { effects, db, clocks, vault, log, metrics, isUnderLoad = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const lanes = createLanes(limits);
-  const sending = {
+  const sendDeps = {
     ...options,
     signatures: createSignatures(),
     signWithKeys: createEndpointSigner(vault),
   };
-  /** Platforms with their own clock, as far as known. */
-  const clocked = new Set<string>();
+  /** Known platforms with their own clock. */
+  const clockedPlatforms = new Set<string>();
   const recorder = createRecorder({
     db,
     log,
     recorded(event) {
       lanes.recorded(event);
       const { platform_id: id } = event;
-      // A change of the clock, in whichever process, then need not wait for the end of the lease.
-      if (lanes.isIdle(id) && clocked.delete(id)) runInBackground(releaseIdle(id), id);
+      // Releases the lease, so that a change of the clock in any process can start before its expiry.
+      if (lanes.isIdle(id) && clockedPlatforms.delete(id)) runInBackground(releaseIdle(id), id);
     },
   });
   const reader = createReader({ db, vault, log, lanes, only }, holder);
@@ -152,7 +152,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     if (outcome.result === 'dropped') log.warn(fields, 'event dropped');
   }
 
-  /** If the database is unavailable, the clock is unknown; an event that was read is still sent. */
+  /** If the database is unavailable, the clock is unknown and an event that was read is still sent. */
   async function timeOf(owner: Parameters<Clocks['timeOf']>[0]): Promise<PlatformTime> {
     try {
       return await clocks.timeOf(owner);
@@ -162,20 +162,24 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   }
 
   async function deliver(event: DueEvent, after: () => void): Promise<void> {
-    // The lease could not be renewed in time: another process may be sending this event.
+    // The lease was not renewed in time, so another process may be sending this event.
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
       const owner = { platformId: event.platform_id, environment: event.environment };
       const { now, ownClock } = await timeOf(owner);
-      if (ownClock) clocked.add(event.platform_id);
+      if (ownClock) clockedPlatforms.add(event.platform_id);
       const span = options.tracer?.start('delivery', 'producer', { cause: event.id });
-      const sent = await send(sending, event, event, span?.traceparent);
-      const outcome = outcomeOf(effects, event, { ...sent, at: now, end: await timeOf(owner) });
+      const attemptOutcome = await send(sendDeps, event, event, span?.traceparent);
+      const outcome = outcomeOf(effects, event, {
+        ...attemptOutcome,
+        at: now,
+        end: await timeOf(owner),
+      });
       span?.end(spanAttributesOf(outcome), outcome.result !== 'delivered');
       attempts++;
       logOutcome(event, outcome);
       recorder.add(event, outcome);
-      lanes.done(event, { delivered: outcome.result === 'delivered', ms: sent.ms });
+      lanes.done(event, { delivered: outcome.result === 'delivered', ms: attemptOutcome.ms });
     }
     if (!isUnderLoad()) startDeliveries(after, Infinity);
     after();
@@ -190,12 +194,12 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
 
   /** Reads and lease renewals of one process never overlap. */
   function runInTurn<R>(work: () => Promise<R>): Promise<R> {
-    const next = leaseWork.then(work);
-    leaseWork = next.catch(() => undefined);
-    return next;
+    const turn = leaseWork.then(work);
+    leaseWork = turn.catch(() => undefined);
+    return turn;
   }
 
-  /** Releases the lease of a platform, unless events of it were read in the meantime. */
+  /** Releases the lease of a platform, unless events of it were read since the last delivery. */
   const releaseIdle = (platformId: string) =>
     runInTurn(async () => {
       if (!lanes.isIdle(platformId)) return;
@@ -203,7 +207,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       await releasePlatforms(db, holder, [platformId]);
     });
 
-  /** Stops new requests of a platform, and releases its lease once the requests in flight are recorded. */
+  /** Stops new requests of a platform, and releases its lease after the requests in flight are recorded. */
   async function releasePlatform(platformId: string): Promise<void> {
     await runInTurn(async () => lanes.dropLease(platformId));
     while (!lanes.isIdle(platformId)) {
@@ -233,11 +237,14 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     releasePlatform,
     restart: reader.restart,
     attempts: () => attempts,
-    /** Reads a batch and starts its deliveries; `after` runs after each. If `throttled`, fewer under load. */
-    deliverBatch: (now: Time, after: () => void, throttled: boolean): Promise<ReadBatch> =>
+    /**
+     * Reads a batch and starts its deliveries; `after` runs after each delivery. If `throttled`, fewer
+     * deliveries are started under load.
+     */
+    deliverBatch: (now: Time, after: () => void, isThrottleable: boolean): Promise<ReadBatch> =>
       runInTurn(async () => {
         const batch = await reader.readBatch(now, limits.buffered - lanes.total);
-        const isThrottled = throttled && isUnderLoad();
+        const isThrottled = isThrottleable && isUnderLoad();
         startDeliveries(after, isThrottled ? MAX_PER_ROUND_UNDER_LOAD : Infinity);
         return { ...batch, hasMore: batch.hasMore || (isThrottled && lanes.queued > 0) };
       }),
@@ -251,15 +258,15 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
         log.error({ err: error }, 'held clocks could not be read');
       });
     },
-    /** Waits until nothing is in flight and all results are recorded; returns the number of deliveries. */
+    /** Waits until no request is in flight and all results are recorded; returns the number of deliveries. */
     async waitUntilIdle(): Promise<number> {
-      let waited = 0;
+      let deliveryCount = 0;
       while (tasks.size) {
-        waited += tasks.size;
+        deliveryCount += tasks.size;
         await Promise.all(tasks);
       }
       await recorder.flush();
-      return waited;
+      return deliveryCount;
     },
     flush: () => recorder.flush(),
     async release(): Promise<void> {
@@ -267,14 +274,14 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       lanes.clear();
     },
     async releaseLeases(): Promise<void> {
-      const leased = lanes.leased(effects.now());
-      for (const each of leased) lanes.dropLease(each);
-      if (leased.length) await releasePlatforms(db, holder, leased);
+      const leasedPlatforms = lanes.leased(effects.now());
+      for (const each of leasedPlatforms) lanes.dropLease(each);
+      if (leasedPlatforms.length) await releasePlatforms(db, holder, leasedPlatforms);
     },
   };
 }
 
-/** Interval of checks whether requests in flight have ended. */
+/** Interval of checks for requests in flight. */
 const RECHECK_MS = 5;
 
 const clamp = (minimum: number, value: number, maximum: number) =>
@@ -285,14 +292,14 @@ const doNothing = () => undefined;
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { effects, log } = options;
   const pipeline = createPipeline(options, { holder: uuid7(effects) });
-  let running = false;
+  let isStarted = false;
   let isRunning = false;
   let pollRequested = false;
   let ticker: NodeJS.Timeout | undefined;
   let pause: NodeJS.Timeout | undefined;
 
   async function runRound(): Promise<void> {
-    if (!running) return;
+    if (!isStarted) return;
     const started = effects.now();
     pollRequested = false;
     try {
@@ -310,7 +317,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   function poll(): void {
     pollRequested = true;
-    if (!running || isRunning) return;
+    if (!isStarted || isRunning) return;
     isRunning = true;
     setImmediate(() => void runRound());
   }
@@ -325,8 +332,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         readCount += batch.eventCount;
         hasMore = batch.hasMore;
       }
-      const waited = await pipeline.waitUntilIdle();
-      if (readCount + waited === 0) return pipeline.attempts() - attemptsBefore;
+      const deliveryCount = await pipeline.waitUntilIdle();
+      if (readCount + deliveryCount === 0) return pipeline.attempts() - attemptsBefore;
     }
   }
 
@@ -336,7 +343,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     heldPlatform: (platformId, holder) =>
       deliveriesOf(options, platformId, holder, () => pipeline.releasePlatform(platformId)),
     start() {
-      running = true;
+      isStarted = true;
       ticker = setInterval(() => {
         pipeline.tick();
         poll();
@@ -344,13 +351,13 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       poll();
     },
     async stop() {
-      running = false;
+      isStarted = false;
       clearInterval(ticker);
       clearTimeout(pause);
       isRunning = false;
       await pipeline.release();
       try {
-        // Requests that are not answered in time are sent again later.
+        // Requests without a response in time are sent again later.
         await Promise.race([
           pipeline.waitUntilIdle(),
           sleep(STOP_WAIT_MS, undefined, { ref: false }),
@@ -359,7 +366,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         await pipeline.releaseLeases();
       } catch (error) {
         // Unrecorded deliveries are sent again after the leases expire.
-        log.error({ err: error }, 'stopped with deliveries unrecorded');
+        log.error({ err: error }, 'stopped with unrecorded deliveries');
       }
     },
   };
@@ -368,8 +375,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 /** Deliveries of one platform while its clock is held. */
 export interface PlatformDeliveries {
   /**
-   * Delivers all events that are due on the clock, one request after the other. `answered` is false if
-   * the endpoint did not respond soon; the rest is then left to the regular deliverer.
+   * Delivers all events that are due on the clock, one request after the other. `answered` is false if the
+   * endpoint did not respond soon; the regular deliverer then sends the remaining events.
    */
   run(): Promise<{ attempts: number; answered: boolean }>;
   /** Releases the platform to the regular deliverer after the last response. */
@@ -388,16 +395,16 @@ function deliveriesOf(
   const { db, effects, log } = options;
   const limits = { ...options.limits, perPlatform: 1 };
   const pipeline = createPipeline({ ...options, limits }, { holder, only: platformId });
-  /** Resolves when this process has released the platform; other processes do so within a second. */
+  /** Resolves when this process has released the platform; other processes release it within a second. */
   let regularReleased: Promise<void> | undefined;
 
-  /** Whether the work ends within PROMPT_MS. */
-  async function endsPromptly(work: Promise<unknown>): Promise<boolean> {
+  /** Whether the work completes within PROMPT_MS. */
+  async function completesPromptly(work: Promise<unknown>): Promise<boolean> {
     const cancellation = new AbortController();
     const timeout = sleep(PROMPT_MS, false, { signal: cancellation.signal }).catch(() => false);
-    const hasEnded = await Promise.race([work.then(() => true), timeout]);
+    const isCompleted = await Promise.race([work.then(() => true), timeout]);
     cancellation.abort();
-    return hasEnded;
+    return isCompleted;
   }
 
   async function releasePlatform(): Promise<void> {
@@ -415,15 +422,15 @@ function deliveriesOf(
     async run() {
       const attemptsBefore = pipeline.attempts();
       regularReleased ??= releaseFromRegular();
-      if (!(await endsPromptly(regularReleased))) return { attempts: 0, answered: false };
-      // A process that ended without releasing its lease has it until then.
+      if (!(await completesPromptly(regularReleased))) return { attempts: 0, answered: false };
+      // The lease of a process that stopped without releasing it expires at this time.
       const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
         const { eventCount } = await pipeline.deliverBatch(effects.now(), doNothing, false);
-        const hasResponded = await endsPromptly(pipeline.waitUntilIdle());
+        const hasResponded = await completesPromptly(pipeline.waitUntilIdle());
         const attempts = pipeline.attempts() - attemptsBefore;
         if (!hasResponded || attempts > 0) return { attempts, answered: hasResponded };
-        // Nothing was left to send, or another process has not released its lease yet.
+        // No event remains to be sent, or another process has not released its lease yet.
         const isLeaseAwaited = eventCount === 0 && performance.now() < leasedUntil;
         if (!isLeaseAwaited) return { attempts, answered: eventCount > 0 };
         const now = await options.clocks.nowOf({ platformId });
@@ -434,7 +441,7 @@ function deliveriesOf(
     },
     end() {
       releasePlatform().catch((error: unknown) => {
-        log.error({ err: error, platformId }, 'deliveries of a held clock did not end');
+        log.error({ err: error, platformId }, 'deliveries of a held clock were not completed');
       });
     },
   };

@@ -16,7 +16,7 @@ import {
 
 const naming = namingFor('Service');
 const created_at = Date.UTC(2026, 0, 5, 9);
-const createEvent = (more: Partial<StoredEvent> = {}): StoredEvent => ({
+const createEvent = (overrides: Partial<StoredEvent> = {}): StoredEvent => ({
   id: 'Webhook:0190aaaa-0000-7000-8000-000000000001',
   type: 'OUTGOING_PAYMENT.COMPLETED',
   subject: 'Transaction:1',
@@ -24,7 +24,7 @@ const createEvent = (more: Partial<StoredEvent> = {}): StoredEvent => ({
   balance: null,
   held: null,
   created_at,
-  ...more,
+  ...overrides,
 });
 
 describe('bodyOf', () => {
@@ -60,18 +60,18 @@ describe('bodyOf', () => {
   it('sets the committed amounts', () => {
     const currency = { code: 'USD' };
     const amounts = { balance: { amount: 0, currency }, totalBalance: { amount: 0, currency } };
-    const stored = createEvent({
+    const storedEvent = createEvent({
       type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
       data: JSON.stringify({ id: 'InternalAccount:1', ...amounts }),
       balance: 10_050n,
       held: 50n,
     });
-    expect(JSON.parse(bodyOf(stored, naming)).data).toEqual({
+    expect(JSON.parse(bodyOf(storedEvent, naming)).data).toEqual({
       id: 'InternalAccount:1',
       balance: { amount: 10_000, currency },
       totalBalance: { amount: 10_050, currency },
     });
-    expect(bodyOf(stored, naming)).toBe(bodyOf(structuredClone(stored), naming));
+    expect(bodyOf(storedEvent, naming)).toBe(bodyOf(structuredClone(storedEvent), naming));
   });
 
   it('uses the service name prefix of the operator', () => {
@@ -113,7 +113,7 @@ describe('headersOf', () => {
     standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
   };
 
-  it('contains signatures that verify with the public keys, and not for a changed body', () => {
+  it('contains signatures that verify with the public keys for the unchanged body only', () => {
     const body = bodyOf(createEvent(), naming);
     const now = 1_700_000_000_123;
     const text = signedText(createEvent().id, body, now);
@@ -127,24 +127,27 @@ describe('headersOf', () => {
     expect(verify('sha256', Buffer.from(`${body} `), publicKey, bytes)).toBe(false);
     const [version, signature = ''] = (headers['webhook-signature'] as string).split(',');
     expect(version).toBe('v1a');
-    const signed = Buffer.from(`${createEvent().id}.1700000000.${body}`);
+    const signedBytes = Buffer.from(`${createEvent().id}.1700000000.${body}`);
     const standardKey = createPublicKey(key.standard.publicKeyPem);
-    expect(verify(null, signed, standardKey, Buffer.from(signature, 'base64'))).toBe(true);
+    expect(verify(null, signedBytes, standardKey, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
-  it('has one signature for each format of an event, computed once', () => {
+  it('contains one signature for each format of an event, computed once', () => {
     const signatures = createSignatures();
     const [full, thin] = [bodyOf(createEvent(), naming), bodyOf(createEvent(), naming, 'THIN')];
     const firstSignature = signatures.of(createEvent().id, 'FULL', full, key);
-    const second = signatures.of(createEvent().id, 'THIN', thin, key);
+    const secondSignature = signatures.of(createEvent().id, 'THIN', thin, key);
     const publicKey = createPublicKey(key.publicKeyPem);
     const isVerified = (body: string, signature: string) =>
       verify('sha256', Buffer.from(body), publicKey, Buffer.from(signature, 'base64'));
-    expect([isVerified(full, firstSignature), isVerified(thin, second)]).toEqual([true, true]);
+    expect([isVerified(full, firstSignature), isVerified(thin, secondSignature)]).toEqual([
+      true,
+      true,
+    ]);
     // ECDSA uses a random number for each signature, so an equal text shows that it was computed
     // once.
     expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(firstSignature);
-    expect(signatures.of(createEvent().id, 'THIN', thin, key)).toBe(second);
+    expect(signatures.of(createEvent().id, 'THIN', thin, key)).toBe(secondSignature);
   });
 
   it('derives the name of the signature header from the service name prefix', () => {

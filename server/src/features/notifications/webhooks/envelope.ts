@@ -1,6 +1,6 @@
-// Body and signature headers of an event. The body is identical in every attempt. There are two signatures:
-// the service's own over the body only, for existing receivers, and that of Standard Webhooks, which also
-// covers id and timestamp and so protects receivers against replays.
+// Body and signature headers of an event. The body is identical in every attempt. A delivery has two
+// signatures: the signature of the service over the body only, for existing receivers, and the signature of
+// Standard Webhooks, which also covers id and timestamp and protects receivers against replays.
 import { type KeyObject, sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -93,13 +93,13 @@ const toBase64 = (bytes: Buffer) => bytes.toString('base64');
 
 const secondsOf = (now: Time) => String(Math.floor(now / 1_000));
 
-/** The text that Standard Webhooks signs. It contains the time, so each attempt has its own signature. */
+/** The text that Standard Webhooks signs. It contains the time, so each attempt has a different signature. */
 export const signedText = (id: string, body: string, now: Time) =>
   `${id}.${secondsOf(now)}.${body}`;
 
 /**
- * The service's Ed25519 signatures of Standard Webhooks (`v1a`). After a rotation the superseded key signs
- * as well, for receivers that have not changed to the new one.
+ * The service's Ed25519 signatures of Standard Webhooks (`v1a`). After a rotation the superseded key also
+ * signs, for receivers that have not changed to the new key.
  */
 export const standardSignature = (
   text: string,
@@ -116,15 +116,15 @@ export const standardHeaders = (id: string, now: Time, signature: string) => ({
   'webhook-signature': signature,
 });
 
-/** Signatures of the service's own header, which depend on event, format and key only. */
+/** Signatures of the signature header of the service, which depend on event, format and key only. */
 export interface Signatures {
   of(eventId: string, format: EventFormat, body: string, key: SigningKey): string;
 }
 
-/** Maximum number of cached signatures: several endpoints receive an event at about the same time. */
+/** Maximum number of cached signatures. Several endpoints receive an event at about the same time. */
 const MAX_CACHED_SIGNATURES = 512;
 
-/** The service's own signature of a body. */
+/** The signature of the service over a body. */
 export const signatureOf = (body: string, key: SigningKey) =>
   toBase64(sign('sha256', Buffer.from(body), key.privateKey));
 
@@ -144,7 +144,7 @@ export function createSignatures(): Signatures {
   };
 }
 
-/** The headers of every delivery, with the service's own signature. */
+/** The headers of every delivery, with the signature of the service. */
 export function headersOf(
   signature: string,
   key: Pick<SigningKey, 'keyId'>,

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { createLaneQueue } from './lane-queue.ts';
 import type { DueEvent } from './store.ts';
 
-interface Part {
+interface EventFields {
   id: number;
   /** Resource of the event; null for a balance event. */
   subject: number | null;
 }
 
-const eventOf = ({ id, subject }: Part) =>
+const eventOf = ({ id, subject }: EventFields) =>
   ({
     id: `Webhook:${id}`,
     subject: `Transaction:${subject}`,
@@ -20,20 +20,20 @@ const eventOf = ({ id, subject }: Part) =>
 /** A queue with the same rules that searches a list. */
 function createSearchedQueue() {
   let queue: DueEvent[] = [];
-  const busy = new Set<string>();
-  const isFree = (each: DueEvent) => each.balance !== null || !busy.has(each.subject);
+  const busySubjects = new Set<string>();
+  const isFree = (each: DueEvent) => each.balance !== null || !busySubjects.has(each.subject);
   return {
     push: (event: DueEvent) => void queue.push(event),
     take() {
       const event = queue.find(isFree);
       queue = queue.filter((each) => each !== event);
-      if (event?.balance === null) busy.add(event.subject);
+      if (event?.balance === null) busySubjects.add(event.subject);
       return event;
     },
     end(event: DueEvent) {
-      if (event.balance === null) busy.delete(event.subject);
+      if (event.balance === null) busySubjects.delete(event.subject);
     },
-    shorten: (most: number) => queue.splice(most),
+    shorten: (maximum: number) => queue.splice(maximum),
     size: () => queue.length,
     ready: () => queue.some(isFree),
   };
@@ -47,7 +47,7 @@ const step = fc.oneof(
 );
 
 describe('queue of a lane', () => {
-  it('takes the same events as a search of the whole queue', () => {
+  it('takes the same events as a search of all events', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const [queue, expected] = [createLaneQueue(), createSearchedQueue()];

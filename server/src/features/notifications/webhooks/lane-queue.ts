@@ -1,7 +1,6 @@
-// Events that wait in one lane. Events of one resource leave the queue one at a time, which keeps
-// a payment's events in order; balance events do not wait for each other, because a busy account
-// emits them faster than a distant receiver can respond one by one. The cost of an event does not
-// depend on the length of the queue.
+// Events that wait in one lane. Events of one resource leave the queue one at a time, which keeps a payment's
+// events in order; balance events are sent concurrently, because a busy account emits them faster than a
+// distant receiver can respond sequentially. The cost of an event does not depend on the length of the queue.
 import type { DueEvent } from './store.ts';
 
 interface Item {
@@ -16,9 +15,9 @@ export interface LaneQueue {
   /** Whether an event can be taken now. */
   readonly ready: boolean;
   push(event: DueEvent): void;
-  /** Takes the earliest event whose resource has none in flight. */
+  /** Takes the earliest event whose resource has no event in flight. */
   take(): DueEvent | undefined;
-  /** Ends a taken event; the next event of its resource can then be taken. */
+  /** Completes a taken event; the next event of its resource can then be taken. */
   end(event: DueEvent): void;
   /** Removes and returns all events after the first `maximum`. */
   shorten(maximum: number): DueEvent[];
@@ -37,28 +36,28 @@ const COMPACT_AT = 1_024;
 
 function createFifo(): Fifo {
   let items: Item[] = [];
-  let first = 0;
+  let headIndex = 0;
   return {
     get head() {
-      return items[first];
+      return items[headIndex];
     },
     push: (item) => void items.push(item),
     insert(item) {
       let index = items.length;
-      while (index > first && (items[index - 1] as Item).at > item.at) index--;
+      while (index > headIndex && (items[index - 1] as Item).at > item.at) index--;
       items.splice(index, 0, item);
     },
     shift() {
-      const item = items[first];
+      const item = items[headIndex];
       if (!item) return undefined;
-      first++;
-      if (first === items.length || first >= COMPACT_AT) {
-        items = items.slice(first);
-        first = 0;
+      headIndex++;
+      if (headIndex === items.length || headIndex >= COMPACT_AT) {
+        items = items.slice(headIndex);
+        headIndex = 0;
       }
       return item;
     },
-    items: () => items.slice(first),
+    items: () => items.slice(headIndex),
   };
 }
 
@@ -66,12 +65,12 @@ function createFifo(): Fifo {
 const isInOrder = (event: DueEvent) => event.balance === null;
 
 export function createLaneQueue(): LaneQueue {
-  let arrived = 0;
+  let arrivalCount = 0;
   let size = 0;
-  /** Events that can be taken: as they arrived, and those that waited for an earlier one. */
-  let fresh = createFifo();
-  let resumed = createFifo();
-  /** Later events of a resource that has one in `fresh`, in `resumed` or in flight. */
+  /** Events that can be taken: newly arrived events, and events whose predecessor is completed. */
+  let arrivals = createFifo();
+  let successors = createFifo();
+  /** Later events of a resource that has an event in `arrivals`, in `successors` or in flight. */
   let chains = new Map<string, Fifo | null>();
   /** Resources with an event in flight. */
   const inFlight = new Set<string>();
@@ -83,7 +82,7 @@ export function createLaneQueue(): LaneQueue {
     if (chain) chain.push(item);
     else if (chain === undefined) {
       if (isInOrder(item.event)) chains.set(subject, null);
-      fresh.push(item);
+      arrivals.push(item);
     } else {
       const fifo = createFifo();
       fifo.push(item);
@@ -92,8 +91,8 @@ export function createLaneQueue(): LaneQueue {
   }
 
   function earliestFifo(): Fifo {
-    const [a, b] = [fresh.head, resumed.head];
-    return b && (!a || b.at < a.at) ? resumed : fresh;
+    const [a, b] = [arrivals.head, successors.head];
+    return b && (!a || b.at < a.at) ? successors : arrivals;
   }
 
   return {
@@ -101,9 +100,9 @@ export function createLaneQueue(): LaneQueue {
       return size;
     },
     get ready() {
-      return fresh.head !== undefined || resumed.head !== undefined;
+      return arrivals.head !== undefined || successors.head !== undefined;
     },
-    push: (event) => insertOrdered({ event, at: arrived++ }),
+    push: (event) => insertOrdered({ event, at: arrivalCount++ }),
     take() {
       const event = earliestFifo().shift()?.event;
       if (!event) return undefined;
@@ -114,18 +113,20 @@ export function createLaneQueue(): LaneQueue {
     end(event) {
       if (!isInOrder(event)) return;
       inFlight.delete(event.subject);
-      const next = chains.get(event.subject)?.shift();
-      if (next) resumed.insert(next);
+      const nextEvent = chains.get(event.subject)?.shift();
+      if (nextEvent) successors.insert(nextEvent);
       else chains.delete(event.subject);
     },
     shorten(maximum) {
       if (size <= maximum) return [];
-      const chained = [...chains.values()].flatMap((chain) => chain?.items() ?? []);
-      const all = [...fresh.items(), ...resumed.items(), ...chained].sort((a, b) => a.at - b.at);
-      [fresh, resumed, size] = [createFifo(), createFifo(), 0];
+      const chainedItems = [...chains.values()].flatMap((chain) => chain?.items() ?? []);
+      const queuedItems = [...arrivals.items(), ...successors.items(), ...chainedItems].sort(
+        (a, b) => a.at - b.at,
+      );
+      [arrivals, successors, size] = [createFifo(), createFifo(), 0];
       chains = new Map([...inFlight].map((subject) => [subject, null]));
-      all.slice(0, maximum).forEach(insertOrdered);
-      return all.slice(maximum).map((item) => item.event);
+      queuedItems.slice(0, maximum).forEach(insertOrdered);
+      return queuedItems.slice(maximum).map((item) => item.event);
     },
   };
 }

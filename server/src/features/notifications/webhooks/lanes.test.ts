@@ -4,7 +4,7 @@ import { createLanes, LIMITS } from './lanes.ts';
 import type { DueEvent } from './store.ts';
 
 let createdCount = 0;
-const dueEvent = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
+const dueEvent = (platform: string, overrides: Partial<DueEvent> = {}): DueEvent => {
   const n = ++createdCount;
   return {
     id: `Webhook:${n}`,
@@ -26,7 +26,7 @@ const dueEvent = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
     format: 'FULL',
     sealed_for: null,
     data_key: null,
-    ...more,
+    ...overrides,
   };
 };
 
@@ -40,8 +40,8 @@ function fill(lanes: Lanes, platform: string): DueEvent[] {
   return lanes.next();
 }
 
-function finish(lanes: Lanes, sent: DueEvent[], delivered: boolean, ms = 5): void {
-  for (const each of sent) {
+function finish(lanes: Lanes, events: DueEvent[], delivered: boolean, ms = 5): void {
+  for (const each of events) {
     lanes.done(each, { delivered, ms });
     lanes.recorded(each);
   }
@@ -50,10 +50,10 @@ function finish(lanes: Lanes, sent: DueEvent[], delivered: boolean, ms = 5): voi
 /** The number of concurrent requests to a platform after some rounds of deliveries. */
 function measureWidthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms = 5): number {
   for (let i = 0; i < rounds; i++) finish(lanes, fill(lanes, 'A'), delivered, ms);
-  const sent = fill(lanes, 'A');
-  for (const each of sent) lanes.done(each, null);
+  const events = fill(lanes, 'A');
+  for (const each of events) lanes.done(each, null);
   lanes.clear();
-  return sent.length;
+  return events.length;
 }
 
 describe('lane', () => {
@@ -71,7 +71,7 @@ describe('lane', () => {
     expect(measureWidthAfter(lanes, true, 20)).toBe(8);
   });
 
-  it('reads ahead for a fast receiver, and one event per slot for a slow or unknown one', () => {
+  it('reads ahead for a fast receiver, and one event per slot for a slow or unknown receiver', () => {
     const lanes = createLanes(LIMITS);
     expect(lanes.room(laneIdOf('A'))).toBe(2);
     measureWidthAfter(lanes, true, 20);
@@ -83,9 +83,9 @@ describe('lane', () => {
   it('drops its read-ahead when the receiver becomes slow', () => {
     const lanes = createLanes(LIMITS);
     measureWidthAfter(lanes, true, 20);
-    const sent = fill(lanes, 'A');
+    const events = fill(lanes, 'A');
     expect(lanes.total).toBe(8 * 64);
-    for (const each of sent.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
+    for (const each of events.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
     expect(lanes.buffered(laneIdOf('A')).size).toBeLessThanOrEqual(8 + 1);
     expect(lanes.total).toBe(lanes.buffered(laneIdOf('A')).size);
   });
@@ -132,14 +132,14 @@ describe('lane', () => {
 });
 
 describe('several lanes', () => {
-  it('reserve half of the requests for healthy receivers, regardless of the number of failing ones', () => {
+  it('reserve half of the requests for healthy receivers, for any number of failing receivers', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 10 });
-    const failing = Array.from({ length: 20 }, (_, index) => `failing ${index}`);
-    for (const platform of failing) lanes.add(dueEvent(platform));
-    let sent = lanes.next();
-    expect(sent).toHaveLength(10);
-    for (; sent.length; sent = lanes.next()) finish(lanes, sent, false, 30_000);
-    for (const platform of failing) lanes.add(dueEvent(platform));
+    const failingPlatforms = Array.from({ length: 20 }, (_, index) => `failing ${index}`);
+    for (const platform of failingPlatforms) lanes.add(dueEvent(platform));
+    let events = lanes.next();
+    expect(events).toHaveLength(10);
+    for (; events.length; events = lanes.next()) finish(lanes, events, false, 30_000);
+    for (const platform of failingPlatforms) lanes.add(dueEvent(platform));
     expect(lanes.next()).toHaveLength(5);
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(2);
@@ -151,9 +151,9 @@ describe('several lanes', () => {
     const order: string[] = [];
     for (let i = 0; i < 3; i++)
       for (const platform of ['A', 'B', 'C']) lanes.add(dueEvent(platform));
-    for (let sent = lanes.next(); sent.length; sent = lanes.next()) {
-      order.push(...sent.map((each) => each.platform_id));
-      finish(lanes, sent, true);
+    for (let events = lanes.next(); events.length; events = lanes.next()) {
+      order.push(...events.map((each) => each.platform_id));
+      finish(lanes, events, true);
     }
     expect(order.slice(0, 3).sort()).toEqual(['A', 'B', 'C']);
     expect(order).toHaveLength(9);
@@ -162,24 +162,24 @@ describe('several lanes', () => {
   it('of one platform share its limit, and each can use one more slot', () => {
     const lanes = createLanes(LIMITS);
     measureWidthAfter(lanes, true, 20);
-    const sent = fill(lanes, 'A');
-    expect(sent).toHaveLength(8);
+    const events = fill(lanes, 'A');
+    expect(events).toHaveLength(8);
     const otherEvents = [1, 2, 3].flatMap((endpoint) => [
       dueEvent('A', { endpoint }),
       dueEvent('A', { endpoint }),
     ]);
     for (const each of otherEvents) lanes.add(each);
     expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);
-    finish(lanes, sent.slice(0, 2), true);
-    // Eleven were in flight and nine are: no lane gets a second slot yet.
+    finish(lanes, events.slice(0, 2), true);
+    // Nine of eleven requests are still in flight, so no lane gets a second slot yet.
     expect(lanes.next()).toEqual([]);
-    finish(lanes, sent.slice(2, 4), true);
+    finish(lanes, events.slice(2, 4), true);
     expect(lanes.next().map((each) => each.endpoint)).toHaveLength(1);
     lanes.dropLease('A');
     expect(lanes.next()).toEqual([]);
   });
 
-  it('never buffer more events than the total limit', () => {
+  it('buffer at most as many events as the total limit', () => {
     const lanes = createLanes({ ...LIMITS, buffered: 3 });
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(1);

@@ -1,8 +1,7 @@
 // Concurrency limits for webhook delivery, without I/O: the deliverer reads, sends and records. Every
-// endpoint has a lane with a number of slots; a success adds one, a failure halves them, so an
-// unavailable receiver occupies one request and does not slow the others. The lanes of one platform
-// share its maximum; each may use one slot beyond it, so that a slow endpoint does not stop the
-// others.
+// endpoint has a lane with a number of slots; a success adds one slot and a failure halves their number, so
+// an unavailable receiver occupies one request and does not slow the others. The lanes of one platform share
+// its maximum; each may use one slot beyond it, so that a slow endpoint does not stop the others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
@@ -24,12 +23,12 @@ const AHEAD_MS = 1_000;
 const AHEAD_ROUNDS = 64;
 /** Weight of the latest response time in a lane's moving average. */
 const LATEST_WEIGHT = 0.2;
-/** Idle lanes are deleted when there are this many lanes, and again when their number has doubled. */
+/** Number of lanes at which idle lanes are deleted, again each time the number has doubled. */
 const PRUNE_AT = 10_000;
 
 interface Platform {
   readonly id: string;
-  /** End of this process's lease on the platform; 0 without one. */
+  /** Expiry of this process's lease on the platform; 0 without a lease. */
   until: Time;
   /** Requests in flight to all of its endpoints. */
   inFlight: number;
@@ -41,7 +40,7 @@ interface Platform {
 interface Lane {
   readonly platform: Platform;
   slots: number;
-  /** Whether the latest delivery succeeded; null before the first. */
+  /** Whether the latest delivery succeeded; null before the first delivery. */
   healthy: boolean | null;
   meanMs: number;
   inFlight: number;
@@ -64,11 +63,11 @@ export interface Lanes {
   add(event: DueEvent): void;
   /** Removes up to `maximum` sendable events from the queues; they count as in flight. */
   next(maximum?: number): DueEvent[];
-  /** Ends an event that `next` returned; the outcome is null if it was not sent. */
+  /** Completes an event that `next` returned; the outcome is null if the event was not sent. */
   done(event: DueEvent, outcome: DeliveryOutcome | null): void;
-  /** The result of an event is recorded. */
+  /** Removes an event whose result is recorded from the buffer. */
   recorded(event: DueEvent): void;
-  /** End of this process's lease on a platform. */
+  /** Expiry of this process's lease on a platform. */
   leaseOf(platformId: string): Time;
   setLease(platformId: string, until: Time): void;
   /** Clears the queues of a platform that another process has leased. */
@@ -77,11 +76,11 @@ export interface Lanes {
   isIdle(platformId: string): boolean;
   /** Platforms with buffered events. */
   active(): string[];
-  /** Platforms whose lease has not ended by `now`. */
+  /** Platforms whose lease has not expired at `now`. */
   leased(now: Time): string[];
   /** Empties the queues. */
   clear(): void;
-  /** Buffered events, and the part of them that is still queued. */
+  /** Number of buffered events, and of those still queued. */
   readonly total: number;
   readonly queued: number;
 }
@@ -115,11 +114,11 @@ export function createLanes(limits: Limits): Lanes {
   /** Lanes that may have an event to send, in the order in which they are served. */
   const sendable = new Set<Lane>();
   /** Lanes of failing receivers that wait until fewer of their requests are in flight. */
-  const stalled = new Set<Lane>();
+  const stalledLanes = new Set<Lane>();
   let laneCount = 0;
   let pruneAt = PRUNE_AT;
   let total = 0;
-  let queued = 0;
+  let queuedCount = 0;
   let inFlight = 0;
   let failingInFlight = 0;
   // Failing receivers together get at most half of the requests in flight, regardless of their
@@ -139,8 +138,8 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function platformOf(id: string): Platform {
-    const existing = platforms.get(id);
-    if (existing) return existing;
+    const existingPlatform = platforms.get(id);
+    if (existingPlatform) return existingPlatform;
     const platform = createPlatform(id);
     platforms.set(id, platform);
     return platform;
@@ -159,11 +158,11 @@ export function createLanes(limits: Limits): Lanes {
 
   const laneOfEvent = (event: DueEvent) => laneOf(event.platform_id, event.endpoint);
 
-  /** Number of events worth buffering for a lane. */
+  /** Maximum number of events to buffer for a lane. */
   function capacityOf(lane: Lane): number {
     // Read-ahead uses at most half of the buffer; the other half is reserved for other lanes.
-    const ahead = lane.healthy && total < limits.buffered / 2;
-    const rounds = ahead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
+    const readAhead = lane.healthy && total < limits.buffered / 2;
+    const rounds = readAhead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
     return Math.floor(lane.slots * rounds);
   }
 
@@ -175,31 +174,31 @@ export function createLanes(limits: Limits): Lanes {
 
   /** Drops all events of a queue after the first `maximum`; they remain due in the database. */
   function shorten(lane: Lane, maximum: number): void {
-    const dropped = lane.queue.shorten(maximum);
-    queued -= dropped.length;
-    for (const event of dropped) release(lane, event.id);
+    const droppedEvents = lane.queue.shorten(maximum);
+    queuedCount -= droppedEvents.length;
+    for (const event of droppedEvents) release(lane, event.id);
   }
 
-  /** The next event of a lane; if there is none now, the lane is no longer visited. */
+  /** The next event of a lane; a lane without a sendable event is no longer visited. */
   function take(lane: Lane): DueEvent | undefined {
-    const failing = lane.healthy === false;
+    const isFailing = lane.healthy === false;
     sendable.delete(lane);
     if (lane.inFlight >= lane.slots) return undefined;
     if (lane.inFlight > 0 && lane.platform.inFlight >= limits.perPlatform) {
       if (lane.queue.ready) lane.platform.waiting.add(lane);
       return undefined;
     }
-    if (failing && failingInFlight >= failingMax) {
-      if (lane.queue.ready) stalled.add(lane);
+    if (isFailing && failingInFlight >= failingMax) {
+      if (lane.queue.ready) stalledLanes.add(lane);
       return undefined;
     }
     const event = lane.queue.take();
     if (!event) return undefined;
-    queued--;
+    queuedCount--;
     lane.inFlight++;
     lane.platform.inFlight++;
     inFlight++;
-    if (failing) failingInFlight++;
+    if (isFailing) failingInFlight++;
     if (lane.queue.ready) sendable.add(lane);
     return event;
   }
@@ -217,9 +216,9 @@ export function createLanes(limits: Limits): Lanes {
 
   function resumeStalled(): void {
     let places = failingMax - failingInFlight;
-    for (const lane of stalled) {
+    for (const lane of stalledLanes) {
       if (places-- <= 0) break;
-      stalled.delete(lane);
+      stalledLanes.delete(lane);
       sendable.add(lane);
     }
   }
@@ -233,7 +232,7 @@ export function createLanes(limits: Limits): Lanes {
       ? Math.min(limits.perPlatform, lane.slots + 1)
       : Math.max(1, Math.floor(lane.slots / 2));
     lane.meanMs = lane.meanMs ? lane.meanMs * (1 - LATEST_WEIGHT) + ms * LATEST_WEIGHT : ms;
-    // A receiver that became slow must not keep buffer space from others.
+    // Releases the buffer space of a receiver that became slow.
     if (lane.queue.size > 2 * capacityOf(lane)) shorten(lane, capacityOf(lane));
   }
 
@@ -252,7 +251,7 @@ export function createLanes(limits: Limits): Lanes {
       for (const each of waiting) sendable.add(each);
       waiting.clear();
     }
-    if (stalled.size) resumeStalled();
+    if (stalledLanes.size) resumeStalled();
   }
 
   return {
@@ -268,7 +267,7 @@ export function createLanes(limits: Limits): Lanes {
       lane.buffered.add(event.id);
       active.add(lane);
       total++;
-      queued++;
+      queuedCount++;
       lane.queue.push(event);
       if (lane.queue.ready) sendable.add(lane);
     },
@@ -298,7 +297,7 @@ export function createLanes(limits: Limits): Lanes {
       return total;
     },
     get queued() {
-      return queued;
+      return queuedCount;
     },
   };
 }

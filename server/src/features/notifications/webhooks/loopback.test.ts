@@ -1,4 +1,4 @@
-// Loopback webhook endpoints where the operator does not allow them.
+// Loopback webhook endpoints without the permission of the operator.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';

@@ -1,5 +1,5 @@
 // Test of a webhook endpoint: one event, sent synchronously. The attempt is recorded outside the change set
-// of the request, because it took place even if the request fails.
+// of the request, so that it is recorded even if the request fails.
 
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Bound } from '../../../kernel/contract/operation.ts';
@@ -30,11 +30,12 @@ export interface WebhookDeps {
 
 /** `url` if it has the scheme and host of the endpoint; the endpoint otherwise. */
 function testAddress(endpoint: string, url: string | undefined, rule: EndpointRule): string {
-  const requested = url === undefined ? undefined : readUrl(url);
-  if (url === undefined || !requested) return endpoint;
+  const requestedUrlObject = url === undefined ? undefined : readUrl(url);
+  if (url === undefined || !requestedUrlObject) return endpoint;
   const configuredUrl = new URL(endpoint);
   const isSameOrigin =
-    configuredUrl.protocol === requested.protocol && configuredUrl.host === requested.host;
+    configuredUrl.protocol === requestedUrlObject.protocol &&
+    configuredUrl.host === requestedUrlObject.host;
   return isSameOrigin && !endpointProblem(url, rule) ? url : endpoint;
 }
 
@@ -60,18 +61,18 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | unde
   const { environment } = ctx.caller;
   const rule = { environment, loopback: deps.loopbackWebhooks };
   const url = testAddress(endpoint, requestedUrl, rule);
-  const sent = await send({ effects: ctx.effects, ...deps }, event, { url, environment });
-  await recordAttempt(ctx, deps, event, sent);
-  if (sent.status === null) {
+  const outcome = await send({ effects: ctx.effects, ...deps }, event, { url, environment });
+  await recordAttempt(ctx, deps, event, outcome);
+  if (outcome.status === null) {
     throw new Fault('WEBHOOK_DELIVERY_ERROR', 'The webhook endpoint could not be reached.', {
       url,
-      error: sent.error,
+      error: outcome.error,
     });
   }
   const body = {
     url,
-    response_status: sent.status,
-    response_body: excerptOf(sent.responseText) ?? '',
+    response_status: outcome.status,
+    response_body: excerptOf(outcome.responseText) ?? '',
   };
   return { status: 200 as const, body };
 }
@@ -80,11 +81,11 @@ async function recordAttempt(
   ctx: Ctx,
   deps: WebhookDeps,
   event: StoredEvent,
-  sent: AttemptOutcome,
+  outcome: AttemptOutcome,
 ): Promise<void> {
-  const result = isDelivered(sent.status) ? 'delivered' : 'dropped';
+  const result = isDelivered(outcome.status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
-  const { at, status, error, ms, responseText } = sent;
+  const { at, status, error, ms, responseText } = outcome;
   await recordTest(ctx.db, ctx.now, {
     platform_id: ctx.caller.platformId,
     event_id: event.id,
@@ -92,7 +93,7 @@ async function recordAttempt(
     status,
     error,
     ms,
-    head: headOf(sent.headers),
+    head: headOf(outcome.headers),
     response: excerptOf(responseText),
     result,
   });

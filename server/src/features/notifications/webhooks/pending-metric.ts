@@ -1,15 +1,14 @@
-// Number and age of pending deliveries, as gauges. A read is bounded and shared by scrapes that
-// follow each other.
+// Number and age of pending deliveries, as gauges. A read is bounded and shared by consecutive scrapes.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 
-/** Maximum rows counted; a larger count shows as this. */
+/** Maximum number of counted rows; larger counts are reported as this number. */
 const MAX_COUNTED = 10_000;
 /** Maximum rows read, including rows of pulled deliveries. */
 const MAX_READ = 100_000;
-const KEPT_MS = 5_000;
+const CACHE_MS = 5_000;
 /** Maximum endpoints whose oldest event is read. */
 const MAX_ENDPOINTS = 1_000;
 
@@ -21,7 +20,7 @@ const OLDEST = `select min(due_at) as due_at from (
   select position, due_at from webhook_queue limit ${MAX_READ}) queued where position is null`;
 
 // The first event of each endpoint, by steps along indexes. The time of an event is a part of its ID.
-const FIRST = `with recursive endpoints as (
+const FIRST_EVENTS = `with recursive endpoints as (
     (select platform_id, endpoint, 1 as place from webhook_queue
       order by platform_id, endpoint limit 1)
     union all
@@ -38,9 +37,9 @@ const FIRST = `with recursive endpoints as (
       and q.position is null
     order by event_id limit 1) first`;
 
-/** Age of the oldest event that is not delivered to one of its endpoints; pulled ones are excluded. */
+/** Age of the oldest event that is not delivered to one of its endpoints, excluding pulled deliveries. */
 async function oldestSeconds({ db, effects }: Pick<Runtime, 'db' | 'effects'>): Promise<number> {
-  const [row] = await db.query<{ uuid: string | null }>(FIRST);
+  const [row] = await db.query<{ uuid: string | null }>(FIRST_EVENTS);
   const now = effects.now();
   return row?.uuid == null ? 0 : Math.max(0, now - timeOfUuid7(row.uuid)) / 1_000;
 }
@@ -55,22 +54,22 @@ export async function longestOverdueSeconds({
   return Math.max(0, effects.now() - dueAt) / 1_000;
 }
 
-/** A reading that is repeated at most once per `KEPT_MS`. */
+/** A reading that is repeated at most once per `CACHE_MS`. */
 function sharedReading(
   { effects }: Pick<Runtime, 'effects'>,
-  read: () => Promise<number>,
+  readValue: () => Promise<number>,
 ): () => Promise<number> {
-  let reading: Promise<number> | undefined;
+  let cachedReading: Promise<number> | undefined;
   let readAt: Time = 0;
   return () => {
     const now = effects.now();
-    if (reading && now >= readAt && now < readAt + KEPT_MS) return reading;
-    const next = read();
-    [reading, readAt] = [next, now];
-    next.catch(() => {
-      if (reading === next) reading = undefined;
+    if (cachedReading && now >= readAt && now < readAt + CACHE_MS) return cachedReading;
+    const pendingReading = readValue();
+    [cachedReading, readAt] = [pendingReading, now];
+    pendingReading.catch(() => {
+      if (cachedReading === pendingReading) cachedReading = undefined;
     });
-    return next;
+    return pendingReading;
   };
 }
 

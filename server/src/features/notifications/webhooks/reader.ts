@@ -22,15 +22,18 @@ import {
   waitingLanes,
 } from './store.ts';
 
-/** Time for which a crashed process blocks its platforms. A running process renews every few seconds. */
+/**
+ * Time for which a crashed process blocks its platforms. A running process renews its leases every few
+ * seconds.
+ */
 export const LEASE_MS = 10_000;
 /** Endpoints per batch. */
 const LANES_PER_BATCH = 500;
 /** New leases per batch, so that several processes share the platforms. */
 const NEW_LEASES_PER_BATCH = 256;
 /**
- * An endpoint with a backlog is read from where the previous read ended. An event that was committed behind
- * that position is found by the next read from the start, which comes after this time at the latest.
+ * An endpoint with a backlog is read from the end of the previous read. An event that was committed before
+ * this position is found by the next read from the start, which follows after this time at the latest.
  */
 const CONTINUE_MS = 1_000;
 /** Events without an endpoint that are discarded in one statement. */
@@ -69,7 +72,7 @@ function openEvent<E extends SealedEvent>(vault: Vault, log: Log, event: E): E |
   }
 }
 
-/** The events with decrypted data. Those that are permanently unreadable leave the queue. */
+/** The events with decrypted data. Permanently unreadable events are removed from the queue. */
 export async function openDeliveries<E extends SealedEvent & { endpoint: number }>(
   { db, vault, log }: Pick<ReaderDeps, 'db' | 'vault' | 'log'>,
   events: readonly E[],
@@ -88,7 +91,7 @@ const knownOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
   [...ids].map((id) => ({ id, endpoint }));
 
 /** Before the first endpoint of the first platform. */
-const FIRST: LaneId = { platformId: '', endpoint: -1 };
+const FIRST_LANE: LaneId = { platformId: '', endpoint: -1 };
 
 const keyOf = ({ platformId, endpoint }: LaneId) =>
   endpoint === 0 ? platformId : `${platformId} ${endpoint}`;
@@ -98,28 +101,30 @@ const keyOfEvent = (event: DueEvent) =>
 
 export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder: string) {
   let after: LaneId | null = null;
-  /** How far the buffered events of an endpoint reach in its queue, and until when to read on from there. */
+  /**
+   * Position of the last buffered event of each endpoint, and the time until which reads continue from it.
+   */
   const progress = new Map<string, { position: QueuePosition; until: Time }>();
 
   /** Continues at the last position, after which no event is buffered, or at the start. */
-  function requestOf(lane: LaneId, wanted: number, now: Time): ReadRequest {
+  function requestOf(lane: LaneId, maximum: number, now: Time): ReadRequest {
     const { platformId, endpoint } = lane;
     const buffered = lanes.buffered(lane).size;
     const lastPosition = progress.get(keyOf(lane));
     if (buffered && lastPosition && lastPosition.until > now) {
-      return { platformId, endpoint, take: wanted, after: lastPosition.position };
+      return { platformId, endpoint, take: maximum, after: lastPosition.position };
     }
     if (!buffered) progress.delete(keyOf(lane));
-    return { platformId, endpoint, take: wanted + buffered, after: null };
+    return { platformId, endpoint, take: maximum + buffered, after: null };
   }
 
   function noteProgress(requests: readonly ReadRequest[], events: readonly DueEvent[], now: Time) {
-    const read = new Map(requests.map((request) => [keyOf(request), [] as DueEvent[]]));
-    for (const event of events) read.get(keyOfEvent(event))?.push(event);
+    const eventsByLane = new Map(requests.map((request) => [keyOf(request), [] as DueEvent[]]));
+    for (const event of events) eventsByLane.get(keyOfEvent(event))?.push(event);
     for (const request of requests) {
       const key = keyOf(request);
       const { take, after } = request;
-      const events = read.get(key) ?? [];
+      const events = eventsByLane.get(key) ?? [];
       const previousPosition = progress.get(key);
       const position = latestOf(previousPosition?.position, events.at(-1));
       if (!position) continue;
@@ -131,43 +136,46 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
 
   function planReads(due: readonly WaitingEndpoint[], now: Time, total: number) {
     const requests: ReadRequest[] = [];
-    const unleased = new Set<string>();
-    let remaining = total;
+    const unleasedPlatforms = new Set<string>();
+    let remainingEvents = total;
     for (const lane of due) {
-      const maximum = Math.min(remaining, lanes.room(lane));
+      const maximum = Math.min(remainingEvents, lanes.room(lane));
       if (maximum > 0) requests.push(requestOf(lane, maximum, now));
-      remaining -= maximum;
-      if (lanes.leaseOf(lane.platformId) <= now) unleased.add(lane.platformId);
-      if (remaining <= 0 || unleased.size >= NEW_LEASES_PER_BATCH) return { requests, cutAt: lane };
+      remainingEvents -= maximum;
+      if (lanes.leaseOf(lane.platformId) <= now) unleasedPlatforms.add(lane.platformId);
+      if (remainingEvents <= 0 || unleasedPlatforms.size >= NEW_LEASES_PER_BATCH)
+        return { requests, cutAt: lane };
     }
     return { requests, cutAt: null };
   }
 
-  /** Takes missing leases and renews those with less than half of their time left. */
-  async function hold(platforms: readonly string[], now: Time): Promise<void> {
+  /** Takes missing leases and renews leases in the second half of their time. */
+  async function leasePending(platforms: readonly string[], now: Time): Promise<void> {
     const until = now + LEASE_MS;
     const isShort = (each: string) => lanes.leaseOf(each) < now + LEASE_MS / 2;
-    const short = [...new Set(platforms)].filter(isShort);
-    if (!short.length) return;
-    const leasedPlatforms = new Set(await leasePlatforms(db, holder, short, now, until));
-    for (const each of short) {
+    const expiringPlatforms = [...new Set(platforms)].filter(isShort);
+    if (!expiringPlatforms.length) return;
+    const leasedPlatforms = new Set(
+      await leasePlatforms(db, holder, expiringPlatforms, now, until),
+    );
+    for (const each of expiringPlatforms) {
       if (leasedPlatforms.has(each)) lanes.setLease(each, until);
       else lanes.dropLease(each);
     }
   }
 
-  async function read(requests: readonly ReadRequest[], now: Time): Promise<number> {
-    await hold(
+  async function readEvents(requests: readonly ReadRequest[], now: Time): Promise<number> {
+    await leasePending(
       requests.map((request) => request.platformId),
       now,
     );
-    const leased = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
-    if (!leased.length) return 0;
-    const bufferedEvents = leased.flatMap((request) =>
+    const leasedRequests = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
+    if (!leasedRequests.length) return 0;
+    const bufferedEvents = leasedRequests.flatMap((request) =>
       request.after ? [] : knownOf(request, lanes.buffered(request)),
     );
-    const events = await dueEvents(db, now, leased, bufferedEvents);
-    noteProgress(leased, events, now);
+    const events = await dueEvents(db, now, leasedRequests, bufferedEvents);
+    noteProgress(leasedRequests, events, now);
     for (const event of await openDeliveries({ db, vault, log }, events)) lanes.add(event);
     return events.length;
   }
@@ -175,17 +183,27 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   /** Endpoints with undelivered events, from the position of this pass. */
   async function findWaiting(now: Time): Promise<WaitingEndpoint[]> {
     const position = only === undefined ? after : { platformId: only, endpoint: -1 };
-    const next = await waitingLanes(db, now, holder, position ?? FIRST, LANES_PER_BATCH);
-    return only === undefined ? next : next.filter(({ platformId }) => platformId === only);
+    const nextEndpoints = await waitingLanes(
+      db,
+      now,
+      holder,
+      position ?? FIRST_LANE,
+      LANES_PER_BATCH,
+    );
+    return only === undefined
+      ? nextEndpoints
+      : nextEndpoints.filter(({ platformId }) => platformId === only);
   }
 
   return {
     restart() {
       after = null;
     },
-    /** A platform that was left to another process is not leased again while its requests end. */
+    /**
+     * A platform that is being released to another process is not leased again while its requests complete.
+     */
     renew: (now: Time) =>
-      hold(
+      leasePending(
         lanes.active().filter((id) => lanes.leaseOf(id) > 0),
         now,
       ),
@@ -193,21 +211,24 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     async readBatch(now: Time, total: number): Promise<ReadBatch> {
       if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
-      const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.taken);
-      // The deliveries of a deleted endpoint end immediately.
+      const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.isLeasedElsewhere);
+      // The deliveries of a deleted endpoint are discarded immediately.
       const undeliverable = waitingEndpoints.filter(
-        ({ target, endpoint, due, taken }) =>
-          target === 'none' && !taken && (due || endpoint !== CONFIGURED),
+        ({ target, endpoint, due, isLeasedElsewhere }) =>
+          target === 'none' && !isLeasedElsewhere && (due || endpoint !== CONFIGURED),
       );
-      const discarded = undeliverable.length
+      const discardedCount = undeliverable.length
         ? await discardUndeliverable(db, now, undeliverable, DISCARD_BATCH)
         : 0;
-      const deliverable = dueEndpoints.filter((each) => each.target === 'url');
-      const { requests, cutAt } = planReads(deliverable, now, total);
-      const last =
+      const deliverableEndpoints = dueEndpoints.filter((each) => each.target === 'url');
+      const { requests, cutAt } = planReads(deliverableEndpoints, now, total);
+      const lastEndpoint =
         waitingEndpoints.length === LANES_PER_BATCH ? (waitingEndpoints.at(-1) ?? null) : null;
-      after = cutAt ?? last;
-      return { eventCount: discarded + (await read(requests, now)), hasMore: after !== null };
+      after = cutAt ?? lastEndpoint;
+      return {
+        eventCount: discardedCount + (await readEvents(requests, now)),
+        hasMore: after !== null,
+      };
     },
   };
 }

@@ -1,4 +1,4 @@
-// Records delivery results, many in one statement. Results that cannot be written are retried; meanwhile
+// Records delivery results, many in one statement. Results that cannot be written are retried. Until then
 // their events count as buffered and are not read again.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -28,20 +28,20 @@ const GATHER_MS = 10;
 const isBadValue = (error: unknown) =>
   /^2[23]/.test(String((error as { code?: unknown } | null)?.code ?? ''));
 
-interface Recorded {
+interface RecordedDelivery {
   event: DueEvent;
   outcome: Outcome;
 }
 
 /**
- * Records which endpoints fail, so that an endpoint that never recovers can be paused. An endpoint that
- * continues to work needs no write; the configured endpoint is never paused.
+ * Records failing endpoints, so that an endpoint that never recovers can be paused. A working endpoint
+ * requires no write; the configured endpoint is never paused.
  */
 function createFailures(db: Database) {
   /** Endpoints that failed in this process since their last success. */
-  const failed = new Set<string>();
+  const failedEndpoints = new Set<string>();
 
-  return async (batch: readonly Recorded[]): Promise<void> => {
+  return async (batch: readonly RecordedDelivery[]): Promise<void> => {
     const changes = new Map<string, Failing>();
     for (const { event, outcome } of batch) {
       const { platform_id: platformId, endpoint } = event;
@@ -49,13 +49,13 @@ function createFailures(db: Database) {
       const key = `${platformId} ${endpoint}`;
       const since = outcome.result === 'delivered' ? null : outcome.at;
       if (since === null) {
-        const isNoted = event.failing_since !== null || failed.has(key);
+        const isNoted = event.failing_since !== null || failedEndpoints.has(key);
         if (!isNoted) continue;
-        failed.delete(key);
+        failedEndpoints.delete(key);
       } else {
-        // Another process, a change of the endpoint or a reset may have ended what was noted before.
+        // Another process, a change of the endpoint or a reset may have removed an earlier record.
         if (event.failing_since !== null) continue;
-        failed.add(key);
+        failedEndpoints.add(key);
       }
       changes.set(key, { platformId, endpoint, since });
     }
@@ -64,7 +64,7 @@ function createFailures(db: Database) {
 }
 
 export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder {
-  const pending: Recorded[] = [];
+  const pending: RecordedDelivery[] = [];
   const noteFailures = createFailures(db);
   let writer: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -78,7 +78,7 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
       await noteFailures(batch);
       size = Math.min(BATCH_SIZE, size * 2);
     } catch (error) {
-      // In batches of one, an invalid result does not block the others.
+      // Results are written individually, so that an invalid result does not block the others.
       size = 1;
       if (!isBadValue(error)) throw error;
       if (batch.length > 1) return;

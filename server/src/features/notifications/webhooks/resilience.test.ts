@@ -39,45 +39,48 @@ const emptyBodies = (count: number) => Array.from({ length: count }, () => ({}))
 const ignoreRequest = () => undefined;
 const idsOf = (receiver: Receiver) => receiver.arrivals.map((each) => each.id);
 
-/** Polls, on the real clock, until the condition holds. */
-async function waitUntil(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(10);
+/** Polls on the real clock until the condition is met. */
+async function waitUntil(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await sleep(10);
 }
 
 describe('unavailable receiver', () => {
   it('delays no other platform, and is limited to one request at a time', async () => {
-    const dead = await startReceiverWith(ignoreRequest);
-    const alive = await startReceiverWith();
-    const deadPlatform = await outbox.platform(dead.url);
-    const alivePlatform = await outbox.platform(alive.url);
-    await outbox.events(deadPlatform, emptyBodies(500));
+    const unavailableReceiver = await startReceiverWith(ignoreRequest);
+    const healthyReceiver = await startReceiverWith();
+    const unavailablePlatform = await outbox.platform(unavailableReceiver.url);
+    const healthyPlatform = await outbox.platform(healthyReceiver.url);
+    await outbox.events(unavailablePlatform, emptyBodies(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 400 });
     deliverer.start();
-    await dead.has(2);
-    const ids = await outbox.events(alivePlatform, emptyBodies(300));
+    await unavailableReceiver.has(2);
+    const ids = await outbox.events(healthyPlatform, emptyBodies(300));
     deliverer.wake();
-    await alive.has(300);
-    // At most one round of requests to the unavailable receiver can have ended by now.
-    expect(dead.arrivals.length).toBeLessThanOrEqual(8);
-    expect(idsOf(alive).sort()).toEqual(ids);
-    await dead.has(6);
-    const arrivalsBefore = dead.arrivals.length;
+    await healthyReceiver.has(300);
+    // At most one round of requests to the unavailable receiver can be completed at this point.
+    expect(unavailableReceiver.arrivals.length).toBeLessThanOrEqual(8);
+    expect(idsOf(healthyReceiver).sort()).toEqual(ids);
+    await unavailableReceiver.has(6);
+    const arrivalsBefore = unavailableReceiver.arrivals.length;
     await sleep(1_000);
-    expect(dead.arrivals.length - arrivalsBefore).toBeLessThanOrEqual(3);
+    expect(unavailableReceiver.arrivals.length - arrivalsBefore).toBeLessThanOrEqual(3);
   });
 
-  it('does not block a healthy receiver, even if a hundred are unavailable', async () => {
-    const dead = await startReceiverWith(ignoreRequest);
-    const alive = await startReceiverWith();
+  it('does not block a healthy receiver, even if a hundred receivers are unavailable', async () => {
+    const unavailableReceiver = await startReceiverWith(ignoreRequest);
+    const healthyReceiver = await startReceiverWith();
     for (let i = 0; i < 100; i++) {
-      await outbox.events(await outbox.platform(`${dead.url}/${i}`), emptyBodies(20));
+      await outbox.events(
+        await outbox.platform(`${unavailableReceiver.url}/${i}`),
+        emptyBodies(20),
+      );
     }
-    const ids = await outbox.events(await outbox.platform(alive.url), emptyBodies(500));
+    const ids = await outbox.events(await outbox.platform(healthyReceiver.url), emptyBodies(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 5_000 });
     deliverer.start();
-    await alive.has(500);
-    expect(idsOf(alive).sort()).toEqual(ids);
-    expect(dead.arrivals.length).toBeLessThanOrEqual(200);
+    await healthyReceiver.has(500);
+    expect(idsOf(healthyReceiver).sort()).toEqual(ids);
+    expect(unavailableReceiver.arrivals.length).toBeLessThanOrEqual(200);
   });
 
   it('receives its events after it recovers', async () => {
@@ -99,16 +102,16 @@ describe('crash', () => {
     const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
     const db = outbox.anotherDatabase();
     receiver.behave((response) => {
-      // From here on this process cannot write.
+      // All later writes of this process fail.
       void db.close().then(() => response.end('got it'));
     });
-    const crashed = outbox.deliverer({ db });
-    await expect(crashed.runDue()).rejects.toThrow();
+    const crashedDeliverer = outbox.deliverer({ db });
+    await expect(crashedDeliverer.runDue()).rejects.toThrow();
     receiver.behave(200);
-    const next = outbox.deliverer();
-    expect(await next.runDue()).toBe(0);
+    const nextDeliverer = outbox.deliverer();
+    expect(await nextDeliverer.runDue()).toBe(0);
     outbox.clock.now += LEASE_MS;
-    expect(await next.runDue()).toBe(1);
+    expect(await nextDeliverer.runDue()).toBe(1);
     const [first, second] = receiver.arrivals;
     expect(second?.body).toBe(first?.body);
     expect(second?.id).toBe(id);
@@ -117,7 +120,7 @@ describe('crash', () => {
 });
 
 describe('two processes on one database', () => {
-  it('never send the same event', async () => {
+  it('send each event only once', async () => {
     const receiver = await startReceiverWith(
       (response) => void setTimeout(() => response.end(), 3),
     );
@@ -141,8 +144,8 @@ describe('two processes on one database', () => {
       answer = () => void response.end();
     });
     const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
-    const slow = outbox.deliverer();
-    slow.start();
+    const slowDeliverer = outbox.deliverer();
+    slowDeliverer.start();
     await receiver.has(1);
     const otherDeliverer = outbox.deliverer({ db: outbox.anotherDatabase() });
     const leaseEnd = async () => {
@@ -191,32 +194,32 @@ describe('wake', () => {
     const platform = await outbox.platform(receiver.url);
     const deliverer = outbox.deliverer();
     deliverer.start();
-    let soonest = Number.POSITIVE_INFINITY;
+    let shortestMs = Number.POSITIVE_INFINITY;
     for (let i = 1; i <= 3; i++) {
       await sleep(120);
       await outbox.events(platform, [{}]);
       const startedAt = performance.now();
       deliverer.wake();
       await receiver.has(i);
-      soonest = Math.min(soonest, performance.now() - startedAt);
+      shortestMs = Math.min(shortestMs, performance.now() - startedAt);
     }
-    expect(soonest).toBeLessThan(300);
+    expect(shortestMs).toBeLessThan(300);
   });
 });
 
 describe('server under load', () => {
-  it('delivers at a low rate until the load has passed', async () => {
+  it('delivers at a low rate until the load decreases', async () => {
     const receiver = await startReceiverWith();
     await outbox.events(await outbox.platform(receiver.url), emptyBodies(1_000));
-    let waiting = 1;
-    const deliverer = outbox.deliverer({ isUnderLoad: () => waiting > 0 });
+    let waitingCommits = 1;
+    const deliverer = outbox.deliverer({ isUnderLoad: () => waitingCommits > 0 });
     const startedAt = performance.now();
     deliverer.start();
     await sleep(400);
-    const most = 8 * (1 + (performance.now() - startedAt) / 10);
+    const maximum = 8 * (1 + (performance.now() - startedAt) / 10);
     expect(receiver.arrivals.length).toBeGreaterThan(8);
-    expect(receiver.arrivals.length).toBeLessThanOrEqual(most);
-    waiting = 0;
+    expect(receiver.arrivals.length).toBeLessThanOrEqual(maximum);
+    waitingCommits = 0;
     await receiver.has(1_000);
     expect(new Set(idsOf(receiver)).size).toBe(1_000);
   });
@@ -229,20 +232,23 @@ describe('unavailable database', () => {
     const name = row?.name ?? template;
     const receiver = await startReceiverWith();
     const ids = await outbox.events(await outbox.platform(receiver.url), emptyBodies(20));
-    let away: Promise<void> | undefined;
+    let unavailablePeriod: Promise<void> | undefined;
     receiver.behave((response) => {
-      away ??= execute(url, `alter database ${name} with allow_connections false`).then(() =>
+      unavailablePeriod ??= execute(
+        url,
+        `alter database ${name} with allow_connections false`,
+      ).then(() =>
         execute(
           url,
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
         ),
       );
-      void away.then(() => response.end());
+      void unavailablePeriod.then(() => response.end());
     });
     const deliverer = outbox.deliverer();
     deliverer.start();
     await receiver.has(2);
-    await away;
+    await unavailablePeriod;
     await sleep(300);
     await execute(url, `alter database ${name} with allow_connections true`);
     receiver.behave(200);
@@ -258,11 +264,11 @@ describe('unavailable database', () => {
     const request = { platformId: platform, endpoint: 0, take: 5, after: null };
     const events = await dueEvents(outbox.db, now, [request], []);
     expect(events.map((event) => event.id)).toEqual(ids);
-    const recorded: string[] = [];
+    const recordedIds: string[] = [];
     const recorder = createRecorder({
       db: outbox.db,
       log: silentLog,
-      recorded: (event) => recorded.push(event.id),
+      recorded: (event) => recordedIds.push(event.id),
     });
     for (const [index, event] of events.entries()) {
       const outcome: Outcome = {
@@ -282,9 +288,9 @@ describe('unavailable database', () => {
       recorder.add(event, outcome);
     }
     await recorder.flush();
-    expect(recorded).toEqual(ids);
-    const stored = await Promise.all(ids.map((id) => attemptsOf(outbox.db, id)));
-    expect(stored.map((each) => each.length)).toEqual([1, 1, 0, 1, 1]);
+    expect(recordedIds).toEqual(ids);
+    const storedAttempts = await Promise.all(ids.map((id) => attemptsOf(outbox.db, id)));
+    expect(storedAttempts.map((each) => each.length)).toEqual([1, 1, 0, 1, 1]);
   });
 });
 

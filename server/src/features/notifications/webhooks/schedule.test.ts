@@ -13,7 +13,7 @@ const effectsWith = (byte: () => number): Effects => ({
 });
 
 // 0x800000 of 2^24 is zero jitter.
-const steady = effectsWith(
+const steadyEffects = effectsWith(
   (
     (count) => () =>
       count++ % 3 === 0 ? 0x80 : 0
@@ -28,10 +28,10 @@ describe('nextAttemptAt', () => {
     const hours: number[] = [];
     let attemptAt = event.created_at;
     for (let attempt = 1; ; attempt++) {
-      const next = nextAttemptAt(steady, event, attempt, realTimeAt(attemptAt));
-      if (next === null) break;
-      hours.push((next - attemptAt) / 3_600_000);
-      attemptAt = next;
+      const nextTime = nextAttemptAt(steadyEffects, event, attempt, realTimeAt(attemptAt));
+      if (nextTime === null) break;
+      hours.push((nextTime - attemptAt) / 3_600_000);
+      attemptAt = nextTime;
     }
     const repeats = Array.from({ length: 15 }, () => 10);
     expect(hours).toEqual([5 / 3_600, 5 / 60, 0.5, 2, 5, 10, ...repeats]);
@@ -50,8 +50,13 @@ describe('nextAttemptAt', () => {
           )(0),
         );
         const delay = RETRY_DELAYS_MS[Math.min(attempt, 6) - 1] as number;
-        const next = nextAttemptAt(effects, event, attempt, realTimeAt(event.created_at)) as number;
-        expect(Math.abs(next - event.created_at - delay)).toBeLessThanOrEqual(delay / 10);
+        const nextTime = nextAttemptAt(
+          effects,
+          event,
+          attempt,
+          realTimeAt(event.created_at),
+        ) as number;
+        expect(Math.abs(nextTime - event.created_at - delay)).toBeLessThanOrEqual(delay / 10);
       }),
     );
     const low = nextAttemptAt(
@@ -78,7 +83,7 @@ describe('nextAttemptAt', () => {
   });
 
   it('is null for a test event', () => {
-    expect(nextAttemptAt(steady, { ...event, type: 'TEST' }, 1, realTimeAt(0))).toBeNull();
+    expect(nextAttemptAt(steadyEffects, { ...event, type: 'TEST' }, 1, realTimeAt(0))).toBeNull();
   });
 });
 
@@ -100,7 +105,7 @@ describe('isDelivered', () => {
     [500, false],
     [503, false],
     [null, false],
-  ])('%s: %s', (status, delivered) => {
-    expect(isDelivered(status)).toBe(delivered);
+  ])('%s: %s', (status, isSuccess) => {
+    expect(isDelivered(status)).toBe(isSuccess);
   });
 });

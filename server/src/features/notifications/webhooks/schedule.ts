@@ -43,8 +43,8 @@ function jitterOf(effects: Effects): number {
 }
 
 /**
- * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`; null if that was the last
- * one. Without jitter on the clock of a platform, so that the same calls lead to the same attempts.
+ * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`; null after the last
+ * attempt. The clock of a platform has no jitter, so that equal calls lead to equal attempts.
  */
 export function nextAttemptAt(
   effects: Effects,
@@ -56,6 +56,6 @@ export function nextAttemptAt(
   const step = Math.min(attempt, RETRY_DELAYS_MS.length) - 1;
   const delayMs = RETRY_DELAYS_MS[step] as number;
   const jitter = attemptedAt.ownClock ? 0 : JITTER * jitterOf(effects);
-  const next = attemptedAt.now + Math.round(delayMs * (1 + jitter));
-  return next > event.created_at + GIVE_UP_AFTER_MS ? null : next;
+  const nextTime = attemptedAt.now + Math.round(delayMs * (1 + jitter));
+  return nextTime > event.created_at + GIVE_UP_AFTER_MS ? null : nextTime;
 }

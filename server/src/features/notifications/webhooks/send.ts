@@ -1,5 +1,5 @@
-// One delivery attempt, for the deliverer, a test of the endpoint or a synchronous webhook. It never throws;
-// errors are part of the result.
+// One delivery attempt, for the deliverer, a test of the endpoint or a synchronous webhook. Errors are part
+// of the result and never thrown.
 
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -37,7 +37,7 @@ export interface SendDeps {
   answerTimeoutMs?: number;
   /** Signs for endpoints with their own keys. */
   signWithKeys?: EndpointSigner;
-  /** The service's signatures of recent events; absent: each is computed. */
+  /** The service's signatures of recent events; if absent, each signature is computed. */
   signatures?: Signatures;
 }
 
@@ -45,11 +45,11 @@ export interface SendDeps {
 export interface Target {
   url: string;
   environment: Mode;
-  /** Whether it has the headers of Standard Webhooks; default true. */
+  /** Whether the delivery has the headers of Standard Webhooks; default true. */
   standard?: boolean;
   /** Default FULL. */
   format?: EventFormat;
-  /** Keys of the endpoint for them; absent or null: the keys of the service. */
+  /** Keys of the endpoint for these headers; if absent or null, the keys of the service. */
   keys?: EndpointKey[] | null;
 }
 
@@ -65,7 +65,9 @@ export interface AttemptOutcome {
   responseText: string | null;
 }
 
-/** Bytes read. More than is stored, so that connections remain open after ordinary responses. */
+/**
+ * Maximum bytes to read. Exceeds the stored length, so that connections remain open after ordinary responses.
+ */
 const MAX_ANSWER = 16_384;
 const STORED_ANSWER = 1_024;
 const STORED_ERROR = 200;
@@ -76,7 +78,7 @@ const withoutNul = (text: string) => text.replaceAll('\0', '');
 /** The stored part of a response: at most 1 KB, masked. */
 export function excerptOf(responseText: string | null): string | null {
   if (responseText === null) return null;
-  // A secret that the end of the excerpt divides would not be recognized.
+  // A secret that is divided by the end of the excerpt would not be recognized.
   const bytes = Buffer.from(withoutNul(maskBody(responseText)));
   if (bytes.length <= STORED_ANSWER) return bytes.toString('utf8');
   // The last character may be incomplete.
@@ -93,7 +95,10 @@ function errorText(error: unknown): string {
 const OMITTED_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
 const STORED_HEAD = 1_024;
 
-/** The stored part of the response headers: at most 1 KB of JSON, secrets masked; null if none are left. */
+/**
+ * The stored part of the response headers: at most 1 KB of JSON, secrets masked; null without remaining
+ * headers.
+ */
 export function headOf(headers: Readonly<Record<string, string>>): string | null {
   let head = '';
   for (const name in headers) {
@@ -145,12 +150,12 @@ export function createDeliverySigner(
   deps: Pick<SendDeps, 'keys' | 'naming'>,
   vault: Pick<Vault, 'openOwn'>,
 ): DeliverySigner {
-  const signing = {
+  const signingDeps = {
     ...deps,
     signatures: createSignatures(),
     signWithKeys: createEndpointSigner(vault),
   };
-  return (event, target, now) => signDelivery(signing, event, target, now);
+  return (event, target, now) => signDelivery(signingDeps, event, target, now);
 }
 
 const failedAttempt = (startedAt: Time, ms: number, error: string): AttemptOutcome => ({

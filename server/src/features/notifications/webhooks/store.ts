@@ -1,7 +1,7 @@
-// SQL of the outbox: endpoints with due events, delivery leases, and attempts. A process leases a whole
-// platform: a lease per event would write every event twice and let two processes deliver out of order.
-// Endpoints are found with a loose index scan, so an endpoint with a million due events costs as much as an
-// endpoint with one.
+// SQL of the outbox: endpoints with due events, delivery leases, and attempts. A process leases a platform,
+// because a lease per event would write every event twice and permit two processes to deliver out of order.
+// Endpoints are found with a loose index scan, so the cost of an endpoint does not depend on the number of
+// its due events.
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -38,7 +38,7 @@ export interface DueEvent extends SealedEvent {
   due_at: Time;
   url: string;
   environment: Mode;
-  /** Whether it has the headers of Standard Webhooks. */
+  /** Whether the delivery has the headers of Standard Webhooks. */
   standard: boolean;
   format: EventFormat;
   /** Keys of the endpoint; null for the endpoint of the configuration. */
@@ -52,8 +52,8 @@ export interface WaitingEndpoint extends LaneId {
   /** Whether its earliest event is due. */
   due: boolean;
   /** Whether another process holds the lease of the platform. */
-  taken: boolean;
-  /** How its events are handled: sent, retained (paused or pulled), or discarded. */
+  isLeasedElsewhere: boolean;
+  /** `url`: events are sent. `kept`: events are retained (paused or pulled). `none`: events are discarded. */
   target: 'url' | 'kept' | 'none';
 }
 
@@ -74,17 +74,17 @@ export interface AttemptRow {
 }
 
 export interface Outcome extends AttemptRow {
-  /** Time of the next attempt; null if there is none. */
+  /** Time of the next attempt; null after the last attempt. */
   next: Time | null;
 }
 
 const dateOf = (time: Time) => new Date(time);
 
 /**
- * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform
- * without an endpoint are not delivered, even if it sets one later. A test is queued for the
- * configured endpoint only, and the event about a paused endpoint for all other endpoints.
- * Deliveries that are pulled have a position in their order.
+ * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
+ * endpoint are not delivered, even if it sets an endpoint later. A test is queued for the configured endpoint
+ * only, and the event about a paused endpoint for all other endpoints. Deliveries that are pulled have a
+ * position in their order.
  */
 export const ENQUEUE = statement(
   `insert into webhook_queue (event_id, platform_id, endpoint, due_at, position)
@@ -137,7 +137,7 @@ const WAITING = `
      where d.platform_id = q.platform_id and d.endpoint = q.endpoint
      order by d.due_at limit 1) <= ${CLOCK} as due,
     coalesce(l.holder <> $5 and l.until > $1, false)
-      or coalesce(c.holder <> $5 and c.held_until > $1, false) as taken
+      or coalesce(c.holder <> $5 and c.held_until > $1, false) as "isLeasedElsewhere"
   from q ${WITH_SETTINGS}
     left join sandbox_clocks c on c.id = q.platform_id
     left join webhook_lanes l on l.platform_id = q.platform_id
@@ -224,9 +224,9 @@ export interface ReadRequest extends LaneId {
 /** Position in an endpoint's queue, which is ordered by due time and id. */
 export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
 
-// Events are looked up one by one in subqueries that the planner cannot join: it expects many more
-// rows than `take` and would read the whole table.
-const DUE = `
+// Events are looked up one by one in subqueries that the planner cannot join: it expects many more rows than
+// `take` and would read the full table.
+const DUE_EVENTS = `
   select e.*, a.endpoint, d.attempts, d.due_at, coalesce(w.url, p.webhook_endpoint) as url,
     p.environment, case when a.endpoint = 0 then p.standard_webhooks else w.standard_webhooks end
       as standard,
@@ -253,7 +253,7 @@ const DUE = `
     and case when a.endpoint = 0 then p.webhook_endpoint is not null
       else w.url is not null and w.deleted_at is null end`;
 
-/** An event as its row stores it, with the data of the event that it differs from. */
+/** A stored event, with the data of the event from which it differs. */
 export type Stored<E> = E & { base: string | null };
 
 export const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
@@ -274,7 +274,7 @@ export async function dueEvents(
   bufferedEvents: readonly { id: string; endpoint: number }[],
 ): Promise<DueEvent[]> {
   const from = requests.map((request) => request.after ?? EARLIEST);
-  const rows = await db.query<Stored<DueEvent>>(DUE, [
+  const rows = await db.query<Stored<DueEvent>>(DUE_EVENTS, [
     dateOf(now),
     requests.map((request) => request.platformId),
     requests.map((request) => request.endpoint),
@@ -339,22 +339,25 @@ export interface Failing extends LaneId {
   since: Time | null;
 }
 
-/** Records on the endpoints whether they fail. An earlier time of the first failure remains. */
-export async function noteFailing(db: Database, failing: readonly Failing[]): Promise<void> {
+/** Records the first failure of endpoints; an earlier time of the first failure remains. */
+export async function noteFailing(
+  db: Database,
+  failingEndpoints: readonly Failing[],
+): Promise<void> {
   await db.query(NOTE_FAILING, [
-    failing.map((each) => each.platformId),
-    failing.map((each) => each.endpoint),
-    failing.map(({ since }) => (since === null ? null : dateOf(since))),
+    failingEndpoints.map((each) => each.platformId),
+    failingEndpoints.map((each) => each.endpoint),
+    failingEndpoints.map(({ since }) => (since === null ? null : dateOf(since))),
   ]);
 }
 
-/** Removes the rows of `gone` from the queue without delivery: their last attempt has failed permanently. */
-const END_LAST_ATTEMPTS = `update webhook_attempts a set result = 'dropped' from gone g
-    where a.platform_id = g.platform_id and a.endpoint = g.endpoint and a.event_id = g.event_id
-      and a.attempt = g.attempts and a.result = 'retry'`;
+/** Marks the last attempts of the rows in `discarded` as failed permanently. */
+const END_LAST_ATTEMPTS = `update webhook_attempts a set result = 'dropped' from discarded d
+    where a.platform_id = d.platform_id and a.endpoint = d.endpoint and a.event_id = d.event_id
+      and a.attempt = d.attempts and a.result = 'retry'`;
 
 const DISCARD = `
-  with gone as (
+  with discarded as (
     delete from webhook_queue where (platform_id, endpoint, event_id) in (
       select q.platform_id, q.endpoint, q.event_id
       from unnest($2::text[], $3::int[]) as lane(platform_id, endpoint)
@@ -365,11 +368,11 @@ const DISCARD = `
       limit $4::int for update of q skip locked)
     returning platform_id, endpoint, event_id, attempts
   ), closed as (${END_LAST_ATTEMPTS})
-  select event_id from gone`;
+  select event_id from discarded`;
 
 /**
- * Removes the events of deleted endpoints, and the due events of those that the configuration no
- * longer has; returns their number.
+ * Removes the events of deleted endpoints, and the due events of endpoints that were removed from the
+ * configuration; returns their number.
  */
 export async function discardUndeliverable(
   db: Database,
@@ -383,7 +386,7 @@ export async function discardUndeliverable(
 }
 
 const DISCARD_UNREADABLE = `
-  with gone as (
+  with discarded as (
     delete from webhook_queue q using unnest($1::text[], $2::int[], $3::text[])
       as u(platform_id, endpoint, event_id)
     where q.platform_id = u.platform_id and q.endpoint = u.endpoint and q.event_id = u.event_id
@@ -392,7 +395,7 @@ const DISCARD_UNREADABLE = `
 
 type Queued = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
 
-/** Removes events that cannot be decrypted any more. */
+/** Removes events that can no longer be decrypted. */
 export async function discardUnreadable(db: Database, events: readonly Queued[]): Promise<void> {
   await db.query(DISCARD_UNREADABLE, [
     events.map((each) => each.platform_id),

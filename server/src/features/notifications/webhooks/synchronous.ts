@@ -1,5 +1,5 @@
-// Synchronous webhooks: an event whose response decides what happens next. It is sent once, by the feature
-// that needs the response, and the attempt is recorded like any other.
+// Synchronous webhooks: an event whose response determines the next step. It is sent once, by the feature
+// that requires the response, and the attempt is recorded like every attempt.
 
 import type { Effects } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -32,13 +32,13 @@ export async function sendSynchronously(
   const { effects, db } = runtime;
   const event = await storedEvent(db, eventId);
   if (!event) throw new Error(`event ${eventId} not found`);
-  const sent = await send({ effects, ...deps }, event, { url: endpoint, environment });
-  const { at, status, error, ms, responseText } = sent;
+  const outcome = await send({ effects, ...deps }, event, { url: endpoint, environment });
+  const { at, status, error, ms, responseText } = outcome;
   const result = status !== null && RESPONSES.includes(status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
   const attempt = event.attempts + 1;
   const response = excerptOf(responseText);
-  const head = headOf(sent.headers);
+  const head = headOf(outcome.headers);
   const attemptKey = {
     platform_id: event.platform_id,
     endpoint: CONFIGURED,
@@ -47,5 +47,5 @@ export async function sendSynchronously(
   };
   const row = { ...attemptKey, at, status, error, ms, head, response, result } as const;
   await recordOutcomes(db, [{ ...row, next: null }]);
-  return sent;
+  return outcome;
 }

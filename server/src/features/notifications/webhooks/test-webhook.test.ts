@@ -6,7 +6,7 @@ import { attemptsOf } from '../../../../test/kit/http/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { defineEvent } from '../../../kernel/contract/event.ts';
 
-const approved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));
+const kycApproved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));
 const pending = defineEvent('CUSTOMER.KYC_PENDING', Type.Object({}));
 
 const app = testApp();
@@ -57,7 +57,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     expect(receiver.arrivals).toHaveLength(1);
   });
 
-  it('returns an error status as it is and does not retry', async () => {
+  it('returns an error status unchanged and does not retry', async () => {
     await setEndpoint(receiver.url);
     receiver.behave(500);
     const { status, body } = await app.call('POST', path);
@@ -96,10 +96,10 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
   it('accepts another URL on the same host only', async () => {
     await setEndpoint(receiver.url);
     const elsewhere = await startReceiver();
-    const sibling = receiver.url.replace('/hook', '/other');
+    const otherPathUrl = receiver.url.replace('/hook', '/other');
     const sendTestTo = async (url: string) => (await app.call('POST', path, { url })).body.url;
-    expect(await sendTestTo(sibling)).toBe(sibling);
-    for (const url of [elsewhere.url, sibling.replace('http:', 'https:'), 'nonsense']) {
+    expect(await sendTestTo(otherPathUrl)).toBe(otherPathUrl);
+    for (const url of [elsewhere.url, otherPathUrl.replace('http:', 'https:'), 'nonsense']) {
       expect(await sendTestTo(url)).toBe(receiver.url);
     }
     expect(elsewhere.arrivals).toHaveLength(0);
@@ -110,9 +110,9 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     await setEndpoint(receiver.url);
     const headers = { 'idempotency-key': `key of ${path}` };
     const firstReply = await app.call('POST', path, {}, { headers });
-    const second = await app.call('POST', path, {}, { headers });
-    expect(second.body).toEqual(firstReply.body);
-    expect(second.headers['idempotency-replayed']).toBe('true');
+    const secondReply = await app.call('POST', path, {}, { headers });
+    expect(secondReply.body).toEqual(firstReply.body);
+    expect(secondReply.headers['idempotency-replayed']).toBe('true');
     expect(receiver.arrivals).toHaveLength(1);
   });
 
@@ -136,11 +136,11 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
 });
 
 describe('event', () => {
-  it('is delivered to the endpoint of its own platform only', async () => {
+  it('is delivered to the endpoint of its platform only', async () => {
     await setEndpoint(receiver.url);
     const otherReceiver = await startReceiver();
     await setEndpoint(otherReceiver.url, app.other.id);
-    await app.operate(async (ctx) => ctx.emit(approved, 'Customer:1', { id: 'Customer:1' }));
+    await app.operate(async (ctx) => ctx.emit(kycApproved, 'Customer:1', { id: 'Customer:1' }));
     await app.settle();
     expect(receiver.arrivals.map((each) => each.type)).toEqual(['CUSTOMER.KYC_APPROVED']);
     expect(JSON.parse(receiver.arrivals[0]?.body ?? '').data).toEqual({ id: 'Customer:1' });
