@@ -7,7 +7,7 @@ import { attack } from './run.ts';
 
 const REQUESTS = lengthOf(2_000, 20_000);
 const FLOOD_MS = lengthOf(5_000, 15_000);
-/** Of the 400 operations of both documents, even in a short run. */
+/** Minimum number of successful operations, of 400 in both documents, in a short run. */
 const MIN_REACHED = 100;
 
 it('a server withstands generated, smuggled, replayed and malformed requests and floods', async () => {

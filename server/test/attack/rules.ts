@@ -1,5 +1,5 @@
-// Rules for every reply: a documented status, never an internal error, the documented body, and
-// nothing about another tenant or the inside of the server.
+// Rules for every reply: a documented status, no internal error, the documented body, and no data about
+// another tenant or internals of the server.
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import type { Json, Operation } from './requests/document.ts';
 import { ID } from './target/ids.ts';
@@ -10,7 +10,7 @@ const WITHOUT_OPERATION = new Set([400, 401, 403, 404, 409, 405, 408, 413, 415, 
 /** Statuses that any operation can return for its head or the form of its body. */
 const FORM = new Set([400, 408, 413, 417, 431]);
 const SLOW_MS = 10_000;
-/** They do the work of many requests, or of days, before they reply. */
+/** Operations that do the work of many requests, or of days, before they reply. */
 const LONG_OPERATIONS = /Clock$|Fixtures$|^reset/;
 /** A request that waits for events. */
 const WAITS = /[?&]wait=\d/;
@@ -25,11 +25,11 @@ const INSIDE: readonly RegExp[] = [
 ];
 
 export interface Sent {
-  /** Its name in the report. */
+  /** Name of the attack in the report. */
   attack: string;
   method: string;
   path: string;
-  /** Everything that was sent, of which parts may be repeated in a reply. */
+  /** The complete request; a reply may repeat parts of it. */
   text: string;
   operation?: Operation | undefined;
   /** Whether the caller may see all tenants. */
@@ -112,7 +112,7 @@ export function createRules(): Rules {
         problems.push('no X-Request-Id');
       if (headers['x-injected']) problems.push('a header was injected');
       const inside = INSIDE.find((pattern) => pattern.test(body) && !pattern.test(sent.text));
-      if (inside) problems.push(`the body shows the inside of the server: ${inside}`);
+      if (inside) problems.push(`the body reveals internals of the server: ${inside}`);
       const leak = sent.seesAll ? undefined : leakOf(body);
       if (leak) problems.push(`the body contains ${leak} of another tenant`);
       const isLong =

@@ -31,7 +31,7 @@ export interface Result extends Report {
   memory: { start: number; highest: number };
 }
 
-/** Connections that send at the same time. */
+/** Number of concurrent connections. */
 const WORKERS = 8;
 const MAX_MEMORY = 900 * 1_048_576;
 const MAX_VICTIM_MS = 5_000;
@@ -57,20 +57,21 @@ async function prepare(target: Target, documents: Documents, rules: Rules): Prom
   const call = caller.createCall(target.port());
   const command = ['operator-token', 'create', '--name', 'Attack', '--role', 'administrator'];
   /** Not used by attacks, but their requests can revoke it with an ID from a list. */
-  const createOwn = async () => `Bearer ${JSON.parse(await target.command(...command)).secret}`;
-  const own = await createOwn();
+  const createAuthorization = async () =>
+    `Bearer ${JSON.parse(await target.command(...command)).secret}`;
+  const authorization = await createAuthorization();
   const lists = listsOf(documents);
   const mark = `Hidden${randomBytes(6).toString('hex')}`;
   const tenant = (name: string, mark: string) =>
-    caller.createTenant(call, { root: own, name, mark, lists });
+    caller.createTenant(call, { root: authorization, name, mark, lists });
   const victim = await tenant('Victim', mark);
   const attacker = await tenant('Attacker', 'Attacker');
   rules.hide([mark, victim.id, ...victim.ids.all()]);
   let renewing: Promise<void> | undefined;
   const callers: Callers = {
     ...{ attacker, victim },
-    operator: await caller.operatorToken(call, own),
-    scopedOperator: await caller.operatorToken(call, own, [attacker.id]),
+    operator: await caller.operatorToken(call, authorization),
+    scopedOperator: await caller.operatorToken(call, authorization, [attacker.id]),
     renew() {
       renewing ??= replaceTokens().finally(() => {
         renewing = undefined;
@@ -79,12 +80,12 @@ async function prepare(target: Target, documents: Documents, rules: Rules): Prom
     },
   };
   async function replaceTokens(): Promise<void> {
-    const root = await createOwn();
+    const root = await createAuthorization();
     attacker.authorization = await caller.platformToken(call, root, attacker.id);
     callers.operator = await caller.operatorToken(call, root);
     callers.scopedOperator = await caller.operatorToken(call, root, [attacker.id]);
   }
-  return { callers, provider: await createProviderTarget(call, own) };
+  return { callers, provider: await createProviderTarget(call, authorization) };
 }
 
 /** Sends the requests of one connection until all connections together have sent enough. */
@@ -211,12 +212,12 @@ async function finalProblems(target: Target, { provider }: Prepared, result: Res
     ...paymentProblems('during the floods', result.floodedPayments),
     ...(await databaseProblems(target, provider)),
   ];
-  if (!target.isRunning()) problems.push('the server ended');
+  if (!target.isRunning()) problems.push('the server exited');
   if (result.memory.highest > MAX_MEMORY) problems.push(`memory of ${result.memory.highest} bytes`);
   const books = JSON.parse(await target.command('ledger', 'verify'));
-  if (!books.balanced) problems.push(`the books: ${JSON.stringify(books).slice(0, 500)}`);
+  if (!books.balanced) problems.push(`the ledger: ${JSON.stringify(books).slice(0, 500)}`);
   const code = await target.stop();
-  if (code !== 0) problems.push(`the server ended with ${code}`);
+  if (code !== 0) problems.push(`the server exited with ${code}`);
   return [...problems, ...logProblems(target.output())];
 }
 
@@ -233,7 +234,7 @@ export async function attack(options: AttackOptions): Promise<Result> {
     };
     await attackOperations(target, prepared, options, result, rules, documents);
     if (!target.isRunning())
-      result.problems.push(`the server ended: ${target.output().slice(-2_000)}`);
+      result.problems.push(`the server exited: ${target.output().slice(-2_000)}`);
     else {
       // Work of the attacks that is still in progress.
       await sleep(200);

@@ -107,7 +107,7 @@ describe('a separated primary', () => {
       },
       45_000,
     );
-    await until('the end of the payments', () => statuses.length === keys.length, 90_000);
+    await until('completion of the payments', () => statuses.length === keys.length, 90_000);
     expect(statuses.filter((status) => status < 500 && status !== 0)).toEqual([]);
     expect((await fixture.cluster.leader()).name).not.toBe(primary.name);
     // Repeated requests are not acknowledged either, although this database may have stored the payments.

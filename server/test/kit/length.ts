@@ -1,4 +1,4 @@
-// How long the long suites run: short in `npm test`, `npm run test:system` and .ci/run, complete in
+// Length of the long suites: short in `npm test`, `npm run test:system` and .ci/run, complete in
 // `npm run test:long`.
 import { runSeed } from './app/effects.ts';
 
@@ -6,11 +6,12 @@ import { runSeed } from './app/effects.ts';
 const isLong = process.env.RAILHEAD_TEST_LENGTH === 'long';
 
 /** A number of repetitions, steps or rows. */
-export const lengthOf = (short: number, long: number): number => (isLong ? long : short);
+export const lengthOf = (shortValue: number, longValue: number): number =>
+  isLong ? longValue : shortValue;
 
 /**
- * The variants, such as window sizes, that the case of this number runs in: in a short run one, which
- * cases and runs take in turn.
+ * The variants, such as window sizes, of the test case with this number: all in a long run, otherwise
+ * one, which alternates between cases and runs.
  */
 export const variantsOf = <T>(all: readonly T[], number: number): T[] =>
   all.filter((_, index) => isLong || index === (number + Number(runSeed())) % all.length);

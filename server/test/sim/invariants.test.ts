@@ -62,8 +62,8 @@ const disableChangeLogSql = (table: string) =>
     .map((operation) => `disable trigger zz_sim_${operation}`)
     .join(', ')
     .replace(/^/, `alter table ${table} `);
-const selectIdSql = (table: string, where: string) =>
-  `(select id from ${table} where ${where} limit 1)`;
+const selectIdSql = (table: string, condition: string) =>
+  `(select id from ${table} where ${condition} limit 1)`;
 const DEPOSIT = `${selectIdSql('transactions', "type = 'INCOMING' and status = 'COMPLETED'")}`;
 const insertTransferSql = (step: string, phase: string) => `insert into ledger_transfers
   (transaction_id, step, phase, debit, credit, currency, amount, created_at)

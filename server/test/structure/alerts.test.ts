@@ -37,7 +37,7 @@ describe('alert rules', () => {
     expect(rules.filter(({ page }) => !list.includes(`(${page}.md)`))).toEqual([]);
   });
 
-  it('have tests that they fire, and that they do not', () => {
+  it('have tests in which they fire and tests in which they do not', () => {
     const names = [...TESTS.matchAll(/^ {2}- name: (.*)$/gm)].map(([, name]) => name);
     const expected = rules.flatMap(({ name }) => [name, `${name} does not fire`]);
     expect(names.toSorted()).toEqual(expected.toSorted());

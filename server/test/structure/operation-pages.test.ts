@@ -25,8 +25,8 @@ const document: Record<
   'paths' | 'webhooks',
   Record<string, Record<string, Operation>>
 > = JSON.parse(readFileSync(path.join(projectRoot(), 'openapi.json'), 'utf8'));
-const operationsIn = (part: 'paths' | 'webhooks') =>
-  Object.values(document[part]).flatMap((item) => Object.values(item));
+const operationsIn = (section: 'paths' | 'webhooks') =>
+  Object.values(document[section]).flatMap((item) => Object.values(item));
 const operations = operationsIn('paths');
 const all = [...operations, ...operationsIn('webhooks')];
 

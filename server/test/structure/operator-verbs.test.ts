@@ -11,7 +11,7 @@ const sourcesIn = (folder: string) =>
     .map((file) => path.posix.join(folder, file.replaceAll(path.sep, '/')))
     .map((file) => ({ file, text: readFileSync(path.join(server, file), 'utf8') }));
 
-/** They open the installation for all verbs, migrate its database, and check it. */
+/** Files that open the installation for all verbs, migrate its database, and check it. */
 const SYSTEM_FILES = [
   'src/operator/cli/system.ts',
   'src/operator/cli/migrations.ts',

@@ -42,9 +42,8 @@ const exists = (name: string) => {
 };
 
 /**
- * Files that documents name and the repository does not contain: written by a server or a build, or by the
- * reader of a recipe.
- */
+ * Files that documents name and the repository does not contain: written by a server, a build or the user
+ * of a recipe. */
 const NOT_IN_REPOSITORY = new Set([
   'credentials.json',
   '.railhead/credentials.json',

@@ -27,8 +27,8 @@ const IS_SQL = new RegExp(
 );
 
 const nameOf = (reference: string): string[] => {
-  const [, quoted, plain, interpolated] = NAME.exec(reference.trimStart()) ?? [];
-  const name = quoted ?? plain?.toLowerCase() ?? interpolated;
+  const [, quoted, unquoted, interpolated] = NAME.exec(reference.trimStart()) ?? [];
+  const name = quoted ?? unquoted?.toLowerCase() ?? interpolated;
   return name === undefined ? [] : [name];
 };
 

@@ -37,8 +37,8 @@ describe('tidy', () => {
   });
 
   it('keeps files to 500 lines', () => {
-    const long = files.filter((file) => read(file).split('\n').length > 501);
-    expect(long).toEqual([]);
+    const longFiles = files.filter((file) => read(file).split('\n').length > 501);
+    expect(longFiles).toEqual([]);
   });
 
   it('keeps lines to 100 columns', () => {
@@ -60,7 +60,7 @@ describe('tidy', () => {
       !allowed.has(file) && !isComment(line) && banned.test(line);
     expect(offenders(shipped, isViolation)).toEqual([]);
     const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
-    // It compares the clocks of both.
+    // This module compares the clocks of the server and the database.
     const reading = 'server/src/runtime/diagnosis/database-checks.ts';
     const inSql = (line: string, file: string) =>
       file !== reading &&

@@ -62,14 +62,13 @@ const split = (text: string): string =>
   text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2');
 
 function bannedIn(text: string, file?: string): string[] {
-  const plain = EXCEPTIONS.filter((exception) => !exception.file || exception.file === file).reduce(
-    (rest, exception) => rest.replaceAll(exception.text, ''),
-    text,
-  );
-  const banned = split(plain)
+  const checkedText = EXCEPTIONS.filter(
+    (exception) => !exception.file || exception.file === file,
+  ).reduce((text, exception) => text.replaceAll(exception.text, ''), text);
+  const banned = split(checkedText)
     .split(/[^A-Za-z]+/)
     .filter((word) => WORDS.test(word));
-  const phrase = PHRASES.exec(split(plain).replaceAll(/[^A-Za-z]+/g, ' '))?.[0];
+  const phrase = PHRASES.exec(split(checkedText).replaceAll(/[^A-Za-z]+/g, ' '))?.[0];
   return phrase ? [...banned, phrase] : banned;
 }
 

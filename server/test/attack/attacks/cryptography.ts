@@ -129,7 +129,7 @@ const INPUTS = [
 /** A message of a provider with malformed headers of its signature. */
 async function sendUnsigned(session: Session, { providerId }: ProviderTarget): Promise<void> {
   const { chance, connection } = session;
-  const plain = (text: string) => text.replaceAll(/[\r\n\0]/g, '').slice(0, 6_000);
+  const withoutControls = (text: string) => text.replaceAll(/[\r\n\0]/g, '').slice(0, 6_000);
   const path = `/connectors/${chance.pick([providerId, 'unknown', '__proto__', '%00'])}`;
   const bytes = requestBytes({
     ...{ method: 'POST', path, body: chance.pick(['{}', '', '{"id":1', 'x'.repeat(300_000)]) },
@@ -137,10 +137,10 @@ async function sendUnsigned(session: Session, { providerId }: ProviderTarget): P
       ['content-type', 'application/json'],
       [
         'content-digest',
-        plain(chance.pick([...VALUES, 'sha-256=:AAAA:', 'md5=:AAAA:', 'sha-256='])),
+        withoutControls(chance.pick([...VALUES, 'sha-256=:AAAA:', 'md5=:AAAA:', 'sha-256='])),
       ],
-      ['signature-input', plain(chance.pick(INPUTS))],
-      ['signature', plain(`railhead=:${chance.pick(VALUES)}:`)],
+      ['signature-input', withoutControls(chance.pick(INPUTS))],
+      ['signature', withoutControls(`railhead=:${chance.pick(VALUES)}:`)],
     ],
   });
   const reply = await connection.send(bytes);

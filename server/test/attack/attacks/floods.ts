@@ -1,5 +1,5 @@
 // Floods of a server with its default limits: idle and slow connections, slow and large bodies, wrong
-// credentials, and one tenant at its limit. The payments of another tenant must succeed meanwhile.
+// credentials, and one tenant at its limit. The payments of another tenant must succeed during each flood.
 import { setMaxListeners } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,8 +28,12 @@ function connect({ port, count }: Flood): Client {
 }
 
 /** Keeps this many connections, each of which runs `use` until it is closed. */
-async function hold(flood: Flood, connections: number, use: (client: Client) => Promise<void>) {
-  const one = async () => {
+async function holdConnections(
+  flood: Flood,
+  connections: number,
+  use: (client: Client) => Promise<void>,
+) {
+  const runConnection = async () => {
     while (!flood.stop.aborted) {
       const client = connect(flood);
       const ended = new Promise((resolve) => flood.stop.addEventListener('abort', resolve));
@@ -38,7 +42,7 @@ async function hold(flood: Flood, connections: number, use: (client: Client) => 
       await sleep(10);
     }
   };
-  await Promise.all(Array.from({ length: connections }, one));
+  await Promise.all(Array.from({ length: connections }, runConnection));
 }
 
 /** Writes a byte at a time. */
@@ -59,9 +63,9 @@ const pause = ({ stop }: Flood) =>
 
 /** The floods by name; each resolves after the signal. */
 const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
-  'idle connections': (flood) => hold(flood, 150, () => pause(flood)),
+  'idle connections': (flood) => holdConnections(flood, 150, () => pause(flood)),
   'slow heads': (flood) =>
-    hold(flood, 50, (client) =>
+    holdConnections(flood, 50, (client) =>
       trickle(
         client,
         flood,
@@ -69,24 +73,24 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
       ),
     ),
   'slow bodies': (flood) =>
-    hold(flood, 50, async (client) => {
+    holdConnections(flood, 50, async (client) => {
       client.socket.write(head(flood.authorization, 10_000));
       await trickle(client, flood, 'x'.repeat(10_000));
     }),
   'large bodies without a credential': (flood) =>
-    hold(flood, 16, async ({ socket, closed }) => {
+    holdConnections(flood, 16, async ({ socket, closed }) => {
       socket.write(head('Basic eDp5', 800_000));
       socket.write(Buffer.alloc(800_000, 'x'));
       await closed;
     }),
   'large bodies with a credential': (flood) =>
-    hold(flood, 4, async ({ socket, closed }) => {
+    holdConnections(flood, 4, async ({ socket, closed }) => {
       const body = JSON.stringify({ a: Array.from({ length: 20_000 }, () => 1) });
       socket.write(head(flood.authorization, body.length) + body);
       await Promise.race([closed, sleep(50)]);
     }),
   'wrong credentials': (flood) =>
-    hold(flood, 16, async ({ socket, closed }) => {
+    holdConnections(flood, 16, async ({ socket, closed }) => {
       const request = `GET ${BASE}/config HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n\r\n`;
       for (let count = 0; count < 20 && !socket.destroyed; count++) {
         flood.count();
@@ -95,7 +99,7 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
       }
     }),
   'a tenant at its limit': (flood) =>
-    hold(flood, 8, async ({ socket, closed }) => {
+    holdConnections(flood, 8, async ({ socket, closed }) => {
       const request =
         `GET ${BASE}/transactions?limit=100 HTTP/1.1\r\nhost: x\r\n` +
         `authorization: ${flood.authorization}\r\n\r\n`;
@@ -106,13 +110,13 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
       }
     }),
   'broken requests': (flood) =>
-    hold(flood, 8, async ({ socket, closed }) => {
+    holdConnections(flood, 8, async ({ socket, closed }) => {
       socket.write('\u0000 /\r\n\r\n'.repeat(20));
       await Promise.race([closed, sleep(50)]);
     }),
 };
 
-/** Runs all floods at once for this time; returns the number of their requests and connections. */
+/** Runs all floods concurrently for this time; returns the number of their requests and connections. */
 export async function flood(port: number, authorization: string, ms: number): Promise<number> {
   const stop = AbortSignal.timeout(ms);
   setMaxListeners(0, stop);

@@ -13,17 +13,17 @@ interface Draft {
   path: string;
   headers: Field[];
   body: Buffer | string | undefined;
-  /** Whether the reply is of the operation: false if its path or method was changed. */
+  /** Whether the request reaches the operation: false if its path or method was changed. */
   isRouted: boolean;
   isAuthorized: boolean;
 }
 
 /**
- * After a policy, later changes would wait for an approval. During a reset, requests in progress find some of
- * the rows of their platform, and their 404 can name a resource other than that of their contract.
+ * A policy would require an approval for later changes. During a reset, requests in progress find only
+ * some rows of their platform, and their 404 can name a resource that is not in their contract.
  */
 const EXCLUDED = new Set(['createApprovalPolicy', 'resetSandbox', 'resetPlatform']);
-/** A global operator calls only what does not change the victim. */
+/** A global operator calls only operations that do not change the victim. */
 const GLOBAL_PATHS = /^\/operator\/v1\/(operator-|roles|approval|audit|provider|system|retention)/;
 
 const operationsOf = (session: Session): Operation[] =>
@@ -128,7 +128,9 @@ function draftOf(operation: Operation, session: Session): Draft {
   const content = operation.body && contentOf(operation, session);
   const headers: Field[] = authorization ? [['authorization', authorization]] : [];
   if (content) headers.push(['content-type', content.type]);
-  for (const { name, required } of operation.parameters.filter((one) => one.in === 'header')) {
+  for (const { name, required } of operation.parameters.filter(
+    (parameter) => parameter.in === 'header',
+  )) {
     const isKey = name.toLowerCase() === 'idempotency-key';
     if (isKey && (required || chance.percent(30))) headers.push([name, randomUUID()]);
   }
@@ -139,7 +141,7 @@ function draftOf(operation: Operation, session: Session): Draft {
   };
 }
 
-/** Replaces or adds one thing outside the body. */
+/** Replaces or adds one element outside the body. */
 function mutateHead(draft: Draft, operation: Operation, session: Session): void {
   const { chance, callers } = session;
   const replace = (name: string, value: string) => {
@@ -152,7 +154,7 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
     return text.replaceAll(/[\ud800-\udfff]/g, '');
   };
   const [path = '', query = ''] = draft.path.split('?');
-  const parameters = operation.parameters.filter((one) => one.in === 'query');
+  const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
   const changes: (() => void)[] = [
     () => replace('content-type', chance.pick(CONTENT_TYPES)),
     () => replace('idempotency-key', chance.pick(KEYS)),
@@ -168,7 +170,7 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
     () => {
       // An ID of the path is replaced.
       const segments = path.split('/');
-      const at = segments.findLastIndex((part) => part.includes('%3A'));
+      const at = segments.findLastIndex((segment) => segment.includes('%3A'));
       if (at < 0) return;
       const id = chance.percent(50) ? (callers.attacker.ids.any(chance) ?? '') : hostileText();
       segments[at] = encode(id);

@@ -87,15 +87,16 @@ async function replayMessage(session: Session, provider: ProviderTarget): Promis
     ...{ currency: 'USD', accountId: provider.accountId, bankReference: `R-${id}`, rail: 'WIRE' },
   };
   const body = JSON.stringify(deposit);
-  const expect = ({ sent, reply }: Json, allowed: number[], what: string) => {
-    if (!allowed.includes(statusOf(reply))) addProblem(report, sent, `${what}: ${statusOf(reply)}`);
+  const expect = ({ sent, reply }: Json, allowed: number[], description: string) => {
+    if (!allowed.includes(statusOf(reply)))
+      addProblem(report, sent, `${description}: ${statusOf(reply)}`);
   };
   const other = JSON.stringify({ ...deposit, amount: amount + 1 });
   expect(await sendMessage(session, provider, other, { signedBody: body }), [401], 'changed body');
-  const old = { at: Date.now() - chance.integerBetween(301_000, 86_400_000) };
-  expect(await sendMessage(session, provider, body, old), [401], 'old signature');
-  const later = { at: Date.now() + 400_000 };
-  expect(await sendMessage(session, provider, body, later), [401], 'signature of the future');
+  const expiredTime = { at: Date.now() - chance.integerBetween(301_000, 86_400_000) };
+  expect(await sendMessage(session, provider, body, expiredTime), [401], 'old signature');
+  const futureTime = { at: Date.now() + 400_000 };
+  expect(await sendMessage(session, provider, body, futureTime), [401], 'signature of the future');
   const first = await sendMessage(session, provider, body);
   expect(first, [200], 'deposit');
   if (statusOf(first.reply) === 200) provider.deposited += amount;
@@ -123,25 +124,33 @@ async function replayKey(session: Session): Promise<void> {
     return result;
   };
   const as = attacker.authorization;
-  const one = await send(as, body);
-  const again = await send(as, body);
-  const changed = await send(as, { ...body, fullName: 'Another' });
+  const firstReply = await send(as, body);
+  const secondReply = await send(as, body);
+  const otherBodyReply = await send(as, { ...body, fullName: 'Another' });
   // Another attack has revoked the token.
-  if ([one, again, changed].some(({ status }) => status === 401)) return callers.renew();
-  if (one.status !== 201 || again.body.id !== one.body.id) {
-    addProblem(report, sent, `the replay returned ${again.status} ${JSON.stringify(again.body)}`);
+  if ([firstReply, secondReply, otherBodyReply].some(({ status }) => status === 401))
+    return callers.renew();
+  if (firstReply.status !== 201 || secondReply.body.id !== firstReply.body.id) {
+    addProblem(
+      report,
+      sent,
+      `the replay returned ${secondReply.status} ${JSON.stringify(secondReply.body)}`,
+    );
   }
-  if (changed.status !== 409) addProblem(report, sent, `another body returned ${changed.status}`);
+  if (otherBodyReply.status !== 409)
+    addProblem(report, sent, `another body returned ${otherBodyReply.status}`);
   // The key of one platform is unknown to another; the name of the victim is not in its reply.
-  const foreign = await call('POST', path, victim.authorization, body, { 'idempotency-key': key });
-  if (foreign.status !== 201 || foreign.body.id === one.body.id) {
-    addProblem(report, sent, `the key was valid for another platform: ${foreign.status}`);
+  const victimReply = await call('POST', path, victim.authorization, body, {
+    'idempotency-key': key,
+  });
+  if (victimReply.status !== 201 || victimReply.body.id === firstReply.body.id) {
+    addProblem(report, sent, `the key was valid for another platform: ${victimReply.status}`);
   }
-  victim.ids.collect(JSON.stringify(foreign.body));
-  session.rules.hide([foreign.body.id]);
+  victim.ids.collect(JSON.stringify(victimReply.body));
+  session.rules.hide([victimReply.body.id]);
 }
 
-/** A payment whose quote is executed many times at once. */
+/** A payment whose quote is executed several times concurrently. */
 async function replayExecution(session: Session): Promise<void> {
   const { chance, callers, report, call, documents } = session;
   const as = callers.attacker.authorization;

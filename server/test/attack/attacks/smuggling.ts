@@ -1,5 +1,5 @@
-// Requests with contradictory or invalid framing. A proxy and the server could disagree where such a request
-// ends, so the bytes after it must never be executed as a separate request.
+// Requests with contradictory or invalid framing. A proxy and the server could disagree about the end of
+// such a request, so the bytes after it must never be executed as a separate request.
 
 import { type Attack, addProblem, type Session } from '../session.ts';
 import { BASE } from '../target/tenants.ts';
@@ -49,10 +49,10 @@ const get = ({ authorization, host }: Parts, fields: string, after = '') =>
 function lengthCases(parts: Parts): Case[] {
   const { hidden } = parts;
   const lengths = ['+5', '0x5', '5,5', '-1', '5 5', '1e1', '99999999999999999999', '', '5;', '٥'];
-  const both = 'content-length: 6\r\ntransfer-encoding: chunked\r\n';
+  const bothLengths = 'content-length: 6\r\ntransfer-encoding: chunked\r\n';
   const rejected = { replies: 1, mustReject: true };
   return [
-    { name: 'both lengths', bytes: post(parts, both, `0\r\n\r\n${hidden}`), ...rejected },
+    { name: 'both lengths', bytes: post(parts, bothLengths, `0\r\n\r\n${hidden}`), ...rejected },
     {
       ...{ name: 'both lengths reversed', ...rejected },
       bytes: post(parts, 'transfer-encoding: chunked\r\ncontent-length: 4\r\n', `5c\r\n${hidden}`),
@@ -106,7 +106,7 @@ function encodingCases(parts: Parts): Case[] {
       ),
     })),
     {
-      // The rest of its body is rejected as well.
+      // The remaining body is rejected as well.
       ...{ name: 'chunked in HTTP/1.0', replies: 2, mustReject: true },
       bytes: post(parts, 'transfer-encoding: chunked\r\n', `0\r\n\r\n${hidden}`).replace(
         '1.1',

@@ -21,7 +21,7 @@ const isOfPlatform = ({ api, path }: Operation) =>
 async function crossByPath(session: Session): Promise<void> {
   const { chance, callers, connection, documents } = session;
   const operation = chance.pick(
-    documents.operations.filter((one) => hasIdInPath(one) || isOfPlatform(one)),
+    documents.operations.filter((operation) => hasIdInPath(operation) || isOfPlatform(operation)),
   );
   const { attacker, victim, scopedOperator } = callers;
   const source = { chance, ids: attacker.ids, documents };
@@ -74,12 +74,12 @@ async function crossByBody(session: Session): Promise<void> {
     ),
   );
   if (operation.body?.type !== 'application/json') return;
-  const own = { chance, ids: callers.attacker.ids, documents };
-  const foreign = { chance, ids: callers.victim.ids, documents };
-  const query = new URLSearchParams(queryFor(operation, foreign)).toString();
-  const path = pathFor(operation, own) + (query ? `?${query}` : '');
+  const ownSource = { chance, ids: callers.attacker.ids, documents };
+  const victimSource = { chance, ids: callers.victim.ids, documents };
+  const query = new URLSearchParams(queryFor(operation, victimSource)).toString();
+  const path = pathFor(operation, ownSource) + (query ? `?${query}` : '');
   const bytes = requestBytes({
-    ...{ method: operation.method, path, body: JSON.stringify(bodyFor(operation, foreign)) },
+    ...{ method: operation.method, path, body: JSON.stringify(bodyFor(operation, victimSource)) },
     headers: [
       ['authorization', authorizationFor(operation, session) ?? ''],
       ['content-type', 'application/json'],

@@ -24,7 +24,7 @@ export interface Operation {
   /** With the base path. */
   path: string;
   parameters: Parameter[];
-  /** Undefined: no body. */
+  /** Undefined if the operation has no body. */
   body: { type: string; schema: Json; examples: Json[] } | undefined;
   isPublic: boolean;
   isAgent: boolean;

@@ -133,7 +133,7 @@ export function mutate(body: Json, chance: Chance, foreignId?: string): Json {
   return mutated;
 }
 
-/** JSON text with a defect that no value has. */
+/** JSON text with a syntactic defect. */
 export function corrupt(json: string, chance: Chance): Buffer | string {
   const at = chance.integerBelow(Math.max(1, json.length));
   const kinds: (() => Buffer | string)[] = [

@@ -26,8 +26,8 @@ function text(schema: Json, { chance, ids }: ValueSource): string {
   if (schema.format && FORMATS[schema.format]) return chance.pick(FORMATS[schema.format] ?? []);
   const id = chance.percent(30) ? ids.any(chance) : undefined;
   const value = id ?? chance.pick(TEXTS);
-  const short = value.slice(0, schema.maxLength ?? value.length);
-  return short.padEnd(schema.minLength ?? 0, 'x');
+  const shortened = value.slice(0, schema.maxLength ?? value.length);
+  return shortened.padEnd(schema.minLength ?? 0, 'x');
 }
 
 function number(schema: Json, { chance }: ValueSource): number {
@@ -51,14 +51,14 @@ function object(schema: Json, api: Operation['api'], source: ValueSource, depth:
 function randomValue(input: Json, api: Operation['api'], source: ValueSource, depth = 0): Json {
   const { chance, documents } = source;
   const schema = documents.resolve(api, input) ?? {};
-  const next = (part: Json) => randomValue(part, api, source, depth + 1);
+  const next = (partSchema: Json) => randomValue(partSchema, api, source, depth + 1);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return chance.pick(schema.enum);
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices) return next(chance.pick(choices));
   if (schema.allOf) {
     const parts = schema.allOf.map(next);
-    return parts.every((part: Json) => part && typeof part === 'object')
+    return parts.every((partSchema: Json) => partSchema && typeof partSchema === 'object')
       ? Object.assign({}, ...parts)
       : parts[0];
   }
@@ -110,24 +110,26 @@ export function pathFor(
     source.ids.like(example, source.chance) ?? source.ids.forParameter(name, source.chance),
 ): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const parameter = operation.parameters.find((one) => one.in === 'path' && one.name === name);
+    const parameter = operation.parameters.find(
+      (parameter) => parameter.in === 'path' && parameter.name === name,
+    );
     const id = idFor(name, parameter?.example);
     return encodeURIComponent(id ?? parameter?.example ?? 'unknown');
   });
 }
 
-/** Values of the query: the required ones and some others. */
+/** Values of the query: all required parameters and some optional ones. */
 export function queryFor(operation: Operation, source: ValueSource): [string, string][] {
   const { chance, ids } = source;
   return operation.parameters
-    .filter((one) => one.in === 'query' && (one.required || chance.percent(15)))
-    .map((one): [string, string] => {
-      const id = /Id$/.test(one.name)
-        ? (ids.like(one.example ?? '', chance) ?? ids.forParameter(one.name, chance))
+    .filter((parameter) => parameter.in === 'query' && (parameter.required || chance.percent(15)))
+    .map((parameter): [string, string] => {
+      const id = /Id$/.test(parameter.name)
+        ? (ids.like(parameter.example ?? '', chance) ?? ids.forParameter(parameter.name, chance))
         : undefined;
       return [
-        one.name,
-        id ?? String(one.example ?? randomValue(one.schema, operation.api, source)),
+        parameter.name,
+        id ?? String(parameter.example ?? randomValue(parameter.schema, operation.api, source)),
       ];
     });
 }

@@ -34,16 +34,16 @@ export function createIds(): Ids {
   let next = 0;
 
   function add(kind: string, id: string): void {
-    const known = byKind.get(kind) ?? [];
-    byKind.set(kind, known);
-    if (known.includes(id)) return;
-    if (known.length < MAX_PER_KIND) known.push(id);
-    else known[next++ % MAX_PER_KIND] = id;
+    const knownIds = byKind.get(kind) ?? [];
+    byKind.set(kind, knownIds);
+    if (knownIds.includes(id)) return;
+    if (knownIds.length < MAX_PER_KIND) knownIds.push(id);
+    else knownIds[next++ % MAX_PER_KIND] = id;
   }
 
   const pick = (kind: string, chance: Chance) => {
-    const known = byKind.get(kind);
-    return known && chance.pick(known);
+    const knownIds = byKind.get(kind);
+    return knownIds && chance.pick(knownIds);
   };
   const any = (chance: Chance) => pick(chance.pick([...byKind.keys(), 'Customer']), chance);
 

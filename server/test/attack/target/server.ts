@@ -21,17 +21,17 @@ export interface Target {
   port(): number;
   /** Values of the first platform. */
   credentials(): Running['credentials'];
-  /** Whether the process that was started still runs. */
+  /** Whether the started process is running. */
   isRunning(): boolean;
   /** Bytes of resident memory of the process; undefined where it cannot be read. */
   memory(): number | undefined;
-  /** All output so far. */
+  /** All output since the start. */
   output(): string;
   command(...argv: string[]): Promise<string>;
   database(): Promise<string>;
-  /** Stops the server in order and starts it again, with the default rate limits. */
+  /** Stops the server gracefully and starts it again, with the default rate limits. */
   restartWithLimits(): Promise<void>;
-  /** Stops it in order; returns its exit code. */
+  /** Stops the server gracefully; returns its exit code. */
   stop(): Promise<number | null>;
   remove(): Promise<void>;
 }

@@ -13,11 +13,11 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 interface Parsed {
   reply: Omit<Reply, 'ms'>;
-  rest: Buffer;
+  remaining: Buffer;
 }
 
 /** The content of a chunked body and the bytes after it; undefined if it is incomplete. */
-function readChunks(bytes: Buffer): { body: Buffer; rest: Buffer } | undefined {
+function readChunks(bytes: Buffer): { body: Buffer; remaining: Buffer } | undefined {
   const parts: Buffer[] = [];
   let offset = 0;
   for (;;) {
@@ -26,7 +26,7 @@ function readChunks(bytes: Buffer): { body: Buffer; rest: Buffer } | undefined {
     const size = Number.parseInt(bytes.toString('latin1', offset, end), 16);
     const next = end + 2 + size + 2;
     if (bytes.length < next) return undefined;
-    if (size === 0) return { body: Buffer.concat(parts), rest: bytes.subarray(next) };
+    if (size === 0) return { body: Buffer.concat(parts), remaining: bytes.subarray(next) };
     parts.push(bytes.subarray(end + 2, end + 2 + size));
     offset = next;
   }
@@ -47,35 +47,38 @@ function readReply(bytes: Buffer): Parsed | undefined {
     }),
   );
   if (status === 204 || status === 304)
-    return { reply: { status, headers, body: '' }, rest: after };
+    return { reply: { status, headers, body: '' }, remaining: after };
   if (headers['transfer-encoding'] === 'chunked') {
-    // A stream has no end.
+    // A stream is complete with its head.
     if (headers['content-type']?.startsWith('text/event-stream')) {
-      return { reply: { status, headers, body: '' }, rest: Buffer.alloc(0) };
+      return { reply: { status, headers, body: '' }, remaining: Buffer.alloc(0) };
     }
     const chunks = readChunks(after);
     return (
-      chunks && { reply: { status, headers, body: chunks.body.toString() }, rest: chunks.rest }
+      chunks && {
+        reply: { status, headers, body: chunks.body.toString() },
+        remaining: chunks.remaining,
+      }
     );
   }
   const length = Number(headers['content-length'] ?? 0);
   if (after.length < length) return undefined;
   const body = after.toString('utf8', 0, length);
-  return { reply: { status, headers, body }, rest: after.subarray(length) };
+  return { reply: { status, headers, body }, remaining: after.subarray(length) };
 }
 
 /** All complete replies in the bytes. */
 export function readReplies(bytes: Buffer): Omit<Reply, 'ms'>[] {
   const replies = [];
-  for (let parsed = readReply(bytes); parsed; parsed = readReply(parsed.rest)) {
+  for (let parsed = readReply(bytes); parsed; parsed = readReply(parsed.remaining)) {
     replies.push(parsed.reply);
-    if (parsed.rest.length === 0) break;
+    if (parsed.remaining.length === 0) break;
   }
   return replies;
 }
 
 export interface Exchange {
-  /** Everything that the server sent. */
+  /** All bytes that the server sent. */
   bytes: Buffer;
   /** Whether the server closed the connection. */
   closed: boolean;
@@ -103,7 +106,7 @@ export function sendBytes(port: number, bytes: Buffer, waitMs: number): Promise<
 }
 
 export interface Connection {
-  /** The reply, or why there is none. */
+  /** The reply, or the reason why there is none. */
   send(bytes: Buffer): Promise<Reply | 'closed' | 'no reply'>;
   close(): void;
 }
@@ -156,7 +159,7 @@ export function openConnection(port: number): Connection {
     return exchange(bytes, connected().socket);
   }
 
-  /** The end of the latest request: requests of one connection are not sent at the same time. */
+  /** The end of the latest request: requests of one connection are sent one after another. */
   let last: Promise<unknown> = Promise.resolve();
 
   return {

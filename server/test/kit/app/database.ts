@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 
 export interface TestDatabase {
   url: string;
-  /** Drops it, including open connections. */
+  /** Drops the database, including open connections. */
   drop(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ async function administer(url: string, sql: string): Promise<void> {
       administrator = undefined;
     });
     await client.connect();
-    // Absent from its types; an open connection must not keep the process.
+    // Absent from the types; an open connection must not keep the process alive.
     (client as pg.Client & { unref(): void }).unref();
     return client;
   })();

@@ -17,7 +17,7 @@ import { idSql } from './query-plans.ts';
 export const TRANSACTIONS = lengthOf(80_000, 200_000);
 export const PEOPLE = TRANSACTIONS / 10;
 export const ACCOUNTS = 3 * PEOPLE;
-/** Of this number of rows, one has a rare status. */
+/** Number of rows for each row with a rare status. */
 export const RARE = TRANSACTIONS / 40;
 
 /** Inserts copies of one row into a table, with other values in some columns. */
@@ -28,7 +28,7 @@ type Fill = (
   input: Record<string, string>,
 ) => Promise<void>;
 
-/** Building an index afterwards takes a fraction of the time of inserting entry by entry. */
+/** Runs `work` without indexes: building an index afterwards is much faster than inserting single entries. */
 async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
@@ -41,7 +41,7 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Every fourth copy belongs to the other platform; each is a second older than the one before. */
+/** Every fourth copy belongs to the other platform; each is a second older than the previous copy. */
 export const createFiller =
   (app: TestApp, client: pg.Client): Fill =>
   async (table, id, count, input) => {
@@ -122,8 +122,9 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed; the first customer has a third of them. One account has funded as many, and
- * funds few now. The first card has a third of the messages and reveal links, and few declines.
+ * Cards, most of them closed; the first customer has a third of them. One account has funded the same
+ * number, of which few are open. The first card has a third of the messages and reveal links, and few
+ * declines.
  */
 async function fillCards(app: TestApp, fill: Fill) {
   const fixture = cardFixture(app);

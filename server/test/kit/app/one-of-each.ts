@@ -95,7 +95,7 @@ async function coinOf(app: TestApp, as: TestPlatform) {
   };
 }
 
-/** The id of an event, which is stored before it is in the list. */
+/** The id of a stored event, read directly because the list contains events later. */
 async function eventOf(app: TestApp, as: TestPlatform): Promise<string> {
   const text = 'select id from events where platform_id = $1 limit 1';
   const [event] = await app.runtime.db.query<{ id: string }>(text, [as.id]);

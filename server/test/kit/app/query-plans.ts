@@ -40,7 +40,7 @@ async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]
     values,
   );
   const [reported] = rows;
-  if (!reported) throw new Error('nothing was explained');
+  if (!reported) throw new Error('the plan is empty');
   return flatten(reported['QUERY PLAN'][0].Plan);
 }
 

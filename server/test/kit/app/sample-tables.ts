@@ -58,7 +58,7 @@ export interface Sample {
   accounts(...balances: (bigint | null)[]): Promise<string[]>;
   /** `balance/held` of each account. */
   holdings(...ids: string[]): Promise<string[]>;
-  thing(id: string, more?: Partial<RowOf<typeof things>>): Promise<RowOf<typeof things>>;
+  thing(id: string, overrides?: Partial<RowOf<typeof things>>): Promise<RowOf<typeof things>>;
   drop(): Promise<void>;
 }
 

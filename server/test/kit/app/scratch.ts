@@ -18,6 +18,6 @@ function hasFreeSpace(folder: string): boolean {
   }
 }
 
-/** The folder for temporary files that need not survive a loss of power. */
+/** The folder for temporary files that may be lost in a power failure. */
 export const scratchFolder = (): string =>
   process.platform === 'linux' && hasFreeSpace(SHARED_MEMORY) ? SHARED_MEMORY : os.tmpdir();

@@ -92,7 +92,7 @@ export async function openCardScenarios() {
     return `${row?.kind} ${row?.approved ? 'approved' : row?.reason}`;
   }
 
-  /** A new card of a new cardholder, and its events from here on. */
+  /** A new card of a new cardholder, and its later events. */
   async function openScenario({
     currency = 'USD',
     funds = INITIAL_BALANCE,
@@ -109,7 +109,7 @@ export async function openCardScenarios() {
     );
   }
 
-  /** The scenario of a card from here on. */
+  /** The scenario of an existing card. */
   async function scenarioOf(
     card: Resource,
     holder: { accountId: string; customer: { id: string }; currency: string },

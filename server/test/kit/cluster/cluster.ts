@@ -116,7 +116,7 @@ function createEtcd(folder: string, host: string, [port, peerPort]: readonly num
     kill: async () => {
       const last = pid();
       if (last !== undefined) process.kill(last, 'SIGKILL');
-      await until('the end of etcd', () => pid() === undefined);
+      await until('the exit of etcd', () => pid() === undefined);
     },
   };
 }

@@ -1,6 +1,6 @@
 // `npm run cluster` starts a local cluster and runs until it is interrupted. Further calls with a
-// command, such as `status` or `kill node1`, are sent to this process, because it has the IDs of
-// all others.
+// command, such as `status` or `kill node1`, are sent to this process, because it has the IDs of all other
+// processes.
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';

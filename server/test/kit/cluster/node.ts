@@ -12,7 +12,7 @@ const PATRONI = ['/usr/bin/python3', '/usr/bin/patroni'];
 export interface Node extends NodeSettings {
   readonly index: number;
   readonly log: string;
-  /** Whether Patroni runs. */
+  /** Whether Patroni is running. */
   isRunning(): boolean;
   patroniPid(): number | undefined;
   postmaster(): number | undefined;
@@ -106,7 +106,7 @@ export function createNode(index: number, settings: NodeSettings, options: NodeO
     async kill() {
       killPatroni();
       killPostgres();
-      await until(`the end of ${settings.name}`, () => !isRunning() && postmaster() === undefined);
+      await until(`the exit of ${settings.name}`, () => !isRunning() && postmaster() === undefined);
     },
     freeze() {
       const roots = [patroniPid(), postmaster()].filter((pid) => pid !== undefined);

@@ -1,4 +1,4 @@
-// Processes of a cluster. They are stopped by their IDs, and by the kernel when this process ends.
+// Processes of a cluster. They are stopped by their IDs, and by the kernel when this process exits.
 // Their state is read from /proc, because a cluster runs on Linux only.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +53,7 @@ interface SpawnOptions {
   cwd?: string;
 }
 
-/** Starts a program that receives SIGTERM when this process ends. */
+/** Starts a program that receives SIGTERM when this process exits. */
 export function start(command: readonly string[], options: SpawnOptions): ChildProcess {
   const { log, asPostgres = false, prefix = [], cwd = '/' } = options;
   const user = asPostgres && isRoot() ? AS_POSTGRES : [];
@@ -73,7 +73,7 @@ export function start(command: readonly string[], options: SpawnOptions): ChildP
 export const hasEnded = (child: ChildProcess): boolean =>
   child.exitCode !== null || child.signalCode !== null;
 
-/** Sends a signal. Ended processes are ignored. */
+/** Sends a signal. Processes that have exited are ignored. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -91,7 +91,7 @@ const isRunning = (pid: number) => {
   }
 };
 
-/** Sends a signal to a process, and SIGKILL if it has not ended after 20 s. */
+/** Sends a signal to a process, and SIGKILL if it has not exited after 20 s. */
 export async function stop(
   pid: number | undefined,
   name: NodeJS.Signals = 'SIGTERM',

@@ -17,7 +17,7 @@ export interface ServerProcess {
   readonly databaseUrl: string;
   readonly port: number;
   pid(): number | undefined;
-  /** Standard output so far. */
+  /** Standard output since the start. */
   output(): string;
   running(): Running | undefined;
   start(): Promise<Running>;

@@ -34,7 +34,7 @@ export interface ClusterUnderLoad {
   disrupt(kind: string, action: () => Promise<unknown>, watchMs?: number): Promise<number>;
   /** Compares the database with the replies. Fails with the first differences. */
   audit(): Promise<BookSnapshot>;
-  /** Ends the load, waits until all jobs and deliveries are done, and audits the database. */
+  /** Stops the load, waits until all jobs and deliveries are done, and audits the database. */
   finish(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -164,7 +164,7 @@ async function readPrimary(url: string): Promise<BookSnapshot> {
 /** Waits until all jobs are done and all events are delivered. */
 async function waitForWork(url: string): Promise<void> {
   await until(
-    'the end of all work',
+    'the completion of all work',
     async () => {
       const { jobs, events } = await countPending(url);
       return jobs === 0 && events === 0;

@@ -1,6 +1,6 @@
-// Invariants of the database at any moment, with kills or without, checked on one consistent
-// snapshot. The rules are written from the meaning of a payment, independently of the server's
-// code: each finds a change set that was applied partly, twice or not at all.
+// Invariants of the database at any moment, with or without kills, checked on one consistent snapshot. The
+// rules follow the specification of payments, independently of the server's code: each finds a change set
+// that was applied partly, twice or not at all.
 import pg from 'pg';
 import { unpackJson } from '../../../src/runtime/operation/stored-json.ts';
 
@@ -101,7 +101,7 @@ const types = {
     oid === 20 ? BigInt : pg.types.getTypeParser(oid, format),
 };
 
-/** Reads everything in one transaction, so that a running server cannot change the result. */
+/** Reads all rows in one transaction, so that a running server cannot change the result. */
 export async function readSnapshot(url: string): Promise<BookSnapshot> {
   const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
   client.on('error', () => undefined);
@@ -413,7 +413,7 @@ function workProblems(snapshot: BookSnapshot): string[] {
   ];
 }
 
-/** All violations. Empty at any moment. */
+/** All violations; the expected list is empty. */
 export const problemsOf = (snapshot: BookSnapshot): string[] => [
   ...bookProblems(snapshot),
   ...paymentProblems(snapshot),

@@ -7,13 +7,13 @@ import type { Running } from './server.ts';
 
 type Kind = 'fund' | 'quote' | 'execute' | 'transfer';
 
-/** A request with one effect or none, however often it is sent. */
+/** A request with at most one effect, even if it is sent repeatedly. */
 export interface RecordedRequest {
   readonly kind: Kind;
   readonly key: string;
   readonly path: string;
   readonly body: object | undefined;
-  /** Identifies its effect: an amount, a description, a remittance text, a quote. */
+  /** Identifies the effect of the request: an amount, a description, a remittance text, a quote. */
   readonly identifier: string;
   /** The reply, if it determines the result. */
   response: ApiResponse | undefined;
@@ -136,7 +136,7 @@ export interface Load {
   /** Replies received, and requests without one. */
   readonly replyCount: number;
   readonly lostCount: number;
-  /** Lets clients send to this server. */
+  /** Directs the requests of the clients to this server. */
   open(server: Running): void;
   /** Permits failed requests from now on; called before a kill. */
   allowFailures(): void;
@@ -144,7 +144,7 @@ export interface Load {
   waitUntilIdle(): Promise<void>;
   /** Enables payments that are returned after ten seconds. */
   slow: boolean;
-  /** Lets every client complete its request, with repetitions, and stops. */
+  /** Stops after every client has completed its request, with repetitions. */
   finish(): Promise<void>;
 }
 
@@ -303,7 +303,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const choose = <T>(list: readonly T[]) => list[randomBelow(list.length)] as T;
 
     async function fund(): Promise<void> {
-      const amount = 6_000_00 + requests.length; // unique
+      const amount = 6_000_00 + requests.length; // A unique amount identifies the request.
       const person = choose(people);
       const account = choose([person.usd, person.usd, person.eur]);
       await sendRequest(
@@ -314,7 +314,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       );
     }
 
-    /** Sometimes far more than any balance. */
+    /** Sometimes much more than any balance. */
     const amount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + randomBelow(50_00));
 
     function target(person: Person): string {

@@ -13,7 +13,7 @@ const WAIT = { timeout: 60_000, interval: 50 };
 export interface RunningProxy {
   /** The servers as clients see them. */
   readonly proxied: Running;
-  /** What HAProxy reported, such as servers that it found down. */
+  /** Messages of HAProxy, such as unavailable servers. */
   output(): string;
   stop(): void;
 }
@@ -27,7 +27,7 @@ export function isProxyInstalled(): boolean {
   }
 }
 
-/** A port that is free now. */
+/** Finds a free port. */
 async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

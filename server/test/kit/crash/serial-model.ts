@@ -9,7 +9,7 @@ interface Holding {
   balance: bigint;
   held: bigint;
   frozen: boolean;
-  /** Was ever frozen, or ever had a hold. */
+  /** Whether the account was ever frozen, and whether it ever had a hold. */
   wasFrozen: boolean;
   wasUsed: boolean;
   /** Minimum available amount. */

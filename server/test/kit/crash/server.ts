@@ -1,5 +1,5 @@
-// A server process for tests that kill it: each runs on its own data folder, and all its processes
-// are known by id and start time, so that only they are killed and any that remain are reported.
+// A server process for tests that kill it: each runs on its own data folder, and all its processes are
+// recorded by ID and start time, so that only these are killed and remaining ones are reported.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -58,20 +58,20 @@ export interface DataFolder {
   /** Resolves when the process serves; rejects with its output when it exits first. */
   waitUntilReady(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
-  /** Output of a process so far. */
+  /** Output of a process since its start. */
   outputOf(child: ChildProcess): { out: string; err: string };
   waitForExit(child: ChildProcess): Promise<Ended>;
   /** `kill -9` of Node alone, or of Node and every process of PostgreSQL at once. */
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for queries. */
   database(): Promise<string>;
-  /** Waits until no process of this folder's servers is left; returns those that remain. */
+  /** Waits for the exit of all processes of this folder's servers; returns remaining processes. */
   remainingProcesses(): Promise<Process[]>;
   /** Stops its processes, by id, and removes all folders. */
   remove(): Promise<void>;
 }
 
-/** `ps` is not everywhere on Linux; `/proc` is not elsewhere. */
+/** `ps` can be absent on Linux; other systems have no `/proc`. */
 function processes(): Process[] {
   if (process.platform !== 'linux') {
     const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state=,lstart='], {
@@ -93,12 +93,12 @@ function processes(): Process[] {
       if (state === 'Z' || state === 'X') return [];
       return [{ pid: Number(name), parent: Number(parent), started: fields[19] ?? '' }];
     } catch {
-      return []; // it has just ended
+      return []; // The process has just exited.
     }
   });
 }
 
-/** The process and everything below it. */
+/** The process and its descendants. */
 function familyOf(pid: number, all = processes()): Process[] {
   const family = all.filter((candidate) => candidate.pid === pid);
   for (const member of family)
@@ -158,7 +158,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     return family;
   }
 
-  /** Recorded processes that still run. */
+  /** Recorded processes that are running. */
   function remaining(): Process[] {
     return processes().filter((candidate) =>
       knownProcesses.has(`${candidate.pid} ${candidate.started}`),
@@ -191,7 +191,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   async function waitUntilReady(child: ChildProcess): Promise<Running> {
     const output = outputOf(child);
     for (let waited = 0; !output.err.includes('Try it:'); waited += POLL_MS) {
-      if (hasEnded(child)) throw new Error(`the server ended: ${output.err}${output.out}`);
+      if (hasEnded(child)) throw new Error(`the server exited: ${output.err}${output.out}`);
       if (waited > START_MS) throw new Error(`the server does not start: ${output.err}`);
       await sleep(POLL_MS);
     }

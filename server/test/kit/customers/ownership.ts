@@ -45,7 +45,7 @@ async function startNode() {
 }
 
 let secret = 1_000n;
-/** Key that no other wallet of this run has. */
+/** A unique key of a wallet. */
 export const nextSecret = () => ++secret;
 
 /** Status and error code of a rejection. */

@@ -52,7 +52,7 @@ describe('runGuide', () => {
     ['a test in double brackets', 'dash', ['[[ a = a ]]'], /\[\[: not found/],
     ['an array', 'dash', ['A=(1 2)'], /"\(" unexpected/],
     ['words in one variable', 'zsh', ["A='%s- a'", 'printf $A'], /guide\.md:3 /],
-    ['a failure without a word', 'bash', ['false', 'true'], /guide\.md:3 .*failed: false/s],
+    ['a failure without a message', 'bash', ['false', 'true'], /guide\.md:3 .*failed: false/s],
     [
       'one inside a function',
       'bash',
@@ -77,19 +77,19 @@ describe('runGuide', () => {
         sh('true', 'false'),
         /guide\.md:3 (ends with 1|.*failed: false)/s,
       ],
-      ['a program that no reader has', sh('ls'), /guide\.md:3 .*not found/s],
+      ['a program that is not permitted in guides', sh('ls'), /guide\.md:3 .*not found/s],
+      ['a later fence', [...sh('true'), '', ...sh('false')], /guide\.md:7 (ends with 1|differs)/],
+      ['the end of the shell', sh('exit 0'), /guide\.md:3 did not complete/],
+      ['output that is not shown', sh('echo a'), /guide\.md:3 differs from the printed output:\na/],
       [
-        'a later fence',
-        [...sh('true'), '', ...sh('false')],
-        /guide\.md:7 (ends with 1|is not what)/,
+        'an error that is not shown',
+        sh('echo a >&2'),
+        /guide\.md:3 differs from the printed output:\na/,
       ],
-      ['the end of the shell', sh('exit 0'), /guide\.md:3 did not end/],
-      ['output that is not shown', sh('echo a'), /guide\.md:3 is not what is printed:\na/],
-      ['an error that is not shown', sh('echo a >&2'), /guide\.md:3 is not what is printed:\na/],
-      ['a line too many', [...sh('echo a', 'echo b'), ...text('a')], /guide\.md:8 is not/],
-      ['a line too few', [...sh('echo a'), ...text('a', 'b')], /guide\.md:7 is not/],
-      ['other order', [...sh('echo a', 'echo b'), ...text('b', 'a')], /guide\.md:7 is not/],
-      ['part of a line', [...sh('echo a b'), ...text('a')], /guide\.md:6 is not/],
+      ['a line too many', [...sh('echo a', 'echo b'), ...text('a')], /guide\.md:8 differs/],
+      ['a line too few', [...sh('echo a'), ...text('a', 'b')], /guide\.md:7 differs/],
+      ['other order', [...sh('echo a', 'echo b'), ...text('b', 'a')], /guide\.md:7 differs/],
+      ['part of a line', [...sh('echo a b'), ...text('a')], /guide\.md:6 differs/],
     ])('finds %s', { timeout: 20_000 }, async ([, lines, expectedProblem]) => {
       const problems = await run(shell, lines);
       expect(problems).toHaveLength(1);
@@ -97,15 +97,15 @@ describe('runGuide', () => {
     });
 
     test.concurrent.for<[string, string]>([
-      ['what does not end', 'sleep 60'],
+      ['a command without an end', 'sleep 60'],
       ['a quote that is not closed', "echo 'a"],
-      ['a command that reads what is pasted', 'cat'],
+      ['a command that reads the pasted lines', 'cat'],
     ])('finds %s', async ([, line], { expect }) => {
       const [problem] = await run(shell, sh(line), 1_500);
-      expect(problem).toMatch(/guide\.md:3 did not end/);
+      expect(problem).toMatch(/guide\.md:3 did not complete/);
     });
 
-    test('runs the `sh` fences, and those alone, in one session', async () => {
+    test('runs only the `sh` fences, in one session', async () => {
       const lines = [
         ...sh('A=1'),
         '```shell',
@@ -116,7 +116,7 @@ describe('runGuide', () => {
       expect(await run(shell, [...lines, ...text('1', '', '2')])).toEqual([]);
     });
 
-    test('writes the `js` fences as they are, each when it comes', async () => {
+    test('writes each `js` fence unchanged when the guide reaches it', async () => {
       const first = js('// a.mjs', 'console.log("$NAME!x", process.argv[2]);');
       const second = js('// a.mjs', 'console.log(2);');
       const lines = [
@@ -130,7 +130,7 @@ describe('runGuide', () => {
       );
     });
 
-    test('ends what a guide leaves running', { timeout: 20_000 }, async () => {
+    test('stops processes that a guide leaves running', { timeout: 20_000 }, async () => {
       // The background process keeps the output of the shell open, which the runner reads to its
       // end.
       expect(await run(shell, sh('(sleep 60 &)'))).toEqual([]);
@@ -141,7 +141,7 @@ describe('runGuide', () => {
 describe('readGuide', () => {
   it.for<[string, string[], string]>([
     ['a fence that is not closed', ['```sh'], 'not closed'],
-    ['output of nothing', text('a'), 'belongs to'],
+    ['output without a command', text('a'), 'belongs to'],
     ['output that is shown twice', [...sh('echo a'), ...text('a'), ...text('a')], 'belongs to'],
   ])('rejects %s', ([, lines, expectedProblem]) => {
     expect(() => readGuide(lines.join('\n'))).toThrow(expectedProblem);
@@ -158,7 +158,7 @@ describe('compare', () => {
     expect(valuesIn('id Quote:12 ok', 'id Quote:… ok')).toEqual(['12']);
     expect(valuesIn('id Quote: ok', 'id Quote:… ok')).toBeUndefined();
     expect(valuesIn('abc', 'a.c')).toBeUndefined();
-    expect(compare('a\nb\n', step('…')).wrong).toBe(7);
+    expect(compare('a\nb\n', step('…')).wrongLine).toBe(7);
   });
 
   const orders = ['ID        PRICE  STATUS', 'Order:12   5.00  OPEN', 'Order:13  10.00'];
@@ -184,7 +184,7 @@ describe('compare', () => {
     ],
     ['gaps of no table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
   ])('accepts %s', (_, printed, expected) => {
-    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrong).toBeUndefined();
+    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrongLine).toBeUndefined();
   });
 
   it.each<[string, string[], string[], number]>([
@@ -205,7 +205,7 @@ describe('compare', () => {
       7,
     ],
   ])('rejects %s', (_, printed, expected, problem) => {
-    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrong).toBe(problem);
+    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrongLine).toBe(problem);
   });
 });
 

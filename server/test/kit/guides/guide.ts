@@ -92,7 +92,7 @@ interface Value {
 interface Comparison {
   readonly values: Value[];
   /** Number of the first line that differs. */
-  readonly wrong?: number;
+  readonly wrongLine?: number;
 }
 
 /** The values of a line whose cells match; `layOut` handles the gaps between them. */
@@ -114,16 +114,16 @@ export function compare(printed: string, step: Step): Comparison {
   for (const [index, expected] of expectedLines.entries()) {
     const line = lines[index];
     const lineValues = line === undefined ? undefined : valuesOfCells(line, expected);
-    if (!lineValues) return { values, wrong: firstLine + index };
+    if (!lineValues) return { values, wrongLine: firstLine + index };
     values.push(...lineValues.map((text) => ({ line: firstLine + index, text })));
   }
   const laidOut = layOut(lines.slice(0, expectedLines.length), expectedLines);
   const firstDifference = expectedLines.findIndex(
     (expectedLine, index) => expectedLine !== laidOut[index],
   );
-  if (firstDifference !== -1) return { values, wrong: firstLine + firstDifference };
+  if (firstDifference !== -1) return { values, wrongLine: firstLine + firstDifference };
   return lines.length > expectedLines.length
-    ? { values, wrong: firstLine + expectedLines.length }
+    ? { values, wrongLine: firstLine + expectedLines.length }
     : { values };
 }
 
@@ -155,7 +155,7 @@ export function linkPrograms(
 
 interface GuideEnvironment {
   readonly shell: Shell;
-  /** The only folder programs are found in. */
+  /** The only folder with programs. */
   readonly bin: string;
   readonly cwd: string;
   readonly env: Record<string, string>;
@@ -171,9 +171,8 @@ export interface Result {
 interface Session {
   readonly child: ChildProcess;
   /**
-   * Pastes lines; resolves with their output and the exit code of the last command, or none if the
-   * shell has ended.
-   */
+   * Pastes lines; resolves with their output and the exit code of the last command, or none if the shell
+   * has exited. */
   paste(lines: readonly string[]): Promise<{ printed: string; code?: number }>;
   /** Ends the shell and all processes that it has started. */
   end(): Promise<void>;
@@ -201,7 +200,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     text += chunk.toString();
     checkForMarker();
   });
-  // Result of pasting into a shell that has ended.
+  // Result of pasting into a shell that has exited.
   child.stdin?.on('error', () => undefined);
   const closed = once(child, 'close').then(() => checkForMarker());
   const timer = setTimeout(endShell, limitMs);
@@ -256,10 +255,11 @@ async function runSteps(
       continue;
     }
     const { printed, code } = await session.paste(step.lines);
-    if (code === undefined) return failedResult(step.line, `did not end:\n${printed}`);
-    const { values: lineValues, wrong } = compare(printed, step);
+    if (code === undefined) return failedResult(step.line, `did not complete:\n${printed}`);
+    const { values: lineValues, wrongLine } = compare(printed, step);
     values.push(...lineValues);
-    if (wrong !== undefined) return failedResult(wrong, `is not what is printed:\n${printed}`);
+    if (wrongLine !== undefined)
+      return failedResult(wrongLine, `differs from the printed output:\n${printed}`);
     if (code !== 0) return failedResult(step.line, `ends with ${code}:\n${printed}`);
   }
   return { problems: [], values };

@@ -95,10 +95,10 @@ export function typeProblems(blocks: readonly Block[]): string[] {
   const { readFile, fileExists, getSourceFile } = host;
   host.readFile = (file) => files.get(file) ?? readFile(file);
   host.fileExists = (file) => files.has(file) || fileExists(file);
-  host.getSourceFile = (file, version, ...rest) => {
+  host.getSourceFile = (file, version, ...otherArguments) => {
     const text = files.get(file);
     return text === undefined
-      ? getSourceFile(file, version, ...rest)
+      ? getSourceFile(file, version, ...otherArguments)
       : ts.createSourceFile(file, text, version);
   };
   const program = ts.createProgram([...files.keys()], options, host);

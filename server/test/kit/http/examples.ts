@@ -1,6 +1,6 @@
 // Records the examples of the API reference. Each scenario runs on two servers with different random
 // bytes; values that differ (ids, secrets, signatures) are replaced by fixed characters, the same
-// ones for the same value. The rest is compared with the file that the reference is generated from.
+// ones for the same value. The result is compared with the file from which the reference is generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { isIban } from '../../../src/catalog/accounts/checks.ts';
@@ -27,7 +27,7 @@ export interface ExampleRecorder {
    * response.
    */
   receiver: Receiver;
-  /** Sends a request and keeps it, with its reply, as the example `name` of the operation. */
+  /** Sends a request and records it, with its reply, as the example `name` of the operation. */
   // biome-ignore lint/suspicious/noExplicitAny: a scenario reads replies of every shape.
   record(operationId: string, name: string, request: ExampleRequest): Promise<any>;
 }
@@ -182,10 +182,12 @@ function replaceRandomParts(first: unknown, second: unknown): unknown {
     const [parts, others] = [a.split(TOKENS), b.split(TOKENS)];
     const isAligned =
       parts.length === others.length &&
-      parts.every((part, position) => position % 2 || part === others[position]);
+      parts.every((segment, position) => position % 2 || segment === others[position]);
     if (!isAligned) return replaceValue(a, b);
     return parts
-      .map((part, position) => (position % 2 ? replaceValue(part, others[position] ?? '') : part))
+      .map((segment, position) =>
+        position % 2 ? replaceValue(segment, others[position] ?? '') : segment,
+      )
       .join('');
   };
   const replaceIn = (a: unknown, b: unknown, path: string): unknown => {
@@ -270,7 +272,7 @@ export function examples(
     app: testApp({ ...options, seed: `examples ${name} ${seed}` }),
     receiver: openForFile(() => startReceiver()),
   }));
-  it(`are what server/examples/${name}.json shows`, async () => {
+  it(`equal server/examples/${name}.json`, async () => {
     const [firstRun, secondRun] = await Promise.all(
       servers.map(({ app, receiver }) => recordScenarios(app, receiver, Object.values(scenarios))),
     );

@@ -1,5 +1,5 @@
 // Local servers that never complete a reply: one sends nothing, one sends the headers and no body,
-// one sends a byte at intervals without an end.
+// one sends single bytes at intervals permanently.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,7 +10,7 @@ export interface HangingServer {
   url: string;
   /** Requests received. */
   requests(): number;
-  /** Most connections that were open at once. */
+  /** Maximum number of concurrent connections. */
   peak(): number;
   /** Responds to every request from now on with this status; undefined hangs again. */
   respondWith(status: number | undefined): void;

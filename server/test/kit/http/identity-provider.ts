@@ -66,8 +66,8 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   return {
     issuer,
     /** Replaces its keys. */
-    show(...fresh: ProviderKey[]) {
-      providerKeys = fresh;
+    show(...newKeys: ProviderKey[]) {
+      providerKeys = newKeys;
     },
     spoil: (path: string, response: ScriptedReply | object) =>
       spoilt.set(

@@ -9,7 +9,7 @@ export interface IdentityService {
   /** All received cases, in order. */
   cases: IdentityCase[];
   /** Sets the reply: a value as JSON with 200, or a function. */
-  respondWith(how: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;
+  respondWith(reply: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// A local mail server of an operator: it requires a login, keeps received mail and rejects the
-// recipients that the test names.
+// A local mail server of an operator: it requires a login, records received mail and rejects the recipients
+// that the test selects.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -61,7 +61,7 @@ export async function startMailServer(
       });
     },
   });
-  // Some tests interrupt a client on purpose.
+  // Some tests interrupt a client deliberately.
   server.on('error', () => undefined);
   server.listen(0, '0.0.0.0');
   await once(server.server, 'listening');

@@ -1,5 +1,5 @@
-// A local payment provider with an HTTP interface, and the rail that uses it. Each id is paid once,
-// however often it is received, and the reply can be withheld after the payment.
+// A local payment provider with an HTTP interface, and the rail that uses it. Each id is paid once, even if
+// it is received repeatedly, and the reply can be withheld after the payment.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -41,8 +41,10 @@ export function sample(input: Json, root: Json): unknown {
   const choice = (schema.oneOf ?? schema.anyOf) as Json[] | undefined;
   if (choice) return sample(choice[0] as Json, root);
   if (Array.isArray(schema.allOf)) {
-    const parts = (schema.allOf as Json[]).map((part) => sample(part, root));
-    return parts.every((part) => typeof part === 'object') ? Object.assign({}, ...parts) : parts[0];
+    const parts = (schema.allOf as Json[]).map((partSchema) => sample(partSchema, root));
+    return parts.every((partSchema) => typeof partSchema === 'object')
+      ? Object.assign({}, ...parts)
+      : parts[0];
   }
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (type === 'string') return text(schema);

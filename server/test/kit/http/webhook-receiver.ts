@@ -1,5 +1,4 @@
-// A local webhook receiver of a platform: it keeps received webhooks and replies as the test
-// configures.
+// A local webhook receiver of a platform: it records received webhooks and replies as the test configures.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

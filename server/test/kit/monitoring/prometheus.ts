@@ -38,7 +38,7 @@ async function waitUntilReady(origin: string, child: ChildProcess): Promise<void
       () => false,
     );
     if (isReady) return;
-    if (child.exitCode !== null) throw new Error('Prometheus has ended');
+    if (child.exitCode !== null) throw new Error('Prometheus has exited');
     if (performance.now() > deadline) throw new Error('Prometheus is not ready');
     await sleep(100);
   }

@@ -21,7 +21,7 @@ const FIRST_OPERATOR = {
   platformIds: null,
 } as const;
 
-/** A user who creates tokens, which lose the rights that the user loses. */
+/** A user who creates tokens, which lose the permissions that the user loses. */
 export async function newOperatorUser(app: TestApp, name = 'User') {
   const details = { name, email: `${randomUUID()}@example.com`, roles: ['administrator'] as const };
   const user = await createOperatorUser(app.runtime, FIRST_OPERATOR, details);
@@ -84,7 +84,7 @@ export function operatorClient(app: TestApp) {
     const { statusCode: status, headers: replyHeaders } = reply;
     const type = String(replyHeaders['content-type']);
     const stream = reply.stream();
-    // A stream of events has no end.
+    // A stream of events is not read completely.
     if (type.startsWith('text/event-stream')) stream.destroy();
     const content = stream.destroyed ? '' : await textOf(stream);
     const isJson = type.includes('json') && content !== '';

@@ -23,7 +23,7 @@ const client = (client_id: string, callback: string) => ({
   response_types: ['code' as const],
 });
 
-/** Where the claims are: in the ID token, or at the userinfo endpoint only. */
+/** Location of the claims: in the ID token, or at the userinfo endpoint only. */
 type Placement = 'id token' | 'userinfo';
 
 const newKey = () => generateKeyPair('RS256', { extractable: true });
@@ -80,7 +80,7 @@ async function providerAt({ issuer, accounts, placement, key, ...options }: Prov
 }
 
 interface Settings {
-  /** Where it returns the browser. */
+  /** Address to which the provider redirects the browser. */
   callback?: string;
   hasPages?: boolean;
 }

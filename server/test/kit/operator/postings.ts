@@ -1,7 +1,7 @@
-// Which operations of operators post money, as their commits show. A policy with a smallest amount can
+// Finds the operations of operators that post money, by their commits. A policy with a smallest amount can
 // name only operations with `postsMoney`, and is checked before the first commit of a request. So a
-// posting of any other operation, or in a later commit, would never need the approval. A verb of the
-// command shows what the operations with the same effect post.
+// posting of any other operation, or in a later commit, would never need the approval. Verbs of the command
+// show the postings of the operations with the same effect.
 import { appendFileSync } from 'node:fs';
 import { changesOfRecord } from '../../../src/features/staff/audit/index.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';

@@ -1,5 +1,5 @@
-// A production platform with a client of the operator API, which checks what every change has: one
-// audit record, and no effect for an operator of another platform.
+// A production platform with a client of the operator API, which checks every change: one audit record, and
+// no effect for an operator of another platform.
 import { beforeAll, expect } from 'vitest';
 import type { NewOperatorToken } from '../../../src/features/staff/tokens/index.ts';
 import type { ApiResponse } from '../app/harness.ts';
@@ -24,8 +24,8 @@ export function operatorService() {
 
   /** The reply with this status. A broken contract fails the next request to the server. */
   async function expectReply(reply: Promise<ApiResponse>, status: number) {
-    const { body, ...rest } = await reply;
-    expect({ status: rest.status, body }).toMatchObject({ status });
+    const { body, ...replyFields } = await reply;
+    expect({ status: replyFields.status, body }).toMatchObject({ status });
     await service.app.call('GET', '/config');
     return body;
   }

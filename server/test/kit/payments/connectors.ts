@@ -1,5 +1,5 @@
 // The capabilities of each connector, opened separately: a suite over the implementations of a port
-// includes the connectors that another one would replace.
+// includes connectors that another connector would replace.
 
 import type {
   Capabilities,

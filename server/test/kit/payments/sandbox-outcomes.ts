@@ -135,7 +135,7 @@ export const payeeOf = (account: { id: string }): ObservedAccount => ({
 /** The expectation for a row. Throws if there is none. */
 export function expectedOf<R>(table: Readonly<Record<string, R>>, key: string): R {
   const row = table[key];
-  if (row === undefined) throw new Error(`nothing is expected of ${key}`);
+  if (row === undefined) throw new Error(`there is no expectation for ${key}`);
   return row;
 }
 

@@ -42,8 +42,8 @@ export function bankAccount(
   const today = () => iso(app.effects.now()).slice(0, 10);
 
   function dayOf(day: string): Day {
-    const known = days.get(day);
-    if (known) return known;
+    const existing = days.get(day);
+    if (existing) return existing;
     const created = { opening: balance, closing: undefined, statementId: `${day}-1`, entries: [] };
     days.set(day, created);
     return created;
@@ -60,10 +60,10 @@ export function bankAccount(
   }
 
   function page(day: string, number = 1) {
-    const { statementId, opening: start, entries, ...rest } = dayOf(day);
+    const { statementId, opening: start, entries, ...balances } = dayOf(day);
     return {
       ...{ statementId, day, currency, openingBalance: start, page: number },
-      closingBalance: closingOf({ statementId, opening: start, entries, ...rest }),
+      closingBalance: closingOf({ statementId, opening: start, entries, ...balances }),
       lineCount: entries.length,
       pageCount: Math.max(1, Math.ceil(entries.length / pageSize)),
       lines: entries.slice((number - 1) * pageSize, number * pageSize),

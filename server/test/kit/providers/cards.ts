@@ -62,7 +62,7 @@ export function cardIssuer() {
     adapter,
     order,
     send,
-    /** Requests an amount, and returns the answer. */
+    /** Requests an amount, and returns the decision. */
     async authorize(cardId: string, amount: number, fields: Json = {}) {
       const authorizationId = randomUUID();
       const message = { authorizationId, amount, ...fields };

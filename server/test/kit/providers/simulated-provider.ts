@@ -22,7 +22,7 @@ type Json = any;
 export const FAULTS = {
   'executes a repeated transfer again': 'transfers.repeat',
   'executes concurrent calls separately': 'transfers.concurrent',
-  'does not store a call whose connection ended': 'transfers.disconnect',
+  'does not store a call whose connection closed': 'transfers.disconnect',
   'rejects unknown fields': 'transfers.unknown-fields',
   'returns a state of unknown transfers': 'transfers.unknown',
   'accepts unsigned calls': 'signatures.missing',
@@ -103,18 +103,19 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
   }
   async function send(transfer: Json): Promise<Json> {
     if (fault === 'rejects unknown fields' && 'newField' in transfer) return { status: 400 };
-    const known = payments.get(transfer.transferId);
+    const existing = payments.get(transfer.transferId);
     if (fault === 'executes concurrent calls separately') await sleep(LONG_MS);
     const isExecutedAgain =
       fault === 'executes a repeated transfer again' ||
       unstored.delete(transfer.transferId) ||
-      (fault === 'executes a canceled transfer' && known?.state.state === 'canceled');
-    return (known && !isExecutedAgain ? known : pay(transfer)).state;
+      (fault === 'executes a canceled transfer' && existing?.state.state === 'canceled');
+    return (existing && !isExecutedAgain ? existing : pay(transfer)).state;
   }
   function state({ transferId }: Json): Json {
-    const known = payments.get(transferId)?.state;
+    const existing = payments.get(transferId)?.state;
     return (
-      known ?? (fault === 'returns a state of unknown transfers' ? { state: 'unknown' } : undefined)
+      existing ??
+      (fault === 'returns a state of unknown transfers' ? { state: 'unknown' } : undefined)
     );
   }
   function cancel({ transferId }: Json): Json {
@@ -240,7 +241,7 @@ export function simulatedProvider(options: Options) {
     const input = parsed(body);
     if (input === undefined) return void response.writeHead(400).end();
     const output = await calls[path]?.(input);
-    if (fault === 'does not store a call whose connection ended' && path === '/transfers/send') {
+    if (fault === 'does not store a call whose connection closed' && path === '/transfers/send') {
       response.once('close', () => {
         if (!response.writableFinished) unstored.add(input.transferId);
       });

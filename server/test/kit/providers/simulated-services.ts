@@ -13,8 +13,8 @@ export const SERVICE_FAULTS = {
   'changes the details of an account': 'deposits.same-details',
   'reports a deposit in major units': 'deposits.amount',
   'reports a deposit twice': 'deposits.once',
-  'returns money after a rejection': 'recalls.rejected',
-  'returns recalled money twice': 'recalls.granted',
+  'returns funds after a rejection': 'recalls.rejected',
+  'returns recalled funds twice': 'recalls.granted',
   'changes a decision': 'recalls.final',
   'recalls every transfer': 'recalls.unknown',
   'omits a line of a statement': 'statements.balance',
@@ -90,7 +90,7 @@ function deposits({ fault, report }: Parts) {
       ],
     }),
   };
-  /** The amount of the transfer arrives. */
+  /** Receives the amount of the transfer as a deposit. */
   function receive({ transferId, amount, currency, reference }: Json): void {
     const times = fault === 'reports a deposit twice' ? 2 : 1;
     for (let entry = 1; entry <= times; entry++) {
@@ -121,8 +121,8 @@ function recalls({ fault, report, paymentOf }: Parts): Calls {
       report({
         ...{ id: `${transferId}/recall`, type: 'transfer.recall', transferId, recall: reported },
       });
-      if (isGranted || fault === 'returns money after a rejection') payment.next.push(returned);
-      if (isGranted && fault === 'returns recalled money twice') {
+      if (isGranted || fault === 'returns funds after a rejection') payment.next.push(returned);
+      if (isGranted && fault === 'returns recalled funds twice') {
         report({
           ...{ id: `${transferId}/again`, type: 'transfer.updated', transferId },
           transfer: returned,
@@ -179,17 +179,17 @@ function custody({ fault }: Parts): Calls {
 
 function quotes({ fault }: Parts): Calls {
   const expiresAt = () => new Date(Date.now() + 60_000).toISOString();
-  const held = stored(() => ({
+  const heldQuotes = stored(() => ({
     ...{ result: 'quoted', reference: next('RATE'), rate: '0.9', expiresAt: expiresAt() },
   }));
   const exchanges = stored(() => next('DEAL'));
   return {
     '/rates/quote': ({ quoteId }) =>
       fault === 'changes a held rate'
-        ? { ...held.get(quoteId), rate: `0.9${++counter}` }
-        : held.get(quoteId),
+        ? { ...heldQuotes.get(quoteId), rate: `0.9${++counter}` }
+        : heldQuotes.get(quoteId),
     '/rates/redeem'({ quoteId, soldAmount, boughtAmount }) {
-      if (!held.has(quoteId) && fault !== 'exchanges without a rate') {
+      if (!heldQuotes.has(quoteId) && fault !== 'exchanges without a rate') {
         return { state: 'rejected', reason: 'OTHER' };
       }
       const reference = fault === 'exchanges twice' ? next('DEAL') : exchanges.get(quoteId);
@@ -210,18 +210,18 @@ function stablecoins({ fault, report }: Parts): Calls {
       : { state: 'completed', providerStatus: 'done', amount: executed };
   };
   function submit(order: Json): Json {
-    const known = orders.get(order.orderId);
-    const isTwice = fault === 'mints twice' && known?.submissions === 1;
-    if (known) known.submissions += 1;
-    if (known && !isTwice) {
+    const existing = orders.get(order.orderId);
+    const isTwice = fault === 'mints twice' && existing?.submissions === 1;
+    if (existing) existing.submissions += 1;
+    if (existing && !isTwice) {
       const turns: Partial<Record<ServiceFault, string>> = {
         'fails a completed order': 'completed',
         'completes a failed order': 'failed',
       };
-      if (turns[fault as ServiceFault] !== known.state.state) return known.state;
+      if (turns[fault as ServiceFault] !== existing.state.state) return existing.state;
       return stateOf({
         ...order,
-        description: `TEST ${known.state.state === 'failed' ? '' : 'FAILED'}`,
+        description: `TEST ${existing.state.state === 'failed' ? '' : 'FAILED'}`,
       });
     }
     const state = stateOf(order);

@@ -17,7 +17,7 @@ const PARTS = ['site/dist/packages.json', 'packages/console/dist/packages.json']
 export const hasBuiltParts = (): boolean =>
   PARTS.every((name) => fs.existsSync(path.join(projectRoot(), name)));
 
-/** Builds the archive and the package of the server; the site and the console as they are. */
+/** Builds the archive and the package of the server; the site and the console must be built. */
 export function buildRelease(out: string): void {
   const script = path.join(projectRoot(), 'scripts', 'release.mjs');
   const args = ['--built', '--server-only', '--uncommitted', '--out', out];
@@ -51,13 +51,13 @@ export function nodeAlone(folder: string): NodeJS.ProcessEnv {
 interface Started {
   readonly child: ChildProcess;
   readonly credentials: Credentials;
-  /** Between the start of the process and the first reply of the API. */
+  /** Milliseconds between the start of the process and the first reply of the API. */
   readonly firstReplyMs: number;
 }
 
 const textOf = (file: string) => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '');
 
-/** The credentials when they differ from `earlier`, as the port of a start does. */
+/** The credentials, once they differ from `earlier`: each start selects another port. */
 async function readCredentials(file: string, earlier: string, hasEnded: () => boolean) {
   for (let waited = 0; waited < START_MS && !hasEnded(); waited += POLL_MS) {
     const text = textOf(file);

@@ -36,8 +36,8 @@ export function registrationJson(device: Authenticator, challenge: string, cerem
 /** An assertion in the JSON format of browsers, over a challenge in base64url. */
 export function assertionJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
   const assertion = device.get('', { uv: true, challengeText: challenge, ...ceremony });
-  const { credentialId: id, clientDataJson: clientDataJSON, ...rest } = assertion;
-  return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...rest } };
+  const { credentialId: id, clientDataJson: clientDataJSON, ...proof } = assertion;
+  return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...proof } };
 }
 
 /** Requests for the factors of a customer. */

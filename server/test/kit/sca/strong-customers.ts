@@ -65,12 +65,12 @@ export async function createQuotedPayout(
     currency = 'EUR',
     amount = 100_00,
     from = payer.eur.id,
-    more = {},
-  }: { currency?: string; amount?: number; from?: string; more?: object } = {},
+    overrides = {},
+  }: { currency?: string; amount?: number; from?: string; overrides?: object } = {},
   options: CallOptions = {},
 ) {
   const target = await createExternalAccount(app, payer.person.id, currency, '000', options);
-  const body = quoteBody(from, target.id, amount, more);
+  const body = quoteBody(from, target.id, amount, overrides);
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   return { target, quote };
 }

@@ -48,7 +48,11 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
     201,
   );
   const { id } = firstAgent.agent;
-  const old = noteCode(lifecycle, 'a device code that was replaced', firstAgent.deviceCode.code);
+  const replacedCode = noteCode(
+    lifecycle,
+    'a device code that was replaced',
+    firstAgent.deviceCode.code,
+  );
   const secondResponse = await fixture.callAsPlatform(
     'POST',
     `/agents/${id}/device-codes`,
@@ -66,7 +70,7 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
     expect((await fixture.redeemCode(unknownSecret)).status).toBe(404);
     expect((await codeStatus(fixture, unknownSecret)).status).toBe(404);
   }
-  expect((await fixture.redeemCode(old)).status).toBe(400);
+  expect((await fixture.redeemCode(replacedCode)).status).toBe(400);
   ok(await codeStatus(fixture, code), 200);
   const { accessToken } = ok(await fixture.redeemCode(code), 200);
   expect((await fixture.redeemCode(code.toLowerCase())).status).toBe(400);

@@ -8,7 +8,7 @@ describe('the search', () => {
   const bytes = Buffer.from(SECRET);
   const KEY = randomBytes(32);
   it.each([
-    ['as it is', `<${SECRET}>`],
+    ['unchanged', `<${SECRET}>`],
     ['in capitals', SECRET.toUpperCase()],
     ['a part of it', SECRET.slice(3, -3)],
     ['in an address', `?a=${encodeURIComponent(SECRET)}&b`],
@@ -28,7 +28,7 @@ describe('the search', () => {
   });
 });
 
-describe('the search for what is short', () => {
+describe('the search for short secrets', () => {
   it.each([
     ['your code is 402913.', true],
     ['{"code":"402913"}', true],

@@ -103,7 +103,7 @@ const COLUMNS = `select table_name as "table", column_name as "column" from info
 
 type RunQuery = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** The whole database as text: every column of every table, bytes in hexadecimal. */
+/** The complete database as text: every column of every table, bytes in hexadecimal. */
 export async function databaseText(query: RunQuery): Promise<SearchedText[]> {
   const searchedTexts: SearchedText[] = [];
   for (const { table, column } of await query(COLUMNS)) {

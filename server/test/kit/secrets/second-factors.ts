@@ -29,8 +29,8 @@ export const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toS
 
 /** An IP address of the documentation ranges. */
 const randomAddress = ({ secrets }: StrongLifecycle) => {
-  const [a = 0, ...rest] = randomBytes(7);
-  const parts = (Buffer.from(rest).toString('hex').match(/.{4}/g) ?? []).join(':');
+  const [a = 0, ...remainingBytes] = randomBytes(7);
+  const parts = (Buffer.from(remainingBytes).toString('hex').match(/.{4}/g) ?? []).join(':');
   const address = a % 2 ? `2001:db8:7:1:2:${parts}` : `198.51.${100 + (a % 100)}.${100 + (a % 99)}`;
   return secrets.note('an address of an end user', address);
 };

@@ -1,7 +1,7 @@
 // Scenario of a wallet and its owner, from the first code to the last credential: every credential type,
-// sessions with generated and client keys, refresh and end, valid, invalid and repeated signatures, secrets
-// in unexpected fields, and export of the recovery phrase. Secrets are recorded as they occur, so that a test
-// can search for them.
+// sessions with generated and client keys, refresh and revocation, valid, invalid and repeated
+// signatures, secrets in unexpected fields, and export of the recovery phrase. Secrets are recorded as
+// they occur, so that a test can search for them.
 import { randomBytes } from 'node:crypto';
 import { mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';

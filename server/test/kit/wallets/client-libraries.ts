@@ -42,7 +42,7 @@ interface KeyPair {
 interface Crypto {
   generateP256KeyPair(): KeyPair;
   verifyStampSignature(publicKey: string, signature: string, text: string): Promise<boolean>;
-  compressRawPublicKey(whole: Uint8Array): Uint8Array;
+  compressRawPublicKey(uncompressed: Uint8Array): Uint8Array;
   uncompressRawPublicKey(compressed: Uint8Array): Uint8Array;
   getPublicKey(privateKey: Uint8Array | string, isCompressed?: boolean): Uint8Array;
   hpkeEncrypt(input: Sealing): Uint8Array;

@@ -106,7 +106,7 @@ export interface NoticeInput {
 
 const OPEN_STATUSES = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
-/** Whether the notice contradicts the payment. The sandbox accepts only what fits its state. */
+/** Whether the notice contradicts the payment. The sandbox accepts only notices that its state permits. */
 export function isContradictory(
   row: RecordedRow,
   { kind, amount }: NoticeInput,

@@ -88,7 +88,7 @@ const actionsOf = ({ agency }: Model, payment: string): RecordedRow[] =>
 
 const statusesOf = (actions: readonly RecordedRow[]) => actions.map(({ status }) => status).join();
 
-/** Whether a transfer of an agent still waits for a decision. */
+/** Whether a transfer of an agent needs a decision. */
 export const isAwaitingApproval = (model: Model, { row, transfers }: Payment): boolean =>
   row.agent_id !== null &&
   row.quote_id === null &&

@@ -87,7 +87,7 @@ const simpleTransition =
     return from && !reaches(transitions, from, to) ? `went from ${from} to ${to}` : undefined;
   };
 
-/** The same for internal and external accounts. */
+/** Returns the problem of an invalid change of an internal or external account. */
 export const accountTransitionProblem = simpleTransition(ACCOUNT);
 export const externalAccountTransitionProblem = simpleTransition(EXTERNAL_ACCOUNT);
 
@@ -95,7 +95,7 @@ export const externalAccountTransitionProblem = simpleTransition(EXTERNAL_ACCOUN
 interface PaymentContext {
   /** Number of challenges of the payment. */
   challenges: number;
-  /** Whether a transfer of an agent still waits for a decision. */
+  /** Whether a transfer of an agent needs a decision. */
   awaitsApproval: boolean;
 }
 

@@ -75,7 +75,7 @@ const CHANGE_LOG =
 const TYPES = `select attname as name, format_type(atttypid, null) as type from pg_attribute
   where attrelid = $1::regclass and attname = any($2)`;
 
-/** Types that JSON keeps as they are; all others are recorded as PostgreSQL prints them. */
+/** Types that JSON preserves; all others are recorded as PostgreSQL prints them. */
 const PLAIN_TYPES = ['text', 'timestamp with time zone'];
 
 /** Changes of due times by `runOnly` are not recorded. */
@@ -162,11 +162,11 @@ export interface Job {
 
 interface Event {
   row: RecordedRow;
-  /** Results of the attempts so far, latest last. */
+  /** Results of the attempts, latest last. */
   results: string[];
 }
 
-/** Daily limits, and until when they were valid; the latest has no end. */
+/** Daily limits with the end of their validity; absent for the latest. */
 interface Limits {
   list: readonly { currency: string; to?: string; perDay?: number }[];
   until: number;

@@ -68,7 +68,7 @@ export function isUncounted(row: RecordedRow): boolean {
 
 type Step = ReturnType<typeof stepsOf>[number];
 
-/** Whether it counts for the agent and not for its platform. */
+/** Whether the usage counts for the agent only. */
 const isAgentStep = ({ scope }: Step) => scope.startsWith('agent.');
 
 /** A payment that does not count for day, month and number of its agent, or partly. */
@@ -136,7 +136,7 @@ export function isStart(before: RecordedRow | null, after: RecordedRow | null): 
   )
     return false;
   if (before?.status === 'PENDING_AUTHORIZATION' && after.status === 'FAILED') return false;
-  // A rejected action of an agent ends without a start.
+  // A rejected action of an agent is never started.
   const isRejectedAction =
     after.agent_id !== null && after.quote_id === null && after.status === 'FAILED';
   return (

@@ -15,12 +15,12 @@ const funds = () => ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 /** A difference that a fault causes. */
 export interface Expectation {
-  /** Day from which on it must be listed; on an earlier day it can be. */
+  /** First day on which the difference must be listed; it can be listed earlier. */
   day: string;
   decisions(): readonly string[];
   /** Input of a decision besides the reason. */
   input?: object;
-  /** It can disappear without a decision, when a late entry is booked. */
+  /** Whether the difference can disappear without a decision, when a late entry is booked. */
   isOptional?: boolean;
   decided?(decision: string): void;
 }
@@ -48,16 +48,16 @@ export function bookkeeping(
   const chance = seededChance(`${seed} entries`);
   let otherEntries = 0;
 
-  function expectLine(kind: string, { id }: Entry, more: Partial<Expectation> = {}): void {
+  function expectLine(kind: string, { id }: Entry, details: Partial<Expectation> = {}): void {
     add(kind);
-    expected.set(lineKey(kind, id), { day: account.today(), decisions: funds, ...more });
+    expected.set(lineKey(kind, id), { day: account.today(), decisions: funds, ...details });
   }
 
-  function expectMissing(amount: number, more: Partial<Expectation>): void {
+  function expectMissing(amount: number, details: Partial<Expectation>): void {
     add('MISSING_AT_PROVIDER');
     // Until the end of the next day the ledger has the result, too.
     const day = nextDay(account.today());
-    expected.set(missingKey(amount), { day, decisions: () => ['WRITE_OFF', 'IGNORE'], ...more });
+    expected.set(missingKey(amount), { day, decisions: () => ['WRITE_OFF', 'IGNORE'], ...details });
   }
 
   /** Books an entry with this fault. */
@@ -114,9 +114,9 @@ export function bookkeeping(
     },
     expectMissing,
     /** Books a deposit without a message. */
-    bookSilently(bankReference: string, amount: number, more: Partial<Expectation>): void {
+    bookSilently(bankReference: string, amount: number, details: Partial<Expectation>): void {
       const entry = { direction: 'in', amount, kind: 'deposit', bankReference } as const;
-      expectLine('MISSING_WITH_US', account.book(entry), more);
+      expectLine('MISSING_WITH_US', account.book(entry), details);
     },
     /** Books an entry that Railhead cannot match. */
     bookOther(): void {

@@ -1,4 +1,4 @@
-// The end of a day: the bank sends what is left, every payment must have the state that the bank has, and the
+// The end of a day: the bank sends all messages, every payment must have its state at the bank, and the
 // statements are reconciled. Each open difference must be one that a fault explains, each fault must be
 // listed, and a day without open differences must balance and can be closed.
 import { providerAccount } from '../../../src/ledger/chart.ts';
@@ -11,7 +11,7 @@ import type { simulatedDeposits } from './deposits.ts';
 import { BANK, type Installation } from './installation.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Payments that are compared; earlier ones do not change any more. */
+/** Payments that are compared; earlier payments no longer change. */
 const CHECKED = 150;
 const HOUR = DAY / 24;
 const PROVIDER_ACCOUNT = providerAccount('production', 'EUR', BANK);
@@ -89,7 +89,7 @@ async function paymentProblems({ installation, bank, payments }: DayParts): Prom
     } else if (providerId !== null) {
       problems.push(`${id} was not sent`);
     } else if (text.startsWith('PROCESSING')) {
-      // The bank was unavailable, so that the built-in rail has the payment.
+      // The bank was unavailable, so the built-in rail executes the payment.
       await installation.service.runJson('payouts', 'settle', id);
     } else if (text !== EXPECTED.settled) problems.push(`${id} is ${text} without the bank`);
   }
@@ -126,12 +126,12 @@ async function reconcileDays(parts: DayParts): Promise<void> {
 }
 
 async function openDifferences({ installation }: DayParts): Promise<Difference[]> {
-  const found: Difference[] = [];
+  const differences: Difference[] = [];
   let cursor = '';
   for (;;) {
     const page = await installation.read(`/differences?limit=100${cursor}`);
-    found.push(...page.data);
-    if (!page.nextCursor) return found;
+    differences.push(...page.data);
+    if (!page.nextCursor) return differences;
     cursor = `&cursor=${page.nextCursor}`;
   }
 }
@@ -167,7 +167,7 @@ async function decide(parts: DayParts, open: readonly Difference[]): Promise<voi
   }
 }
 
-/** Closes the days without open differences, and corrects one of them at times. */
+/** Closes the days without open differences, and sometimes corrects one of these days. */
 async function closeDays(parts: DayParts): Promise<void> {
   const { installation, bookkeeping, chance, outbox, violations } = parts;
   for (const { day, ties, openDifferences: count } of await openDays(parts)) {

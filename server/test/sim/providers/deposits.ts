@@ -11,9 +11,9 @@ const AMOUNTS = 100_000;
 interface Deposit {
   bankReference: string;
   amount: number;
-  /** Whether the ledger must have credited it after all messages and decisions. */
+  /** Whether the ledger must credit the deposit after all messages and decisions. */
   isCredited: boolean;
-  /** It is booked, credited, and can be returned once. */
+  /** Whether the deposit is booked, credited, and can be returned once. */
   isReturnable: boolean;
 }
 
@@ -74,7 +74,7 @@ export function simulatedDeposits(parts: DepositParts) {
 
   return {
     receive,
-    /** The bank takes a deposit that was credited back from the account. */
+    /** The bank withdraws a credited deposit from the account. */
     takeBack(): void {
       const recent = deposits.slice(-30).filter(({ isReturnable }) => isReturnable);
       const deposit = recent[chance.integerBelow(Math.max(recent.length, 1))];

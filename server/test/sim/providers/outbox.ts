@@ -1,5 +1,5 @@
 // Messages of the simulated bank: late, reordered, repeated, lost, malformed, wrongly signed, and interrupted
-// by a crash of the server that applies them. A message that was not answered is sent again.
+// by a crash of the server that applies them. A message without a final response is sent again.
 import { iso } from '../../../src/kernel/effects.ts';
 import type { Chance } from '../harness/chance.ts';
 import { BANK, type Installation } from './installation.ts';

@@ -30,7 +30,7 @@ interface Action {
 const CONTRADICTIONS = `select count(*)::int4 as count from provider_messages
   where result = 'CONTRADICTORY' and id like $1`;
 
-/** Messages that disagree with what is recorded. They must change nothing, and operators must see them. */
+/** Messages that contradict recorded states. They must have no effect and be listed for operators. */
 function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
   const { installation, chance, bank, outbox, violations } = parts;
   const { service, app } = installation;
@@ -95,7 +95,7 @@ function prepare(installation: Installation, seed: string) {
   const bank = simulatedBank({ ...common, seed });
   const deposits = simulatedDeposits(common);
   const parts: DayParts = { ...common, bank, deposits, payments };
-  const wrong = contradictions(parts, deposits);
+  const checkContradictions = contradictions(parts, deposits);
   const { delayed } = installation;
   const actions: Action[] = [
     {
@@ -115,7 +115,7 @@ function prepare(installation: Installation, seed: string) {
       weight: 14,
       run: () => installation.advance(chance.integerBelow(120) * MINUTE),
     },
-    { name: 'contradict', weight: 5, run: wrong.contradict },
+    { name: 'contradict', weight: 5, run: checkContradictions.contradict },
     {
       name: 'receive delayed calls',
       weight: 3,
@@ -127,7 +127,7 @@ function prepare(installation: Installation, seed: string) {
     { name: 'rotate the key', weight: 0.5, run: () => rotateKey(installation) },
     { name: 'renew the key of the bank', weight: 0.5, run: outbox.renewKey },
   ];
-  return { parts, actions, faults, check: wrong.check };
+  return { parts, actions, faults, check: checkContradictions.check };
 }
 
 /** Runs a simulation. Throws with a description when an expectation is violated. */

@@ -18,7 +18,7 @@ export interface Touched {
   lockouts: Set<string>;
   agents: Set<string>;
   actions: Set<string>;
-  /** Payments that now count for their agents. */
+  /** Payments that newly count for their agents. */
   agentPayments: Set<string>;
   cards: Set<string>;
   /** Platforms and cardholders whose number of cards changed. */

@@ -122,12 +122,12 @@ export function requestOf(sim: Sim, card: RecordedRow, requested: CardInput): Ca
   };
 }
 
-const CONNECTIONS: readonly { connection: Connection; late: number; weight: number }[] = [
-  { connection: 'stable', late: 1_000, weight: 60 },
-  { connection: 'stable', late: -1, weight: 5 },
-  { connection: 'slow', late: 1, weight: 12 },
-  { connection: 'lost before', late: 1_000, weight: 6 },
-  { connection: 'lost after', late: 1_000, weight: 6 },
+const CONNECTIONS: readonly { connection: Connection; remainingMs: number; weight: number }[] = [
+  { connection: 'stable', remainingMs: 1_000, weight: 60 },
+  { connection: 'stable', remainingMs: -1, weight: 5 },
+  { connection: 'slow', remainingMs: 1, weight: 12 },
+  { connection: 'lost before', remainingMs: 1_000, weight: 6 },
+  { connection: 'lost after', remainingMs: 1_000, weight: 6 },
 ];
 
 /** The result over such a connection: an approval that arrives too late is declined. */
@@ -135,9 +135,9 @@ export function decisionOverConnection(
   expectedDecision: string,
   { kind, amount }: CardInput,
   connection: Connection,
-  isLate: number,
+  remainingMs: number,
 ): string {
-  if (isLate < 0 || connection === 'lost before') return 'TOO_LATE';
+  if (remainingMs < 0 || connection === 'lost before') return 'TOO_LATE';
   const opens = expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
   return connection === 'slow' && opens ? 'TOO_LATE' : expectedDecision;
 }
@@ -149,16 +149,16 @@ async function sendNetworkRequest(sim: Sim): Promise<string> {
   if (sim.chance.percent(4)) requested.currency = 'EUR';
   // An authorization of zero is an account verification.
   if (sim.chance.percent(4)) Object.assign(requested, { kind: 'AUTHORIZATION', amount: 0n });
-  const { connection, late } = sim.chance.pickWeighted(CONNECTIONS);
+  const { connection, remainingMs } = sim.chance.pickWeighted(CONNECTIONS);
   const expectedDecision = decisionOverConnection(
     predictDecision(sim, card, requested),
     requested,
     connection,
-    late,
+    remainingMs,
   );
   const request = requestOf(sim, card, requested);
   const handler = handlerOf(sim, sim.pickNode(), connection);
-  const decision = await handler.authorize(request, sim.effects.now() + late);
+  const decision = await handler.authorize(request, sim.effects.now() + remainingMs);
   const actual = textOf(decision);
   if (actual !== expectedDecision)
     throw violation(
@@ -343,7 +343,7 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
   return `${amount}: ${approvedCount} of ${count}`;
 }
 
-/** Spends the balance to the last cent, so that the account can be closed. */
+/** Spends the complete balance, so that the account can be closed. */
 async function spendBalance(sim: Sim): Promise<string> {
   const cards = [...sim.model.cardBook.cards.values()].flatMap((card) => {
     const id = firstFundingSource(card);

@@ -149,7 +149,7 @@ async function closeConcurrently(sim: Sim): Promise<string> {
 const undonePayments = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
 
-/** A retry of an undone authorization: too late as well, and a conflict once a part was cleared. */
+/** A retry of an undone authorization: too late as well, and a conflict after a partial clearing. */
 async function retryUndone(sim: Sim): Promise<string> {
   const facts = factsOf(sim.chance.pick(undonePayments(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;

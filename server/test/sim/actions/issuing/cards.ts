@@ -70,7 +70,7 @@ const NAME_SUFFIXES = [
   { suffix: '005', weight: 3 },
 ];
 
-/** Predicted error codes that depend on what the commit finds. */
+/** Predicted error codes that depend on the rows at the commit. */
 function limitErrors(sim: Sim, { id, platform }: Person, name: string): string[] {
   const { openCards: counts } = sim.model.cardBook;
   const { maxLive, maxLivePerHolder } = programOf(sim.model, platform.id);
@@ -258,7 +258,7 @@ function isReachable(sim: Sim, row: RecordedRow): boolean {
   return open && holderOf(sim, row) !== undefined;
 }
 
-/** Resolves an exception; rejected while a debit is under way. */
+/** Resolves an exception; rejected while a debit is in progress. */
 export async function resolveException(sim: Sim, row: RecordedRow): Promise<string> {
   const collectsFunds = sim.chance.percent(50);
   const to = collectsFunds ? 'collect' : 'write-off';
@@ -296,7 +296,7 @@ async function payOutSuspended(sim: Sim): Promise<string> {
   return rejected ?? 'sent';
 }
 
-/** Accounts that card payments have emptied and that have no card payment under way. */
+/** Accounts that card payments have emptied and that have no card payment in progress. */
 function emptyAccounts({ model }: Sim): string[] {
   const all = [...model.cardBook.payments.values()];
   const busy = new Set(all.filter(({ funds }) => funds !== 'SETTLED').map(accountOf));

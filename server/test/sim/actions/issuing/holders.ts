@@ -121,14 +121,14 @@ function checkedTrace(
 }
 
 function tokenOf(sim: Sim): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const segment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const seconds = Math.floor(sim.effects.now() / 1000);
   const claims = {
     iss: 'https://accounts.google.com',
     aud: 'app',
     sub: `user-${sim.nextNumber()}`,
   };
-  return `${part({ alg: 'RS256' })}.${part({ ...claims, iat: seconds, exp: seconds + 300 })}.x`;
+  return `${segment({ alg: 'RS256' })}.${segment({ ...claims, iat: seconds, exp: seconds + 300 })}.x`;
 }
 
 async function addCredential(sim: Sim): Promise<string> {

@@ -1,5 +1,5 @@
 // Settling at the end of a run: receivers respond, no server crashes, and time advances until no work
-// is left. Then nothing may be stuck, and every payment and account must be as the actors predicted
+// remains. Then no work may be stuck, and every payment and account must be as the actors predicted
 // from their orders and the sandbox tables alone.
 
 import { authorizationProblems } from '../../harness/authorizations.ts';
@@ -59,11 +59,11 @@ async function runUntilIdle(sim: Sim): Promise<void> {
     if ((await observe(sim)) > 0) continue;
     const next = nextDue(sim);
     if (next === undefined) return;
-    // Due work that was not done is leased to a server that died.
+    // Due work that was not done is leased to a killed server.
     const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASE_MS;
     sim.effects.advance(wait);
   }
-  throw violation(`after ${MAX_ROUNDS} rounds work is left`);
+  throw violation(`after ${MAX_ROUNDS} rounds work remains`);
 }
 
 /** Whether payer and payee are unchanged; otherwise a payment may have other outcomes. */
@@ -176,7 +176,10 @@ function* balanceProblems(sim: Sim): Iterable<string> {
   }
 }
 
-/** After settling, nothing is under way or held, and system accounts hold no funds in progress. */
+/**
+ * After settling, no payment is in progress, no funds are held, and system accounts hold no funds in
+ * progress.
+ */
 function* progressProblems({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {
     const requested = row.type === 'INCOMING' && row.status === 'PENDING';

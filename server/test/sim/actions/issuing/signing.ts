@@ -1,5 +1,5 @@
 // Signed wallet requests as clients send them: usually valid, sometimes with a wrong signature,
-// repeated after the reply, on two servers at once, or abandoned. Each reply is predicted; the
+// repeated after the reply, on two servers concurrently, or abandoned. Each reply is predicted; the
 // invariants count the effects.
 import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
@@ -47,7 +47,7 @@ interface UnsignedRequest {
 }
 
 export interface SignedResult {
-  /** The known result; undefined if nothing was done or the result is unknown. */
+  /** The known result; undefined if there was no effect or the result is unknown. */
   response?: ApiResponse;
   trace: string;
 }
@@ -58,7 +58,7 @@ const isProcessing = ({ body }: ApiResponse) =>
   body?.status === 'PROCESSING' && body.id === undefined;
 const MAX_STORED = 30;
 
-/** Sends a signed request until it completes or the client gives up. */
+/** Sends a signed request until it completes or the client stops. */
 async function sendUntilComplete(
   sim: Sim,
   request: UnsignedRequest,

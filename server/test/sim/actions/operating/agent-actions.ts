@@ -1,5 +1,5 @@
 // Actions of agents: transfers and quotes that execute, wait for approval or are rejected, and the
-// decisions of their platforms, by either operation and by both at once. The effect of each policy
+// decisions of their platforms, by either operation and by both concurrently. The effect of each policy
 // is predicted.
 import { debitOutcome, outcomeOf } from '../../harness/outcomes.ts';
 import { lacksPermission, policyOf, predictVerdict } from '../../harness/policies.ts';
@@ -303,7 +303,7 @@ async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<s
   if (code && temporaryCodes.includes(code)) return code;
   sim.pendingActions.splice(sim.pendingActions.indexOf(requested), 1);
   if (code && !agent.deleted && (await statusOf(sim, id)) !== 'FAILED') {
-    throw violation(`${id} was approved by its transaction: ${code}, and did not end`);
+    throw violation(`${id} was approved by its transaction: ${code}, and remains undecided`);
   }
   if (agent.deleted && !code) throw violation(`${id} was decided after its agent was deleted`);
   // Deleting an agent rejects all its waiting actions.
@@ -336,7 +336,7 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
   recordExecuted(sim, order, bodyOf(await sim.call('GET', path, undefined, order.platform), 200));
 }
 
-/** Both operations at once: one succeeds. */
+/** Both operations concurrently: one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
   const fitting = sim.pendingActions.filter(
     (pendingAction) => !pendingAction.agent.deleted && canExecute(sim, pendingAction) === true,

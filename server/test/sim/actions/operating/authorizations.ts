@@ -294,7 +294,7 @@ async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Pr
   return recordProof(order, last, bodyOf(response, 200));
 }
 
-/** One proof on two servers at once: one accepts it. */
+/** One proof on two servers concurrently: one accepts it. */
 async function authorizeTwice(sim: Sim): Promise<string> {
   const fitting = ordersWithChallenge(sim).filter(
     (order) =>

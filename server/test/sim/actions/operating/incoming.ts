@@ -1,5 +1,5 @@
 // Incoming funds: debits of bank accounts, deposits for quotes in right and wrong amounts, and UMA
-// payments with the platform's consent; and what banks and operators do to them later.
+// payments with the platform's consent; and later changes by banks and operators.
 
 import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';
@@ -257,7 +257,7 @@ async function decideUma(sim: Sim, decision: 'approve' | 'reject'): Promise<stri
   return rejectionCode(await sim.call('POST', path, body, order.platform), codes) ?? 'done';
 }
 
-/** Requests a cancellation of a payment that may be under way. */
+/** Requests a cancellation of a payment that may be in progress. */
 async function cancelPayment(sim: Sim): Promise<string> {
   const order = sim.chance.pick(sim.orders);
   const path = `/transactions/${order.id}/cancel`;
@@ -331,7 +331,7 @@ async function decideHeld(sim: Sim): Promise<string> {
   return row.status;
 }
 
-/** A bank reverses a deposit, whether it was spent or not. */
+/** A bank reverses a deposit, regardless of whether it was spent. */
 async function reverseBankDeposit(sim: Sim): Promise<string> {
   const deposits = sandboxDeposits(sim, ({ status }) => status === 'COMPLETED');
   if (deposits.length === 0) return 'none';

@@ -164,8 +164,11 @@ async function listPayouts(sim: Sim): Promise<string> {
 function formatDecimal(amount: bigint, currency: string): string {
   const decimals = findCurrency(currency)?.decimals ?? 0;
   const digits = String(amount).padStart(decimals + 1, '0');
-  const [wholeDigits, part] = [digits.slice(0, -decimals || undefined), digits.slice(-decimals)];
-  return decimals ? `${wholeDigits}.${part}` : wholeDigits;
+  const [wholeDigits, fraction] = [
+    digits.slice(0, -decimals || undefined),
+    digits.slice(-decimals),
+  ];
+  return decimals ? `${wholeDigits}.${fraction}` : wholeDigits;
 }
 
 /** Records a bank statement entry. */
@@ -288,7 +291,7 @@ function recordOpenedAccounts(sim: Sim): void {
   }
 }
 
-/** Whether the account is empty and has no payment under way. */
+/** Whether the account is empty and has no payment in progress. */
 function isEmpty(sim: Sim, internalAccount: InternalAccount): boolean {
   const { balance = 0n, held = 0n } = sim.model.accounts.get(internalAccount.id) ?? {};
   return balance === 0n && held === 0n && sim.model.internal.get(internalAccount.id)?.owed === '0';

@@ -106,14 +106,17 @@ async function changeAgent(sim: Sim): Promise<string> {
     bodyOf(await sim.call('PATCH', path, body, platform), 200);
     return paused ? 'unpaused' : 'paused';
   }
-  const { spendingLimits, ...rest } = randomPolicy(sim, agent.owner);
+  const { spendingLimits, ...otherFields } = randomPolicy(sim, agent.owner);
   const { currency, ...limits } = spendingLimits;
   const body = sim.chance.pick<object>([
     { spendingLimits: randomLimits(sim) },
     { spendingLimits: { currency } },
     { spendingLimits: limits },
-    { spendingLimits, ...rest },
-    { permissions: rest.permissions, defaultExecutionMode: rest.defaultExecutionMode },
+    { spendingLimits, ...otherFields },
+    {
+      permissions: otherFields.permissions,
+      defaultExecutionMode: otherFields.defaultExecutionMode,
+    },
   ]);
   const updated = bodyOf(await sim.call('PATCH', `${path}/policy`, body, platform), 200);
   return `${Object.keys(body)} in ${updated.policy.spendingLimits.currency}`;

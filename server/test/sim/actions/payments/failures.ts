@@ -50,19 +50,19 @@ async function runJob(sim: Sim): Promise<string> {
   return job.kind;
 }
 
-/** The order of fee refunds by an account that may run dry matters; those jobs run one by one. */
+/** The order of fee refunds by an account with too little balance matters; these jobs run one by one. */
 function independentJobs(sim: Sim) {
   const paymentIds = new Set<string>();
   return dueJobs(sim).filter(({ transactionId }) => {
     const row = transactionId === null ? null : sim.model.payments.get(transactionId)?.row;
     if (!row || row.platform_fee_account !== null || paymentIds.has(row.id as string)) return false;
-    // Of two jobs about one payment only the first has an effect, so they run one by one.
+    // Of two jobs about one payment only the first has an effect, so these run one by one.
     paymentIds.add(row.id as string);
     return true;
   });
 }
 
-/** Which of many concurrent commits is trapped depends on timing, and the trace must not. */
+/** The trapped commit of several concurrent ones depends on timing, but the trace must not. */
 function removeTraps(sim: Sim): void {
   for (const node of sim.nodes) node.setTrap(undefined);
 }
@@ -139,7 +139,7 @@ async function killDuringDelivery(sim: Sim): Promise<string> {
   return '';
 }
 
-/** Sends requests on all servers at once; returns all replies. */
+/** Sends requests on all servers concurrently; returns all replies. */
 async function sendConcurrently(sim: Sim, requests: readonly Request[], cutConnections: boolean) {
   removeTraps(sim);
   const responses = requests.map((request, index) =>
@@ -153,7 +153,7 @@ async function sendConcurrently(sim: Sim, requests: readonly Request[], cutConne
   return Promise.all(responses);
 }
 
-/** Many clients fund one account at once, and some lose the reply: each deposit is posted once. */
+/** Many clients fund one account concurrently, and some lose the reply: each deposit is posted once. */
 async function fundConcurrently(sim: Sim): Promise<string> {
   const internalAccount = pickInternalAccount(
     sim,
