@@ -39,8 +39,10 @@ export async function startOn(
   return { ...shared, ...(await startServer(bench, all, { log, env })) };
 }
 
-/** Number of quotes executed per process before the measurement; the first ones take several times as long.
- * */
+/**
+ * Number of quotes executed per process before the measurement; the first ones take several times as
+ * long.
+ */
 export const WARM = 4_000;
 
 const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({

@@ -128,8 +128,10 @@ function withoutInvalid(value: unknown, { isInvalid, children }: InvalidPaths): 
   return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }
 
-/** Field errors that the operation reports for the valid part of a body. Its context is discarded; other
- * faults of an incomplete request are ignored. */
+/**
+ * Field errors that the operation reports for the valid part of a body. Its context is discarded; other
+ * faults of an incomplete request are ignored.
+ */
 async function furtherErrors(
   runtime: Runtime,
   caller: Caller,

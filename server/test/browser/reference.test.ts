@@ -1,5 +1,5 @@
 // The API reference of a fresh server, in a browser: the main operations run from the page with the printed
-// credentials, the search finds what it should, and nothing is loaded from elsewhere.
+// credentials, the search finds the expected operations, and only the server is contacted.
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDataFolder, type Running } from '../kit/crash/server.ts';
@@ -24,7 +24,10 @@ const SEARCHES = [
   ['$success.usd', 'UMA'],
 ] as const;
 
-/** Rules of axe that the markup of Scalar breaks, and where; its configuration has no option for them. */
+/**
+ * Rules of axe that the markup of Scalar violates, with the element; Scalar has no option to correct
+ * them.
+ */
 const WITHIN_SCALAR = {
   'aria-input-field-name': 'the editable field of the user name has no name',
   'aria-required-attr': 'the same field is a combobox without a list',
@@ -58,7 +61,7 @@ afterAll(async () => {
   await dataFolder.remove();
 }, 60_000);
 
-/** Opens an operation, sends its request as it stands, and returns the response. */
+/** Opens an operation, sends its request unchanged, and returns the response. */
 async function send(anchor: string, heading: string, path: string): Promise<Response> {
   await page.keyboard.press('Escape');
   await page.evaluate(`location.hash = ${JSON.stringify(anchor)}`);
@@ -102,7 +105,7 @@ describe.runIf(browserPath)('the API reference', () => {
     }
   });
 
-  it('creates a quote as the page opens', { timeout: TIMEOUT_MS * 2 }, async () => {
+  it('creates a quote with the prefilled request', { timeout: TIMEOUT_MS * 2 }, async () => {
     const response = await send(
       'tag/cross-currency-transfers/POST/quotes',
       'Create a quote',
@@ -112,7 +115,7 @@ describe.runIf(browserPath)('the API reference', () => {
     expect(response.status()).toBe(201);
   });
 
-  it('executes a quote as the page opens', { timeout: TIMEOUT_MS * 2 }, async () => {
+  it('executes a quote with the prefilled request', { timeout: TIMEOUT_MS * 2 }, async () => {
     const anchor = 'tag/cross-currency-transfers/POST/quotes/{quoteId}/execute';
     const response = await send(anchor, 'Execute a quote', '/execute');
     await screenshot(page, 'reference-execute-quote');
@@ -143,7 +146,7 @@ describe.runIf(browserPath)('the API reference', () => {
     expect(hiddenClients).toMatchObject({ julia: true, node: true });
   });
 
-  it('loads nothing from elsewhere', () => {
+  it('loads files of this server only', () => {
     expect(visitor.problems.filter((problem) => problem.startsWith('asked '))).toEqual([]);
   });
 });

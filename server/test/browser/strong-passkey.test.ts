@@ -84,7 +84,7 @@ async function logIn(id: string): Promise<ApiResponse> {
   return fixture.complete(id, { factor: 'PASSKEY', passkeyAssertion, origin: ORIGIN });
 }
 
-/** Payouts of a hundred euros each that wait for authorization. */
+/** Payouts of a hundred euros each that require authorization. */
 async function createWaitingQuotes(
   customerId: string,
   count: number,

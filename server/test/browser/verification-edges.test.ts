@@ -1,5 +1,5 @@
 // Special cases of the hosted verification page: keyboard only, dark mode on a narrow phone, a
-// rejected document, and an ended link.
+// rejected document, and an expired link.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
@@ -112,7 +112,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await title(page, 'Documents');
       await page.getByText('More information is needed').waitFor();
       await inspect(page, 'phone-more-is-needed');
-      // After a reload it still shows the result.
+      // The result is also shown after a reload.
       await page.goto(link);
       await page.getByText('More information is needed').waitFor();
       fixture.app.effects.set(fixture.app.effects.now() + 1);
@@ -201,7 +201,7 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it(
-    'shows an error when the link was used, has ended or is unknown',
+    'shows an error when the link was used, has expired or is unknown',
     async () => {
       const person = await createCustomer(fixture.app, fixture.as, {
         ...WITHOUT_DATA,

@@ -116,7 +116,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       await page.goto(await fixture.linkFor(person.id));
       await title(page, 'Verify your identity');
       const text = (await page.locator('main').textContent()) ?? '';
-      for (const part of [
+      for (const sentence of [
         'Unregulated is required by law to know who it provides payments to.',
         'Your name, date of birth and nationality',
         'Photos or scans of documents',
@@ -124,7 +124,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
         'What happens next',
         'this link works until 6 January 2026',
       ]) {
-        expect(text).toContain(part);
+        expect(text).toContain(sentence);
       }
       // The address is on file.
       expect(text).not.toContain('Your home address');

@@ -168,7 +168,7 @@ async function useWallet({ page }: Visit, size: Size) {
   return accountId;
 }
 
-/** Ends another session of the wallet, opened on another device, from the list. */
+/** Revokes another session of the wallet, opened on another device, from the list. */
 async function endAnother({ page }: Visit, accountId: string) {
   await fixture.openEmailSession(accountId);
   await press(page, 'Add 100 test USDB');
@@ -257,7 +257,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   );
 
   it(
-    'shows rejections, and requires a sign-in after the session was ended elsewhere',
+    'shows rejections, and requires a sign-in after the session was revoked on another device',
     async () => {
       const { page, close } = await open('desktop');
       await openWallet(page, 'refused@example.com');

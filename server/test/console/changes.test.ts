@@ -49,7 +49,7 @@ describe.runIf(isTestable)('a change', () => {
     return requests;
   };
 
-  /** Ends all connections of a browser, and prevents others. */
+  /** Closes all connections of a browser, and prevents new ones. */
   async function interrupt({ page, context }: Operator): Promise<void> {
     await context.setOffline(true);
     opened.app.app.server.server.closeAllConnections();
@@ -57,7 +57,7 @@ describe.runIf(isTestable)('a change', () => {
   }
 
   it(
-    'of two reviewers at the same moment is made by one of them',
+    'of two concurrent reviewers is made by one of them',
     async () => {
       const { id } = await waitingCheck(opened, 'Mia Meyer');
       const [clara, carl] = [
@@ -89,7 +89,7 @@ describe.runIf(isTestable)('a change', () => {
       const { data } = ok(await opened.client.call('GET', `/audit-records?subject=${id}`), 200);
       const decisions = data.filter(({ hasChanges }: { hasChanges: boolean }) => hasChanges);
       expect(decisions).toHaveLength(1);
-      // The page shows the decision of the other.
+      // The page shows the decision of the other reviewer.
       await button(dialogOf(loser.page), 'Cancel').click();
       const state = loser === carl ? 'Approved' : 'Rejected';
       await loser.page.locator('.screen-head').getByText(state, { exact: true }).waitFor();
@@ -133,7 +133,7 @@ describe.runIf(isTestable)('a change', () => {
   );
 
   it(
-    'of others is shown after the stream was interrupted',
+    'of another operator is shown after the stream was interrupted',
     async () => {
       const { page, context } = tom;
       const { account } = await createFundedCustomer(opened.app);
@@ -153,9 +153,9 @@ describe.runIf(isTestable)('a change', () => {
   );
 
   it(
-    'is continued after a new sign-in when the session ends in the middle of it',
+    'is continued after a new sign-in when the session expires during the input',
     async () => {
-      const { page, id, submit } = await freezing('Typed before the session ended');
+      const { page, id, submit } = await freezing('Typed before the session expired');
       const { data } = ok(await opened.client.call('GET', '/operator-sessions?limit=100'), 200);
       const ownSession = data.find(
         (session: { operatorUserId: string; status: string }) =>
@@ -169,7 +169,7 @@ describe.runIf(isTestable)('a change', () => {
       await tom.signInOn(await tab);
       await ended.waitFor({ state: 'detached' });
       const reason = dialogOf(page).getByLabel('Reason');
-      expect(await reason.inputValue()).toBe('Typed before the session ended');
+      expect(await reason.inputValue()).toBe('Typed before the session expired');
       await submit.click();
       await dialogOf(page).getByRole('status').getByText('Frozen').waitFor();
       expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
@@ -208,7 +208,7 @@ describe.runIf(isTestable)('a change', () => {
       // The focus returns to the button that opened the form.
       await button(page, 'Freeze').and(page.locator(':focus')).waitFor();
       await button(page, 'Freeze').click();
-      // Another operator freezes it meanwhile.
+      // Another operator freezes the account first.
       const body = { reason: 'Faster' };
       ok(await opened.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
       await dialogOf(page).getByLabel('Reason').fill('Slower');

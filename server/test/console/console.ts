@@ -71,7 +71,7 @@ const clockScript = (time: number) => `{
 
 const WALLET_RECOVERY_MS = 48 * 3_600_000;
 
-/** The screen is complete: it has its title and nothing that is loading. */
+/** The screen is complete: it shows its title and no loading state. */
 export const complete = (page: Page) => page.locator('main:has(h1):not(:has(.skeleton))').waitFor();
 
 /** Opens another page of the console without loading it again. */
@@ -119,20 +119,20 @@ async function openConsole() {
 
     /** Signs in with the passkey, on the way to a page of the console. */
     async function signIn(path = '/') {
-      // A page that is open would notice that its session has ended.
+      // An open page would show that its session has expired.
       await page.goto('about:blank');
       await context.clearCookies();
-      // The console goes to the sign-in, which aborts a navigation that is awaited.
+      // The console opens the sign-in page, which aborts an awaited navigation.
       await page.evaluate(`location.assign('${origin}/console${path}')`);
       await page.locator('button:focus', { hasText: 'Sign in with a passkey' }).waitFor();
       await page.keyboard.press('Enter');
       await page.waitForURL(`${origin}/console${path}`);
       await complete(page);
-      // Without a session and an identity provider, two requests are rejected on the way.
+      // Without a session and an identity provider, two requests are rejected before the sign-in.
       expectRejections(401, 501);
     }
 
-    /** Removes the problems that must be there, and no others. */
+    /** Removes exactly the expected problems. */
     function expectProblems(pattern: RegExp): void {
       expect(problems.filter((problem) => pattern.test(problem))).not.toEqual([]);
       problems.splice(0, problems.length, ...problems.filter((problem) => !pattern.test(problem)));

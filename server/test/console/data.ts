@@ -15,7 +15,7 @@ const CLOSED_PORT = 'http://127.0.0.1:9/hook';
 
 type DocumentKind = 'picture' | 'pdf';
 
-/** A person with a document whose identity check waits for a decision. */
+/** A person with a document whose identity check needs a decision. */
 export async function waitingCheck(
   { app, as }: OpenConsole,
   fullName: string,
@@ -33,7 +33,7 @@ export async function waitingCheck(
   return { id: person.id as string, documentId: documentId as string };
 }
 
-/** A change that waits for the approval of a second operator. */
+/** A change that needs the approval of a second operator. */
 async function waitingApproval({ client }: OpenConsole): Promise<void> {
   const policy = { operationId: 'revokeOperatorToken', hours: 24, reason: 'Four eyes' };
   ok(await client.call('POST', '/approval-policies', { body: policy }), 201);
@@ -55,10 +55,13 @@ async function customersOfMain({ app, client }: OpenConsole): Promise<void> {
   await startImport(
     csvFile(personRow('Person-1'), personRow('Person-2', { birthDate: 'unknown' })),
   );
-  const left = ok(await app.call('POST', '/customers', { ...PERSON, fullName: 'Leo Left' }), 201);
-  ok(await app.call('DELETE', `/customers/${left.id}`), 200);
+  const customer = ok(
+    await app.call('POST', '/customers', { ...PERSON, fullName: 'Leo Left' }),
+    201,
+  );
+  ok(await app.call('DELETE', `/customers/${customer.id}`), 200);
   const erasure = { confirm: 'ERASE', reason: 'Request of the customer' };
-  ok(await client.call('POST', `/customers/${left.id}/erasure`, { body: erasure }), 200);
+  ok(await client.call('POST', `/customers/${customer.id}/erasure`, { body: erasure }), 200);
 }
 
 const WORLDS = [

@@ -15,7 +15,7 @@ const SCHEMA: FieldSchema = {
 const CURRENT = { name: 'Shop', color: '#112233', isOpen: true, currencies: ['USD'] };
 
 it.each([
-  ['nothing but a required value', {}, { reason: 'why' }],
+  ['only a required value', {}, { reason: 'why' }],
   [
     'a changed value',
     { name: 'Store', isOpen: false },
@@ -28,11 +28,11 @@ it.each([
   expect(change).toEqual({ body, missing: [] });
 });
 
-it('requires what cannot be null', () => {
+it('requires values that cannot be null', () => {
   expect(changeOf(SCHEMA, { ...CURRENT, name: '' }, CURRENT).missing).toEqual(['reason', 'name']);
 });
 
-it('sends every value of a form without present values', () => {
+it('sends every value of a form without current values', () => {
   const values = { name: 'Shop', isOpen: false, color: '', reason: 'why' };
   const { body, missing } = changeOf(SCHEMA, values, {});
   expect([body, missing]).toEqual([{ name: 'Shop', isOpen: false, reason: 'why' }, []]);

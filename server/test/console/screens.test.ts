@@ -37,7 +37,7 @@ type Appearance = (typeof APPEARANCES)[number];
 /** Screens of one platform, which is selected first. */
 const OF_PLATFORM = ['/endpoints', '/sandbox', '/tokens'];
 
-/** Buttons that change nothing on the server: what is shown, and how. */
+/** Buttons without an effect on the server, which change only the displayed content. */
 const READS = new RegExp(
   `^(?:${[
     ...['Views', 'Columns', 'Export CSV', 'Copy', 'Clear filters', 'Try again', 'Next check'],
@@ -47,7 +47,7 @@ const READS = new RegExp(
   ].join('|')})$`,
 );
 
-/** Operations of the own session, and those that only read. */
+/** Operations of the current session, and read-only operations. */
 const OF_EVERY_USER = ['searchResources', 'searchCustomers'];
 
 const document = operatorDocument() as {
@@ -94,7 +94,7 @@ describe.runIf(isTestable)('screens', () => {
     await ann.signIn();
   }, TIMEOUT_MS);
 
-  /** Opens a screen and waits until its content is there. */
+  /** Opens a screen and waits until its content is loaded. */
   async function show({ page, go }: Operator, route: string, id = ''): Promise<void> {
     await go(route.replace('$id', encodeURIComponent(id)));
     const title = SCREENS[route]?.title as string;

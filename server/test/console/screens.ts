@@ -1,8 +1,8 @@
-// The screens of the console: their titles, and where the resource of a screen is found.
+// The screens of the console: their titles, and the list with the resource of a screen.
 
 interface ScreenOfConsole {
   title: string;
-  /** Where the first resource is found, for the screen of one resource: path and field. */
+  /** For the screen of one resource: path of the list with its first resource, and field of the ID. */
   first?: readonly [path: string, field: string];
 }
 

@@ -113,14 +113,14 @@ describe.runIf(isTestable)('in the console', () => {
       const clara = await opened.operator('Clara Compliance', 'compliance');
       await clara.signIn('/verifications');
       const { page } = clara;
-      const shown = (name: string) => page.getByText(name, { exact: true }).first().waitFor();
+      const waitForName = (name: string) => page.getByText(name, { exact: true }).first().waitFor();
       await page.locator('tbody a').first().focus();
       await page.keyboard.press('Enter');
-      await shown('Mia Meyer');
+      await waitForName('Mia Meyer');
       await page.keyboard.press('n');
-      await shown('Noah Nguyen');
+      await waitForName('Noah Nguyen');
       await page.keyboard.press('p');
-      await shown('Mia Meyer');
+      await waitForName('Mia Meyer');
       // The document is shown next to the data.
       await button(page, 'Show document').focus();
       await page.keyboard.press('Enter');
@@ -146,9 +146,9 @@ describe.runIf(isTestable)('in the console', () => {
         await dialogOf(page).waitFor({ state: 'detached' });
       };
       await decide('a', 'Approve', 'Passport seen');
-      await shown('Noah Nguyen');
+      await waitForName('Noah Nguyen');
       await decide('r', 'Reject', 'The document is not genuine');
-      await shown('Olga Orlova');
+      await waitForName('Olga Orlova');
       await decide('a', 'Approve', 'Passport seen as well');
       await page.getByText('No identity check needs a decision.').waitFor();
       await expectRecord('approveVerification', clara.name, 'Passport seen as well');
@@ -180,7 +180,7 @@ describe.runIf(isTestable)('in the console', () => {
       await titled(tom.page, 'Approval');
       await tom.page.getByText('Statement of today').waitFor();
       await expect.poll(() => button(tom.page, 'Approve').count()).toBe(0);
-      // The queue and the payment show that it waits, instead of a second request.
+      // The queue and the payment show the pending approval instead of a second request.
       await tom.go('/payouts');
       await titled(tom.page, 'Payouts');
       await tom.page.getByRole('link', { name: 'Settle: pending approval' }).waitFor();
@@ -284,7 +284,7 @@ describe.runIf(isTestable)('in the console', () => {
       await expectRecord('createOperatorUser', ann.name, 'New colleague');
       await expectRecord('endOperatorSession', ann.name, 'Lost laptop');
       await vera.close();
-      // Until then the page continues with the ended session.
+      // Before this reload the page still uses the revoked session.
       vera.expectRejections(401);
       await nils.close();
     },

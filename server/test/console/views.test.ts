@@ -1,5 +1,5 @@
-// Content of the screens of the console: the environment of numbers, states that decide which
-// actions are possible, columns at the widths of a desktop and a phone, the menu, and one record
+// Content of the screens of the console: the environment of numbers, states that determine the possible
+// actions, columns at the widths of a desktop and a phone, the menu, and one record
 // for each search.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const LISTS: Readonly<Record<string, number>> = {
   '/provider-routes': 3,
 };
 
-/** Runs in the page: how far the columns of a list extend beyond what is shown of it. */
+/** Runs in the page: the distance by which the columns of a list extend beyond its visible part. */
 const endsOfColumns = `[...document.querySelectorAll('.rows thead th')].map(
   (element) =>
     element.getBoundingClientRect().right - element.closest('.rows').getBoundingClientRect().right,
@@ -59,10 +59,10 @@ describe.runIf(isTestable)('a screen', () => {
     await ann.signIn();
   }, TIMEOUT_MS);
 
-  const requestsOf = (page: Page, part: string) => {
+  const requestsOf = (page: Page, pathPart: string) => {
     const requests: Request[] = [];
     page.on('request', (request) => {
-      if (request.url().includes(part)) requests.push(request);
+      if (request.url().includes(pathPart)) requests.push(request);
     });
     return requests;
   };
@@ -122,7 +122,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of an account offers what its state permits, and the audit log shows what failed',
+    'of an account offers what its state permits, and the audit log shows the failed change',
     async () => {
       const { page } = ann;
       const { account } = await createFundedCustomer(opened.app);
@@ -132,7 +132,7 @@ describe.runIf(isTestable)('a screen', () => {
       expect(await button(page, 'Unfreeze').count()).toBe(0);
       const body = { reason: 'Court order' };
       await button(page, 'Freeze').click();
-      // Another operator is faster.
+      // Another operator freezes the account first.
       ok(await opened.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
       await dialogOf(page).getByLabel('Reason').fill('Court order as well');
       await button(dialogOf(page), 'Freeze').click();
@@ -194,7 +194,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of wallets lists them, and leads to one',
+    'of wallets lists them, and links to each wallet',
     async () => {
       const { page } = ann;
       const wallets = walletFixture(opened.app);
@@ -210,7 +210,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of the ledger leads from the trial balance to postings, and from an account to its own',
+    'of the ledger leads from the trial balance to postings, and from an account to its postings',
     async () => {
       const { page } = ann;
       const { account } = await createFundedCustomer(opened.app);
@@ -259,7 +259,7 @@ describe.runIf(isTestable)('the menu', () => {
   const opened = consoleForFile();
 
   it(
-    'has few groups, of which the current one is open, and the palette finds every page',
+    'has few groups, of which the current group is expanded, and the palette finds every page',
     async () => {
       const ann = await opened.operator('Ann Admin', 'administrator');
       await ann.signIn();

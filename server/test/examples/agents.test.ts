@@ -16,7 +16,7 @@ const POLICY = {
   approvalThresholds: { currency: 'USD', amount: 100_00 },
 };
 
-/** An agent that no program has connected to yet. */
+/** An agent that is not connected to a program. */
 async function recordUnconnected(recorder: ExampleRecorder) {
   const customer = await createPerson(recorder);
   const { agent } = await recorder.record('createAgent', 'read-only', {
@@ -56,75 +56,75 @@ async function connectAgent(recorder: ExampleRecorder) {
     as: null,
   });
   const headers = { authorization: `Bearer ${accessToken}` };
-  return { agentId: agent.id as string, account, bank, own: { as: null, headers } };
+  return { agentId: agent.id as string, account, bank, agentCall: { as: null, headers } };
 }
 
 type Connected = Awaited<ReturnType<typeof connectAgent>>;
 
-async function recordReads(recorder: ExampleRecorder, { own, bank }: Connected) {
+async function recordReads(recorder: ExampleRecorder, { agentCall, bank }: Connected) {
   const { record } = recorder;
-  await record('getAgentMe', 'self', { summary: 'An agent with its policy', ...own });
+  await record('getAgentMe', 'self', { summary: 'An agent with its policy', ...agentCall });
   await record('agentListInternalAccounts', 'all', {
     summary: 'Balances that the agent may use',
-    ...own,
+    ...agentCall,
   });
   await record('agentListExternalAccounts', 'all', {
     summary: 'Accounts that the agent may pay',
-    ...own,
+    ...agentCall,
   });
   await record('agentGetExternalAccount', 'one', {
     summary: 'An account that the agent may pay',
     params: { externalAccountId: bank.id },
-    ...own,
+    ...agentCall,
   });
   await record('agentListTransactions', 'newest', {
     summary: 'Transactions of the customer of the agent',
     query: { limit: '1' },
-    ...own,
+    ...agentCall,
   });
 }
 
 async function recordPayAsAgent(
   recorder: ExampleRecorder,
-  { own, account, bank, agentId }: Connected,
+  { agentCall, account, bank, agentId }: Connected,
 ) {
   const { record } = recorder;
   const body = { source: { accountId: account.id }, destination: { accountId: bank.id } };
   const executed = await record('agentCreateTransferOut', 'within-policy', {
     summary: 'A transfer within the policy',
     body: { ...body, amount: 50_00 },
-    ...own,
+    ...agentCall,
   });
   await record('agentGetTransaction', 'transfer', {
     summary: 'A transaction of the customer of the agent',
     params: { transactionId: executed.transaction.id },
-    ...own,
+    ...agentCall,
   });
   await record('agentCreateTransferIn', 'pull', {
     summary: 'Debit the bank account by 25.00 USD',
     body: { source: { accountId: bank.id }, destination: { accountId: account.id }, amount: 25_00 },
-    ...own,
+    ...agentCall,
   });
   const pendingActions = [];
   for (const amount of [150_00, 200_00])
     pendingActions.push(
       await record('agentCreateTransferOut', 'needs-approval', {
-        summary: 'A transfer that waits for an approval',
+        summary: 'A transfer that needs an approval',
         body: { ...body, amount },
-        ...own,
+        ...agentCall,
       }),
     );
   await record('agentGetAction', 'waiting', {
-    summary: 'An action that waits for an approval',
+    summary: 'An action that needs an approval',
     params: { actionId: pendingActions[0].id },
-    ...own,
+    ...agentCall,
   });
   await record('agentListActions', 'waiting', {
     summary: 'Actions of the agent',
     query: { limit: '1' },
-    ...own,
+    ...agentCall,
   });
-  await record('listAgentApprovals', 'waiting', { summary: 'Actions that wait for an approval' });
+  await record('listAgentApprovals', 'waiting', { summary: 'Actions that need an approval' });
   await record('approveAgentAction', 'approved', {
     summary: 'Approve an action',
     params: { agentId, actionId: pendingActions[0].id },
@@ -136,7 +136,7 @@ async function recordPayAsAgent(
   });
 }
 
-async function recordQuotes(recorder: ExampleRecorder, { own, account, bank }: Connected) {
+async function recordQuotes(recorder: ExampleRecorder, { agentCall, account, bank }: Connected) {
   const quote = await recorder.record('agentCreateQuote', 'to-bank', {
     summary: 'A quote to a bank account',
     body: {
@@ -145,22 +145,22 @@ async function recordQuotes(recorder: ExampleRecorder, { own, account, bank }: C
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: 20_00,
     },
-    ...own,
+    ...agentCall,
   });
   const params = { quoteId: quote.id };
   await recorder.record('agentGetQuote', 'pending', {
     summary: 'A quote of the agent',
     params,
-    ...own,
+    ...agentCall,
   });
   await recorder.record('agentExecuteQuote', 'executed', {
     summary: 'Execute a quote',
     params,
-    ...own,
+    ...agentCall,
   });
 }
 
-async function recordPayees(recorder: ExampleRecorder, { own }: Connected) {
+async function recordPayees(recorder: ExampleRecorder, { agentCall }: Connected) {
   const { id } = await recorder.record('agentCreateExternalAccount', 'bank', {
     summary: 'Register a bank account for the customer of the agent',
     body: {
@@ -172,12 +172,12 @@ async function recordPayees(recorder: ExampleRecorder, { own }: Connected) {
         beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Jonas Petersen' },
       },
     },
-    ...own,
+    ...agentCall,
   });
   await recorder.record('agentDeleteExternalAccount', 'deleted', {
     summary: 'Delete an account that the agent registered',
     params: { externalAccountId: id },
-    ...own,
+    ...agentCall,
   });
 }
 

@@ -79,7 +79,7 @@ async function recordFundedByBank(recorder: ExampleRecorder) {
     },
   });
   await recorder.record('sandboxSend', 'fund-a-quote', {
-    summary: 'Simulate the bank transfer that a quote waits for',
+    summary: 'Simulate the bank transfer that funds a quote',
     body: { quoteId: quote.id, currencyCode: 'USD' },
   });
   await recorder.app.advance(60_000);
@@ -225,7 +225,7 @@ const CURSOR = '                    4711        1767603600000 ';
 async function recordEvents({ app, record }: ExampleRecorder) {
   await waitUntilEventsVisible(app);
   const page = await record('listEvents', 'newest', {
-    summary: 'The newest event of one type, and a cursor to follow from here',
+    summary: 'The newest event of one type, and a cursor for following later events',
     query: { type: 'OUTGOING_PAYMENT.COMPLETED', limit: '1' },
   });
   // Cursors contain transaction IDs, which differ between runs because other tests use the database.

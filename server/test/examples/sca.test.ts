@@ -175,7 +175,7 @@ async function recordPasskey(recorder: ExampleRecorder) {
   const [origin] = allowedOrigins;
   const device = authenticator({ site: requested.rp.id, at: origin });
   const { factor } = await record('confirmScaFactorEnrollment', 'passkey', {
-    summary: 'Confirm with what the browser returned',
+    summary: 'Confirm with the result of the browser',
     query,
     body: { type: 'PASSKEY', origin, credential: registrationJson(device, requested.challenge) },
   });

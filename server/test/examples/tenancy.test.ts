@@ -51,7 +51,7 @@ async function recordWebhookEndpoints(recorder: ExampleRecorder) {
   await recorder.record('listWebhookEndpoints', 'all', { summary: 'All endpoints' });
   await recorder.record('getWebhookEndpointById', 'one', { summary: 'One endpoint', params });
   await recorder.record('updateWebhookEndpoint', 'paused', {
-    summary: 'Pause an endpoint, whose events then wait',
+    summary: 'Pause an endpoint; its events are queued',
     params,
     body: { status: 'PAUSED', statusReason: 'Maintenance' },
   });
@@ -97,7 +97,7 @@ async function recordWebhookReplays(recorder: ExampleRecorder, endpointId: strin
   });
   await recorder.app.settle();
   await recorder.record('getWebhookReplayById', 'completed', {
-    summary: 'A replay that ended',
+    summary: 'A completed replay',
     params: { replayId },
   });
   await recorder.record('listWebhookReplays', 'endpoint', {
@@ -232,7 +232,7 @@ async function recordClock(recorder: ExampleRecorder) {
     summary: 'A clock that was never changed',
   });
   await recorder.record('updateSandboxClock', 'two-days', {
-    summary: 'Move the clock two days ahead; what is due by then happens first',
+    summary: 'Move the clock two days ahead; all work that is due by then is executed first',
     body: { advance: 'P2D' },
   });
   await recorder.record('updateSandboxClock', 'frozen', {

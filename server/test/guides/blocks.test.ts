@@ -135,7 +135,7 @@ describe('blocks', () => {
 
 describe('shell blocks', () => {
   it.each(ofLanguage('shell').map((block) => [locationOf(block), block.text] as const))(
-    'name what exists: %s',
+    'name existing commands, files and settings: %s',
     async (_, text) => {
       expect(await shellProblems(text)).toEqual([]);
     },
@@ -193,7 +193,7 @@ describe('the verification of a webhook', () => {
     return execFileSync(program, command, { cwd: folder, env, encoding: 'utf8' });
   }
 
-  it('is right in JavaScript', () => {
+  it('is correct in JavaScript', () => {
     const use = `
       const [body, signature] = process.argv.slice(2);
       const check = (text, value) =>
@@ -204,7 +204,7 @@ describe('the verification of a webhook', () => {
     );
   });
 
-  it('is right in Python', ({ skip }) => {
+  it('is correct in Python', ({ skip }) => {
     const python = programPath('python3');
     skip(python === undefined, 'python3 is not installed.');
     const parse = `import ast, sys\nast.parse(sys.stdin.read())`;
@@ -220,7 +220,7 @@ print(*(is_genuine(b.encode(), s) for b, s in [(text, signed), ("{}", signed), (
     expect(printed).toBe('True False False\n');
   });
 
-  it('is right in Go', ({ skip }) => {
+  it('is correct in Go', ({ skip }) => {
     const go = programPath('go');
     skip(go === undefined, 'go is not installed.');
     const use = `

@@ -37,7 +37,7 @@ const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
 const FILES_OF_THE_PROGRAMS = ['payouts.md', 'provider-adapters.md', 'README.md'];
-/** It serves fixed ports, so it never runs twice at the same time. */
+/** Guides with fixed ports, which never run concurrently. */
 const FILES_WITH_PORTS = ['provider-adapters.md'];
 const SHELLS = SHELL_NAMES.filter((shell) => missingPrograms(shell).length === 0);
 /** Runs every guide in every shell, and not only the README. */
@@ -47,7 +47,7 @@ let dataFolder: DataFolder;
 let running: Running;
 let base: string;
 let bin: string;
-/** With a replacement for Node. */
+/** Runs the guides with a replacement for Node. */
 let clients: string;
 let service: OperatorService;
 let node: NodeService;

@@ -28,7 +28,7 @@ const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)
   from jobs where kind = 'messages.send-sms'`;
 
 describe('text messages of a failing service', () => {
-  it('wait without an attempt while its circuit is open, and go out afterwards', async () => {
+  it('are postponed without an attempt while its circuit is open, and sent afterwards', async () => {
     service.respondWith(503);
     await app.operate(async (ctx) => {
       for (let index = 0; index < 40; index++) {
@@ -93,7 +93,7 @@ function httpRail(guardedEffects: Effects, url: string): RailPort {
 }
 
 describe('a payout whose rail has an open circuit', () => {
-  it('does not fail: it is sent once the rail responds', async () => {
+  it('is sent when the rail responds again', async () => {
     const circuits = createCircuits(app.effects.now);
     const guardedEffects = circuits.effects(app.effects, 'rail');
     const rail = httpRail(guardedEffects, service.url);

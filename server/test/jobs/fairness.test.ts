@@ -42,7 +42,7 @@ describe('text messages that wait for a hanging service', () => {
     const { id } = ok(await app.call('POST', '/transfer-out', transfer), 201);
     const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
     await vi.waitUntil(async () => (await status()) === 'COMPLETED', { timeout: 8_000 });
-    // No message had a response in the meantime, and none beyond the share was started.
+    // No message had a response yet, and only the share of the messages was started.
     expect(app.worker.running().get('messages.send-sms')).toBe(JOB_LIMITS.perLane);
     const { body } = await app.server.inject({ url: '/metrics' });
     expect(body).toContain(`railhead_jobs_running{kind="messages.send-sms"} ${JOB_LIMITS.perLane}`);

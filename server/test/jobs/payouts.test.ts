@@ -1,5 +1,5 @@
 // Retries and cancellations of the jobs that send payouts. A provider that has paid without a reply
-// pays once, and the funds of a payout leave its account or return to it once.
+// pays once, and the funds of a payout are debited once and refunded at most once.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
@@ -37,7 +37,7 @@ function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
   });
 }
 
-/** A payout whose sending waits as a job. */
+/** A payout whose job has not sent it yet. */
 async function payout() {
   const from = await server.createPayer('1000.00');
   await server.app.settle();
@@ -57,7 +57,7 @@ async function jobOf(id: string, kind: string) {
   return all.find((job) => job.about.transactionId === id);
 }
 
-/** Runs the job until it is dead, without most of its attempts in between. Returns its id. */
+/** Runs the job until it is dead, skipping most of its attempts. Returns its id. */
 async function deadJob(id: string, worker: Worker): Promise<string> {
   for (let round = 0; round < 30; round++) {
     const job = await jobOf(id, 'payout.send');

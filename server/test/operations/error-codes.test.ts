@@ -37,7 +37,7 @@ of codes; a test reproduces each of them.
 function sectionOf(code: Code): string[] {
   const { cause, remedy } = ERROR_GUIDE[code];
   const descriptions = PROVOCATIONS.filter((provocation) => provocation.code === code).map(
-    ({ how }) => how,
+    ({ description }) => description,
   );
   if (descriptions.length === 0) return [];
   const attempts = descriptions.map(
@@ -59,13 +59,15 @@ function page(): string {
 const fixture = openForFile(codeFixture);
 
 describe('every error code', () => {
-  it('has a fixture that provokes it', () => {
+  it('has a fixture that reproduces it', () => {
     const listedCodes = new Set<string>(PROVOCATIONS.map((provocation) => provocation.code));
     expect(CODES.filter((code) => !listedCodes.has(code))).toEqual([]);
   });
 
   it.each(
-    PROVOCATIONS.map((provocation) => [provocation.code, provocation.how, provocation] as const),
+    PROVOCATIONS.map(
+      (provocation) => [provocation.code, provocation.description, provocation] as const,
+    ),
   )('%s: %s', async (...row) => {
     const { code, run } = row[2];
     const { status, body } = await run(fixture);

@@ -66,7 +66,7 @@ beforeAll(async () => {
   const { person, account } = await createFundedCustomer(app);
   const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
-  // One owner in three payments and one account have most rows; every hundredth is the platform's.
+  // A third of the payments have one owner and one account; every hundredth belongs to the platform itself.
   await fill('transactions', quote.transactionId, TRANSACTIONS, {
     id: idSql('Transaction', 'n'),
     customer_id: `case when n % 100 = 1 then null when n % 3 = 0 then ${idSql('Customer', '1')}
@@ -84,7 +84,7 @@ beforeAll(async () => {
     personal: 'null',
   });
   for (const [table, resource, id, filters] of [
-    // A platform has one account in each currency; closed ones do not count.
+    // A platform has one account in each currency, besides closed accounts.
     ['internal_accounts', 'InternalAccount', account.id, { status: CLOSED }],
     ['external_accounts', 'ExternalAccount', payee.id, { duplicate_key: "'key ' || n" }],
   ] as const) {
@@ -285,7 +285,7 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
       const [{ table, query: requested } = { table: undefined, query: undefined }] = pages;
       if (!table || !requested) throw new Error(`${path} queried no page`);
-      if (table.name === 'tokens') continue; // a platform has a handful
+      if (table.name === 'tokens') continue; // A platform has few rows of these lists.
       await checkFlat(pageSql(table, requested), FEW);
       await checkFlat(countSql(table, requested), MANY);
     }
@@ -324,9 +324,9 @@ it('finds the accounts of the platform itself without reading accounts of its cu
   const { db } = app.runtime;
   const { find } = db;
   const requested: string[] = [];
-  db.find = (table, where, options) => {
-    requested.push(`${table.name} ${Object.keys(where).join()} ${options?.orderBy ?? ''}`);
-    return find(table, where, options);
+  db.find = (table, conditions, options) => {
+    requested.push(`${table.name} ${Object.keys(conditions).join()} ${options?.orderBy ?? ''}`);
+    return find(table, conditions, options);
   };
   ok(await app.call('GET', '/platform/internal-accounts'), 200);
   db.find = find;

@@ -19,9 +19,9 @@ const listen = (to: TestApp) => to.app.server.listen({ port: 0, host: '127.0.0.1
 const portOf = (to: TestApp) => (to.app.server.server.address() as net.AddressInfo).port;
 
 const app = testApp({ publicUrl: 'https://pay.example.com' });
-const plain = testApp({ publicUrl: 'http://localhost:4140' });
+const httpApp = testApp({ publicUrl: 'http://localhost:4140' });
 beforeAll(async () => {
-  await Promise.all([listen(app), listen(plain)]);
+  await Promise.all([listen(app), listen(httpApp)]);
 });
 
 async function send(
@@ -77,7 +77,7 @@ describe('every reply', () => {
       expect([400, 431]).toContain(status);
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['strict-transport-security']).toBe('max-age=31536000');
-      const other = await sendRaw(portOf(plain), text);
+      const other = await sendRaw(portOf(httpApp), text);
       expect(other.headers['x-content-type-options']).toBe('nosniff');
       expect(other.headers).not.toHaveProperty('strict-transport-security');
     }
@@ -85,7 +85,7 @@ describe('every reply', () => {
 
   it('omits HSTS without https', async () => {
     for (const path of ['/', '/docs', '/2025-10-13/customers']) {
-      const { headers } = await send(plain, 'GET', path);
+      const { headers } = await send(httpApp, 'GET', path);
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers).not.toHaveProperty('strict-transport-security');
     }

@@ -1,5 +1,5 @@
-// Limits set by the operator, over the API: which payments are rejected and with which details,
-// what a refund restores, and that the ledger verification accepts the usage accounts.
+// Limits set by the operator, over the API: rejected payments with their details, the amount that a refund
+// restores, and the ledger verification, which accepts the usage accounts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/operator.ts';
 import { expectBalancedBooks } from '../kit/app/books.ts';

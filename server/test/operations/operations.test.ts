@@ -307,10 +307,10 @@ describe('paths and methods', () => {
 
   it('accepts IDs raw or percent-encoded', async () => {
     const person = await createCustomer(app);
-    const raw = await app.call('GET', `/customers/${person.id}`);
+    const unencoded = await app.call('GET', `/customers/${person.id}`);
     const encoded = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
-    expect(raw.body).toEqual(encoded.body);
-    expect(raw.status).toBe(200);
+    expect(unencoded.body).toEqual(encoded.body);
+    expect(unencoded.status).toBe(200);
   });
 
   it('rejects a body that is not JSON, too large, or missing', async () => {

@@ -112,7 +112,7 @@ async function inProduction(lifecycle: Lifecycle): Promise<void> {
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
 }
 
-/** Damaged rows that no code would write, each read by a request. */
+/** Damaged rows, each read by a request. */
 async function damage({ secrets: list }: Lifecycle, { fixture, accountId, session }: Completed) {
   const { db } = app.runtime;
   const noteSecret = (...retained: string[]) =>
@@ -151,12 +151,9 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
   await malformed(list, '/auth/credentials');
 }
 
-/** A body that ends in the middle of a secret. */
+/** A body that is truncated within a secret. */
 async function malformed(list: SecretList, path: string): Promise<void> {
-  const noteSecret = list.note(
-    'what is in a broken body',
-    `Hush${randomBytes(16).toString('hex')}`,
-  );
+  const noteSecret = list.note('a text in a broken body', `Hush${randomBytes(16).toString('hex')}`);
   const { clientId, clientSecret } = app.platform;
   const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const reply = await app.server.inject({
@@ -395,7 +392,7 @@ describe('a server process', () => {
     const key = list.note('the master key', randomBytes(32).toString('hex'));
     const server = await folder.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
     const { clientId, clientSecret } = server.credentials;
-    list.note('an API secret', clientSecret, 'what it prints for people');
+    list.note('an API secret', clientSecret, 'the printed output');
     const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
     const { app: remoteApp, exchanges } = recorded(remote(server, as), list);
     await continueLifecycle(
@@ -414,13 +411,13 @@ describe('a server process', () => {
     expect(code).toBe(0);
     expect(out).toContain('verifyAuthCredential');
     const { leaks, seen } = list.find([
-      { name: 'what it logs', text: out },
-      { name: 'what it prints for people', text: err },
+      { name: 'the log output', text: out },
+      { name: 'the printed output', text: err },
       ...errorsIn(exchanges),
       ...stored,
     ]);
     expect(leaks).toEqual([]);
-    expect(seen).toContain('an API secret in what it prints for people');
+    expect(seen).toContain('an API secret in the printed output');
     expect(seen).toContain('a stamp in wallet_authorizations.stamp');
   }, 120_000);
 });

@@ -1,7 +1,7 @@
 // A simulator of approvals: operators request, approve and reject changes of money and change the same
 // money by the command, while a requester is disabled, loses its role or its token, in a random order and
-// at the same time. In any order, a change takes effect once, only with the decision of another
-// person where a policy requires one, while its requester has the permission, and equals the shown change.
+// at the same time. In any order, a change takes effect once, only with the decision of another person if a
+// policy requires an approval, only while its requester has the permission, and as shown.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
 import { verifyAudit } from '../../src/features/staff/audit/index.ts';
@@ -23,7 +23,7 @@ const { service, call, newOperator } = operatorService();
 interface Person {
   name: string;
   secret: string;
-  /** Whether it may release and reject deposits; undefined: it changes during a run. */
+  /** Whether the person may release and reject deposits; undefined if this changes during a run. */
   mayDecide: boolean | undefined;
   person: string;
 }
@@ -33,7 +33,7 @@ let adaSecret = '';
 let account = '';
 /** Total of the deposits that were released. */
 let released = 0;
-/** Number of changes whose requester could not make them any more at the end of a run. */
+/** Number of changes whose requester had lost the permission at the end of a run. */
 let invalid = 0;
 
 const DAYS = 366;
@@ -120,7 +120,7 @@ async function couldRequest({ userId, tokenId }: Member, approvalId?: string): P
   return !Object.values(rights).includes(true);
 }
 
-/** One deposit and what was done about it. */
+/** One deposit and its changes. */
 interface Run {
   chance: Chance;
   id: string;
@@ -129,7 +129,7 @@ interface Run {
   people: Person[];
   member: Member;
   approvals: { id: string; person: string }[];
-  /** Executions, with who decided and who requested. */
+  /** Executions, with the decider and the requester. */
   executions: { verb: 'release' | 'reject'; by: string; requester?: string }[];
 }
 
@@ -196,7 +196,7 @@ const ACTIONS = [
   { weight: 1, act: expire },
 ];
 
-/** A change of the member was executed only with its rights, and is INVALID while they are missing. */
+/** A change of the member is executed only with its permissions, and INVALID without them. */
 async function verifyRights(member: Member, id: string, status: string): Promise<void> {
   if (status === 'APPROVED') expect(await couldRequest(member, id)).toBe(true);
   if (status !== 'PENDING' && status !== 'INVALID') return;

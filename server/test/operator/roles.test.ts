@@ -13,7 +13,7 @@ import { type Browser, browser, enrollWithPasskey } from '../kit/operator/people
 
 const ALL = OPERATOR_OPERATIONS.map(({ contract }) => contract);
 const CONTRACTS = ALL.filter(({ auth }) => auth === 'operator');
-/** Operations on one's own session, which a token does not have. */
+/** Operations on the current session; tokens have no session. */
 const isOwn = ({ operatorPermission }: Contract) => operatorPermission === 'profile.manage';
 
 describe('permissions', () => {
@@ -69,7 +69,7 @@ describe('permissions', () => {
     },
   );
 
-  it('include the operations of the own session in every role', () => {
+  it('include the operations of the current session in every role', () => {
     for (const role of ROLE_NAMES) expect(ROLES[role]).toContain('profile.manage');
   });
 

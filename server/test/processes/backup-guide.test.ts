@@ -47,7 +47,7 @@ describe('the embedded database', () => {
   const around = path.dirname(dataFolder.dir);
   afterAll(() => dataFolder.remove(), 60_000);
 
-  it('is restored to before a deletion, and an erased customer stays erased', async () => {
+  it('is restored to before a deletion, and an erased customer remains erased', async () => {
     fs.chmodSync(around, 0o755);
     const env: Record<string, string> = {
       RAILHEAD_DATA_DIR: dataFolder.dir,
@@ -68,7 +68,7 @@ describe('the embedded database', () => {
     const ada = (await call(server, 'POST', '/customers', person('Ada Lovelace'))).body.id;
     const bob = (await call(server, 'POST', '/customers', person('Bob Forgotten'))).body.id;
     expect(run(commands[1] as string, env)).toBe(outputs[1]);
-    const late = (await call(server, 'POST', '/customers', person('Late Customer'))).body.id;
+    const lateId = (await call(server, 'POST', '/customers', person('Late Customer'))).body.id;
 
     await sleep(1_500);
     env.BEFORE = new Date().toISOString();
@@ -89,7 +89,7 @@ describe('the embedded database', () => {
     const restored = { ...started, credentials };
     const read = async (id: string) => (await call(restored, 'GET', `/customers/${id}`)).body;
     expect(await read(ada)).toMatchObject({ fullName: 'Ada Lovelace' });
-    expect(await read(late)).toMatchObject({ fullName: 'Late Customer' });
+    expect(await read(lateId)).toMatchObject({ fullName: 'Late Customer' });
     expect(JSON.stringify(await read(bob))).not.toContain('Forgotten');
     const erased = run('railhead-server customers erasures --json', env);
     expect(JSON.parse(erased)).toMatchObject([{ customerId: bob, reason: 'Art. 17' }]);

@@ -78,8 +78,8 @@ async function createCustomer(server: Running) {
   return { account, payee: payee.id as string };
 }
 
-async function count(where: string): Promise<number> {
-  const text = `select count(*)::int as n from transactions where type = 'OUTGOING' and ${where}`;
+async function count(condition: string): Promise<number> {
+  const text = `select count(*)::int as n from transactions where type = 'OUTGOING' and ${condition}`;
   return (await database.query<{ n: number }>(text)).rows[0]?.n ?? 0;
 }
 
@@ -142,7 +142,7 @@ describe('a clock and several processes', () => {
     const { currentTime, target } = await clockOf(secondServer);
     expect(Date.parse(currentTime)).toBeLessThan(start + DAY);
     expect(Date.parse(target)).toBe(start + DAY);
-    // The lease of its job would end within 20 seconds, and the lease of the clock within 40.
+    // The lease of its job would expire within 20 seconds, and the lease of the clock within 40.
     await database.query("update jobs set due_at = now() where state = 'running'");
     await database.query('update sandbox_clocks set held_until = now()');
     const continued = await change(secondServer, { to: target });

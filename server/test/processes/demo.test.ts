@@ -1,6 +1,6 @@
-// The demonstration as its own process, with a new server and with a running one. It checks its
-// own results, so the exit code is decisive; here the main lines of its output are checked, and
-// that it leaves nothing behind.
+// The demonstration as a separate process, with a new server and with a running one. It checks its results,
+// so the exit code is decisive; this test checks the main lines of its output and that no process or file
+// remains.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
@@ -94,16 +94,16 @@ const SCENARIO = [
 /** The first expected line that is missing or out of order. */
 function missingOutput(output: string): string | undefined {
   let from = 0;
-  return SCENARIO.find((part) => {
-    const position = output.indexOf(part, from);
-    from = position + part.length;
+  return SCENARIO.find((expectedLine) => {
+    const position = output.indexOf(expectedLine, from);
+    from = position + expectedLine.length;
     return position < 0;
   });
 }
 
 describe('npm run demo', () => {
   it.concurrent(
-    'runs with a new server and leaves nothing behind',
+    'runs with a new server, and no process or file remains',
     async () => {
       const { code, out, err } = await demonstrate();
       expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);

@@ -38,7 +38,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'error',
   };
   servers = [];
-  // The first creates the platform.
+  // The first process creates the platform.
   for (const dataFolder of dataFolders)
     servers.push(await dataFolder.start(['--roles', 'api'], env));
   const { rows } = await pool.query('select id from platforms');
@@ -66,7 +66,7 @@ async function call(processIndex: number, path: string, body?: unknown) {
   return JSON.parse(text);
 }
 
-/** As a client does: a request that fails is repeated with the same cursor. */
+/** Repeats a failed request with the same cursor, as a client does. */
 async function repeatUntilDone<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -80,7 +80,7 @@ async function repeatUntilDone<T>(work: () => Promise<T>): Promise<T> {
 
 const newest = async () => (await call(0, '/events?limit=1')).after as string;
 
-/** Reads until it has `count()` events, each request at another process; then until there are no more. */
+/** Reads until there are `count()` events, each request at another process; then until there are no more. */
 async function follow(from: string, limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let after = from;
@@ -92,7 +92,7 @@ async function follow(from: string, limit: number, count: () => number): Promise
     after = page.after;
     if (page.data.length > 0 || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
     if (page.hasMore || page.data.length > 0) continue;
-    // One that misses an event must not wait for it without end.
+    // A follower that misses an event must not wait permanently.
     if (ids.length >= count() || performance.now() - arrived > GIVE_UP_MS) return ids;
   }
 }
@@ -101,7 +101,7 @@ interface Commit {
   events: number;
   /** Age of the ids when they are written. */
   ageMs: number;
-  /** Between the id of the transaction, and its events and commit. */
+  /** Time between the id of the transaction, and its events and commit. */
   beforeMs: number;
   openMs: number;
   isRolledBack: boolean;
@@ -169,7 +169,7 @@ async function account(processIndex: number): Promise<string> {
   return data[0].id;
 }
 
-it(`receives ${EVENTS} events that four processes commit, without a gap or a double`, async () => {
+it(`receives ${EVENTS} events that four processes commit, without a gap or a duplicate`, async () => {
   const from = await newest();
   const storedEventIds = async () => {
     const text = 'select id from events where position >= $1 order by position, id';
@@ -181,11 +181,11 @@ it(`receives ${EVENTS} events that four processes commit, without a gap or a dou
   const started = performance.now();
   const following = Promise.all([7, 50, 100].map((limit) => follow(from, limit, () => count)));
   const accounts = await Promise.all(Array.from({ length: 32 }, (_, index) => account(index)));
-  let left = EVENTS / 2;
+  let remaining = EVENTS / 2;
   const deposit = async (id: string, processIndex: number) => {
     // A deposit emits two events.
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (left-- > 0) await repeatUntilDone(() => call(processIndex, path, { amount: 100 }));
+    while (remaining-- > 0) await repeatUntilDone(() => call(processIndex, path, { amount: 100 }));
   };
   await Promise.all(accounts.map(deposit));
   const written = performance.now();

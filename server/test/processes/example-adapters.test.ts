@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const freePort = () => 20_000 + Math.floor(Math.random() * 20_000);
 const run = promisify(execFile);
 
-/** Creates the keys of an adapter, and runs the kit with it. */
+/** Creates the keys of an adapter, and runs the conformance kit with this adapter. */
 async function tryAdapter(name: string, program: readonly string[], port = freePort()) {
   const keys = path.join(folder, name);
   const [command = '', ...args] = program;

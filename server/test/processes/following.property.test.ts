@@ -1,6 +1,6 @@
 // Several processes follow the same queue of events while transactions commit in any order: late
-// ones with early ids, early ones with late ids, some rolled back. Every committed event is
-// delivered exactly once, and no other.
+// ones with early ids, early ones with late ids, some rolled back. Exactly the committed events are
+// delivered, each once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';

@@ -1,7 +1,6 @@
-// The commands of docs/guides/keys.md on two servers under load. The rotation is killed in the
-// middle together with one of the servers, and continues. At the end no column contains a sealed
-// value of an earlier key, every customer is readable, and a start with the old master key fails
-// and writes nothing.
+// The commands of docs/guides/keys.md on two servers under load. The rotation is killed together with
+// one of the servers, and continues. At the end no column contains a sealed value of an earlier key,
+// every customer is readable, and a start with the old master key fails and writes nothing.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -86,7 +85,7 @@ async function load(number: number): Promise<void> {
       const read = await call(reader as Running, 'GET', `/customers/${id}`);
       if (read.fullName !== fullName) problems.push(`${id} has another name`);
     } catch (error) {
-      // A killed server resets connections; any answer with an error is a problem.
+      // A killed server resets connections; any error reply is a problem.
       if (!(error instanceof TypeError)) problems.push((error as Error).message);
       await sleep(50);
     }
@@ -119,13 +118,13 @@ async function columnsWith(number: number): Promise<string[]> {
     `select table_name as name from information_schema.tables
       where table_schema = current_schema() and table_type = 'BASE TABLE'`,
   );
-  const found: string[] = [];
+  const matches: string[] = [];
   for (const { name: table } of tables.rows) {
     const text = `select count(*)::int as n from "${table}" t where to_jsonb(t)::text ~ $1`;
     const { rows } = await client.query(text, [`s2\\.${number}\\.`]);
-    if (rows[0].n > 0) found.push(`${table}: ${rows[0].n}`);
+    if (rows[0].n > 0) matches.push(`${table}: ${rows[0].n}`);
   }
-  return found;
+  return matches;
 }
 
 async function makeSecrets(server: Running): Promise<void> {
@@ -135,7 +134,7 @@ async function makeSecrets(server: Running): Promise<void> {
   });
 }
 
-/** The rotation is killed while one row is locked, so it cannot have ended. */
+/** The rotation is killed while one row is locked, so it cannot be complete. */
 async function killInTheMiddle(): Promise<void> {
   const [locked] = created.keys();
   await client.query('begin');
@@ -202,8 +201,8 @@ it('does not start with the old master key, and writes nothing', async () => {
   const before = await state();
   const folder = createDataFolder('keys-old');
   folders.push(folder);
-  const old = { ...env, RAILHEAD_MASTER_KEY_FILE: '', RAILHEAD_MASTER_KEY: '07'.repeat(32) };
-  const ended = await folder.waitForExit(folder.launch([], old));
+  const oldKeyEnv = { ...env, RAILHEAD_MASTER_KEY_FILE: '', RAILHEAD_MASTER_KEY: '07'.repeat(32) };
+  const ended = await folder.waitForExit(folder.launch([], oldKeyEnv));
   expect(ended.code).toBe(1);
   expect(ended.err).toMatch(/does not open this database, .* Nothing was written\.\n$/);
   const lost = { ...env, RAILHEAD_MASTER_KEY_FILE: '' };

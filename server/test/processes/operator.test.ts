@@ -145,7 +145,7 @@ describe('railhead', () => {
     });
   }, 60_000);
 
-  it('verifies the books of the running server', async () => {
+  it('verifies the ledger of the running server', async () => {
     const { code, out } = await run('ledger', 'verify');
     expect(out).toContain('The books balance.');
     expect(code).toBe(0);
@@ -161,7 +161,7 @@ describe('railhead', () => {
     expect(missing).toEqual({ code: 1, out: '', err: 'Platform not found.\n' });
   }, 60_000);
 
-  it('works without a server, and leaves nothing running', async () => {
+  it('works without a server, and no process remains', async () => {
     await endServer();
     expect((await json('platform', 'list')).length).toBeGreaterThanOrEqual(1);
     expect(fs.existsSync(path.join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);

@@ -1,4 +1,4 @@
-// A server with an unavailable database, from the view of its clients and its operator.
+// A server with an unavailable database, as observed by its clients and its operator.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// Pulled deliveries of two processes: a client that acknowledges what it has read gets every event once, in
+// Pulled deliveries of two processes: a client that acknowledges each page receives every event once, in
 // one order, while transactions commit in any order and a process is killed and started again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ async function call(processIndex: number, path: string, body?: unknown) {
   return JSON.parse(text);
 }
 
-/** As a client does: a request that fails is repeated, at the other process. */
+/** Repeats a failed request at the other process, as a client does. */
 async function repeatUntilDone<T>(
   processIndex: number,
   work: (processIndex: number) => Promise<T>,
@@ -65,7 +65,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'error',
   };
   servers = [];
-  // The first creates the platform.
+  // The first process creates the platform.
   for (const dataFolder of dataFolders) servers.push(await dataFolder.start([], env));
   const { rows } = await pool.query('select id from platforms');
   platform = rows[0].id;
@@ -79,7 +79,7 @@ afterAll(async () => {
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);
 
-/** Pulls and acknowledges in turn, until it has `count()` events; then until there are no more. */
+/** Pulls and acknowledges in turn, until there are `count()` events; then until there are no more. */
 async function pullAll(limit: number, count: () => number): Promise<string[]> {
   const path = `/webhook-endpoints/${endpoint}`;
   const ids: string[] = [];
@@ -116,7 +116,7 @@ interface Commit {
   events: number;
   /** Age of the ids when they are written. */
   ageMs: number;
-  /** Between the id of the transaction, and its events and commit. */
+  /** Time between the id of the transaction, and its events and commit. */
   beforeMs: number;
   openMs: number;
   isRolledBack: boolean;
@@ -187,10 +187,10 @@ it('gets every event of two processes, one of which is killed', async () => {
         .id as string;
     }),
   );
-  let left = 300;
+  let remaining = 300;
   const deposit = async (id: string, processIndex: number) => {
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (left-- > 0)
+    while (remaining-- > 0)
       await repeatUntilDone(processIndex, (server) => call(server, path, { amount: 100 }));
   };
   const deposits = Promise.all(accounts.map(deposit));

@@ -12,7 +12,7 @@ const BUILDS_MS = 1_500_000;
 const root = projectRoot();
 /** Folders whose packages build a release. */
 const PARTS = ['', 'site', 'packages/console', 'packages/sdk', 'packages/cli'];
-const isPossible = PARTS.every((part) => fs.existsSync(path.join(root, part, 'node_modules')));
+const isPossible = PARTS.every((folder) => fs.existsSync(path.join(root, folder, 'node_modules')));
 
 // On the file system of the checkout, so that packages are links to the same files.
 fs.mkdirSync(path.join(root, 'dist'), { recursive: true });
@@ -24,8 +24,8 @@ afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 function build(name: string): Record<string, string> {
   const clone = path.join(folder, name);
   execFileSync('git', ['clone', '--quiet', '--shared', root, clone]);
-  for (const part of PARTS)
-    execFileSync('cp', ['-al', path.join(root, part, 'node_modules'), path.join(clone, part)]);
+  for (const folder of PARTS)
+    execFileSync('cp', ['-al', path.join(root, folder, 'node_modules'), path.join(clone, folder)]);
   execFileSync(process.execPath, [path.join(clone, 'scripts', 'release.mjs')], { stdio: 'pipe' });
   const out = path.join(clone, 'dist');
   const hashes = fs.readdirSync(out).map((file) => {
@@ -37,10 +37,10 @@ function build(name: string): Record<string, string> {
 
 describe.runIf(isPossible && lengthOf(0, 1) === 1)('two builds of a commit', () => {
   it(
-    'are equal byte for byte',
+    'have equal bytes',
     () => {
-      const one = build('one');
-      expect(Object.keys(one).sort()).toEqual([
+      const hashes = build('one');
+      expect(Object.keys(hashes).sort()).toEqual([
         'SHA256SUMS',
         expect.stringMatching(/^railhead-.*\.cdx\.json$/),
         expect.stringMatching(/^railhead-.*\.tar\.gz$/),
@@ -48,7 +48,7 @@ describe.runIf(isPossible && lengthOf(0, 1) === 1)('two builds of a commit', () 
         expect.stringMatching(/^railhead-sdk-.*\.tgz$/),
         expect.stringMatching(/^railhead-server-.*\.tgz$/),
       ]);
-      expect(build('another/folder')).toEqual(one);
+      expect(build('another/folder')).toEqual(hashes);
     },
     BUILDS_MS,
   );

@@ -68,10 +68,10 @@ describe.runIf(hasBuiltParts())('a release', () => {
       const { version } = JSON.parse(readText('release.json'));
       expect(await textOf('/metrics')).toContain(`railhead_build_info{version="${version}"} 1\n`);
       expect(await stopRelease(server)).toBe(0);
-      const again = await startRelease(program(), { cwd, env });
-      expect(await stopRelease(again)).toBe(0);
+      const secondStart = await startRelease(program(), { cwd, env });
+      expect(await stopRelease(secondStart)).toBe(0);
       console.info(
-        `first start ${Math.round(server.firstReplyMs)} ms, later ${Math.round(again.firstReplyMs)} ms`,
+        `first start ${Math.round(server.firstReplyMs)} ms, later ${Math.round(secondStart.firstReplyMs)} ms`,
       );
     },
     START_MS,
@@ -139,7 +139,7 @@ describe.runIf(hasBuiltParts())('a release', () => {
   });
 
   it(
-    'is also a package that runs in an empty project, on an own database',
+    'is also a package that runs in an empty project, on a separate database',
     async () => {
       const project = emptyFolder('project');
       fs.writeFileSync(path.join(project, 'package.json'), '{ "private": true }');
@@ -177,7 +177,7 @@ describe.runIf(hasSystemd)('the unit for systemd', () => {
     expect(analyze('verify', file)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('limits what the server can do: an exposure of at most 2.0 of 10', () => {
+  it('limits the privileges of the server: an exposure of at most 2.0 of 10', () => {
     fs.writeFileSync(file, unit);
     const { status, stdout } = analyze('security', '--offline=yes', '--threshold=20', file);
     expect([status, stdout]).toEqual([0, expect.stringContaining('OK')]);

@@ -1,5 +1,5 @@
-// A killed process loses the records of at most its last second: every request that was answered
-// earlier is found by its id in the next process.
+// A killed process loses the records of at most its last second: every request with an earlier reply is
+// found by its ID in the next process.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it, vi } from 'vitest';
 import { createDataFolder, type Running } from '../kit/crash/server.ts';

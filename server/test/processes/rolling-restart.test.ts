@@ -1,5 +1,5 @@
-// Two servers behind HAProxy, replaced one after the other under load: no request fails, no payment
-// is lost or made twice.
+// Two servers behind HAProxy, replaced one after the other under load: no request fails, no payment is lost
+// or duplicated.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -103,7 +103,7 @@ function paySteadily() {
     while (running) {
       const result = await pay(`payment ${number++}`);
       results.set(result, (results.get(result) ?? 0) + 1);
-      // The servers that start need the cores too.
+      // Leaves processor time to the starting servers.
       await sleep(10);
     }
   };
@@ -141,7 +141,7 @@ describe.skipIf(!isProxyInstalled())('two servers behind HAProxy', () => {
     expect(paid).toBeGreaterThan(100);
   }, 120_000);
 
-  it('lose no payment and make none twice', async () => {
+  it('lose and duplicate no payment', async () => {
     await vi.waitUntil(async () => {
       const { jobs, events } = await countPending(url);
       return jobs === 0 && events === 0;

@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
     expect(await get('/config')).toBe(200);
   });
 
-  it('show the metrics of all in one text', async () => {
+  it('return the metrics of all processes as one text', async () => {
     const text = await (await fetch(`${server.origin}/metrics`)).text();
     for (const number of [1, 2]) {
       expect(text).toContain(`railhead_role{role="api",process="${number}"} 1\n`);
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
     expect(Object.keys(results)).toEqual(['200']);
   }, 90_000);
 
-  it('are started again when they end', async () => {
+  it('are started again when they exit', async () => {
     const [killedPid] = pids();
     process.kill(killedPid as number, 'SIGKILL');
     await vi.waitUntil(() => pids().length === 2 && !pids().includes(killedPid as number), WAIT);

@@ -35,11 +35,11 @@ async function callAs(
   as: Pick<Credentials, 'clientId' | 'clientSecret'>,
   baseUrl: string,
   method: string,
-  where: string,
+  route: string,
   body?: object,
 ) {
   const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
-  const reply = await fetch(`${baseUrl}${where}`, {
+  const reply = await fetch(`${baseUrl}${route}`, {
     method,
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -79,11 +79,11 @@ describe('a running server', () => {
     ['/docs/reference', 'text/html', '/docs/reference/viewer.js'],
     ['/docs/reference/viewer.js', 'text/javascript', 'createApiReference'],
     ['/docs/reference/start.js', 'text/javascript', '/openapi.json'],
-  ])('serves %s without credentials', async (path, type, part) => {
+  ])('serves %s without credentials', async (path, type, expectedText) => {
     const reply = await fetch(`${server.origin}${path}`);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toContain(type);
-    expect(await reply.text()).toContain(part);
+    expect(await reply.text()).toContain(expectedText);
   });
 
   it('prints a curl line that works when pasted', async () => {
@@ -121,7 +121,7 @@ describe('a running server', () => {
 
 const WAIT = { timeout: 30_000, interval: 20 };
 
-/** Stands for a reply when the server is unreachable or accepts no more requests. */
+/** Replaces the reply of a server that is unreachable or accepts no more requests. */
 const UNREACHABLE = { status: 503 };
 
 const countCustomers = async (server: Running): Promise<number> =>
@@ -183,7 +183,7 @@ describe('SIGTERM', () => {
     ]);
     expect((await call(server, 'GET', '/config')).body.webhookEndpoint).toBe(receiver.url);
     server.child.kill('SIGTERM');
-    server.child.kill('SIGTERM'); // a second one changes nothing
+    server.child.kill('SIGTERM'); // A second signal has no effect.
     expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await folder.remainingProcesses()).toEqual([]);
   }, 90_000);
@@ -235,7 +235,7 @@ describe('SIGTERM', () => {
 
   it('stops an idle server immediately, regardless of open connections', async () => {
     const server = await folder.start();
-    expect((await call(server, 'GET', '/config')).status).toBe(200); // fetch keeps its connection
+    expect((await call(server, 'GET', '/config')).status).toBe(200); // `fetch` keeps its connection open.
     const idleSocket = net.connect(Number(new URL(server.origin).port), '127.0.0.1');
     idleSocket.on('error', () => undefined);
     await once(idleSocket, 'connect');
@@ -278,7 +278,7 @@ describe('an invalid setting', () => {
     expect(lines).toEqual(['RAILHEAD_MASTER_KEY must be 32 bytes in hex or base64.', '']);
   }, 60_000);
 
-  /** Output of a start that cannot listen; it creates nothing and leaves nothing running. */
+  /** Output of a start that cannot listen; it creates no files, and no process remains. */
   const cannotListen = async (flags: string[]) => {
     const folder = newFolder();
     const { code, out, err } = await folder.waitForExit(folder.launch(flags));

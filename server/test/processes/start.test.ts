@@ -25,7 +25,7 @@ afterAll(async () => {
   await Promise.all(dataFolders.map((dataFolder) => dataFolder.remove()));
 }, 60_000);
 
-/** A port that was free a moment ago. */
+/** Finds a free port. */
 async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

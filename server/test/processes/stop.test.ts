@@ -1,5 +1,5 @@
 // Clients, receivers and providers that could delay the stop of the process: it exits with code 0
-// within 10 s and keeps everything that it acknowledged.
+// within 10 s and keeps all acknowledged data.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -71,7 +71,7 @@ const names = async (): Promise<string[]> =>
     (customer: { fullName: string }) => customer.fullName,
   );
 
-/** A connection on which this text is sent. `received` returns the text that came back. */
+/** A connection on which this text is sent. `received` returns the received text. */
 async function connection(text: string): Promise<{ socket: net.Socket; received: () => string }> {
   const { hostname, port } = new URL(server.origin);
   const socket = net.connect(Number(port), hostname);
@@ -120,8 +120,9 @@ const DELAYS: Record<string, () => Promise<unknown>> = {
   },
   'an upload in progress': () => {
     const type = 'content-type: multipart/form-data; boundary=B\r\ncontent-length: 90000\r\n';
-    const part = '--B\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF';
-    return connection(`${head('POST /2025-10-13/documents', type)}\r\n${part}`);
+    const fileHead =
+      '--B\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF';
+    return connection(`${head('POST /2025-10-13/documents', type)}\r\n${fileHead}`);
   },
   'a client that does not read its replies': async () => {
     const { socket, received } = await connection('');

@@ -208,7 +208,7 @@ it('rotates twice under load without an unverifiable or lost delivery', async ()
   expect(verified.size).toBeGreaterThan(50);
 }, 120_000);
 
-it('keeps the other places of the public key right', async () => {
+it('updates every copy of the public key', async () => {
   const keys = await operator('webhooks', 'keys', 'list');
   const all = keys as unknown as {
     environment: string;

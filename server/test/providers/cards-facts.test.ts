@@ -27,15 +27,15 @@ describe('an authorization that the provider has approved', () => {
     expect(stoodIn).toMatchObject({ decision: 'APPROVED', result: 'APPLIED' });
     expect(await balances(account)).toEqual([10_00, 10_00]);
     const { authorizationId, transactionId } = stoodIn;
-    const again = await authorize(cardId, 20_00, { stoodIn: true, authorizationId });
-    expect(again).toMatchObject({ result: 'IGNORED', transactionId });
+    const repeated = await authorize(cardId, 20_00, { stoodIn: true, authorizationId });
+    expect(repeated).toMatchObject({ result: 'IGNORED', transactionId });
     expect((await clearing(cardId, authorizationId, 20_00)).body).toEqual({ result: 'APPLIED' });
     expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
     const other = { authorizationId, amount: 21_00, stoodIn: true };
     expect((await send(cardId, 'card.authorization', other)).status).toBe(409);
   });
 
-  it('debits the available balance, and the rest requires a decision by an operator', async () => {
+  it('debits the available balance; an operator decides about the remaining amount', async () => {
     const { cardId, account } = await order('30.00');
     const { authorizationId, transactionId } = await authorize(cardId, 45_00, { stoodIn: true });
     expect(await balances(account)).toEqual([0, 0]);
@@ -81,8 +81,8 @@ describe('a clearing without an authorization', () => {
     expect(await balances(account)).toEqual([18_00, 18_00]);
     expect((await clearing(cardId, 'toll', 3_00)).body).toEqual({ result: 'APPLIED' });
     expect(await balances(account)).toEqual([15_00, 15_00]);
-    const late = { authorizationId: 'toll', amount: 12_00 };
-    expect((await send(cardId, 'card.authorization', late)).status).toBe(409);
+    const lateFields = { authorizationId: 'toll', amount: 12_00 };
+    expect((await send(cardId, 'card.authorization', lateFields)).status).toBe(409);
     expect(await balances(account)).toEqual([15_00, 15_00]);
   });
 
@@ -103,8 +103,8 @@ describe('a reversal', () => {
     const reversal = await send(cardId, 'card.reversal', early);
     expect(reversal.body).toEqual({ result: 'APPLIED' });
     expect((await send(cardId, 'card.reversal', early)).body).toEqual({ result: 'IGNORED' });
-    const answer = await authorize(cardId, 5_00, { authorizationId: 'early' });
-    expect(answer).toMatchObject({ decision: 'DECLINED', reason: 'TOO_LATE' });
+    const reply = await authorize(cardId, 5_00, { authorizationId: 'early' });
+    expect(reply).toMatchObject({ decision: 'DECLINED', reason: 'TOO_LATE' });
     const stoodIn = await authorize(cardId, 5_00, { authorizationId: 'early', stoodIn: true });
     expect(stoodIn).toMatchObject({ result: 'IGNORED' });
     expect(await balances(account)).toEqual([30_00, 30_00]);

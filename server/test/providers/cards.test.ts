@@ -30,13 +30,13 @@ describe('an order', () => {
 
   it('is repeated to the same provider until it responds, and issues one card', async () => {
     const { replies } = issuer.adapter();
-    const answer = replies['/cards/issue'];
+    const reply = replies['/cards/issue'];
     replies['/cards/issue'] = () => null;
     const { cardId } = await order('10.00');
     expect(await issuer.cardOf(cardId)).toMatchObject({ state: 'PROCESSING' });
     const route = (await read('/provider-routes')).data[0];
     await write('POST', `/providers/${ISSUER}/pause`);
-    if (answer) replies['/cards/issue'] = answer;
+    if (reply) replies['/cards/issue'] = reply;
     await service.app.advance(3_600_000);
     await write('POST', `/providers/${ISSUER}/resume`);
     expect(issuer.adapter().cards.get(cardId).count).toBeGreaterThan(1);
@@ -88,10 +88,10 @@ describe('an order', () => {
 });
 
 describe('a payment', () => {
-  it('is authorized, cleared in part, reversed for the rest and refunded', async () => {
+  it('is authorized, partly cleared, partly reversed and refunded', async () => {
     const { cardId, account } = await order('100.00');
-    const { authorizationId, transactionId, ...answer } = await authorize(cardId, 40_00);
-    expect(answer).toMatchObject({
+    const { authorizationId, transactionId, ...decision } = await authorize(cardId, 40_00);
+    expect(decision).toMatchObject({
       ...{ decision: 'APPROVED', approvedAmount: 40_00, currency: 'USD', result: 'APPLIED' },
     });
     expect(await balances(account)).toEqual([60_00, 60_00]);
@@ -123,7 +123,7 @@ describe('a payment', () => {
     });
   });
 
-  it('is declined with the first reason, and holds nothing', async () => {
+  it('is declined with the first reason, without a hold', async () => {
     const { cardId, account } = await order('30.00', { maxSpendPerTransaction: 25_00 });
     const reasonOf = async (amount: number, fields: object = {}) => {
       const { decision, approvedAmount, reason } = await authorize(cardId, amount, fields);
@@ -170,8 +170,8 @@ describe('a payment', () => {
       result: 'APPLIED',
       authorization: { decision: 'APPROVED' },
     });
-    const again = await send(cardId, 'card.authorization', authorizationFields);
-    expect(again).toEqual({ status: 200, body: { result: 'DUPLICATE', authorization } });
+    const repeated = await send(cardId, 'card.authorization', authorizationFields);
+    expect(repeated).toEqual({ status: 200, body: { result: 'DUPLICATE', authorization } });
     const other = await send(cardId, 'card.authorization', {
       ...authorizationFields,
       id: 'other-message',
@@ -183,22 +183,22 @@ describe('a payment', () => {
     const changed = { ...authorizationFields, id: 'changed', amount: 1 };
     expect((await send(cardId, 'card.authorization', changed)).status).toBe(409);
     const declined = { ...authorizationFields, id: 'declined', authorizationId: 'declined' };
-    const answers = [
+    const authorizations = [
       await send(cardId, 'card.authorization', declined),
       await send(cardId, 'card.authorization', declined),
     ].map(({ body }) => body.authorization);
-    expect(answers[0]).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
-    expect(answers[1]).toEqual(answers[0]);
+    expect(authorizations[0]).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
+    expect(authorizations[1]).toEqual(authorizations[0]);
     expect(await balances(account)).toEqual([10_00, 10_00]);
   });
 
   it('never holds more than the balance, even if many arrive concurrently', async () => {
     const { cardId, account } = await order('100.00');
-    const answers = await Promise.all(
+    const authorizations = await Promise.all(
       Array.from({ length: 24 }, () => authorize(cardId, 30_00, { answerWithinMs: 10_000 })),
     );
-    const approved = answers.filter(({ decision }) => decision === 'APPROVED');
-    const reasons = answers.flatMap(({ reason }) => reason ?? []);
+    const approved = authorizations.filter(({ decision }) => decision === 'APPROVED');
+    const reasons = authorizations.flatMap(({ reason }) => reason ?? []);
     expect(approved).toHaveLength(3);
     expect(new Set(reasons)).toEqual(new Set(['INSUFFICIENT_FUNDS']));
     expect(await balances(account)).toEqual([10_00, 10_00]);

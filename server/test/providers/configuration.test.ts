@@ -96,7 +96,7 @@ describe('importProviders', () => {
     expect((await read('/provider-routes')).data).toEqual([]);
   });
 
-  it('applies the file in one commit, and changes nothing at the second import', async () => {
+  it('applies the file in one commit, and has no effect at the second import', async () => {
     const query = '/audit-records?operationId=importProviders&limit=100';
     const before = (await read(query)).data.filter(
       (record: { hasChanges: boolean }) => record.hasChanges,
@@ -199,7 +199,7 @@ describe('the file in the guide', () => {
 });
 
 describe('exportProviders', () => {
-  it('returns a file without secrets, whose import changes nothing', async () => {
+  it('returns a file without secrets, whose import has no effect', async () => {
     const file = await read('/provider-configuration');
     expect(JSON.stringify(file)).not.toContain('PRIVATE');
     expect(file.providers.map((provider: { providerId: string }) => provider.providerId)).toEqual([

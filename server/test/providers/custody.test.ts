@@ -31,9 +31,10 @@ const pointOf = (key: KeyObject) => {
 };
 
 function createKey({ keyId }: { keyId: string }) {
-  const known = keys.get(keyId) ?? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  keys.set(keyId, known);
-  return { body: { publicKey: pointOf(known), reference: `vault ${keyId}` } };
+  const existingKey =
+    keys.get(keyId) ?? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  keys.set(keyId, existingKey);
+  return { body: { publicKey: pointOf(existingKey), reference: `vault ${keyId}` } };
 }
 
 const signWith = (key: KeyObject | undefined, payload: string) => ({

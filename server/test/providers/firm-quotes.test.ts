@@ -99,7 +99,7 @@ describe('a firm quote', () => {
     expect(new Set(calls.map((call) => JSON.stringify(call))).size).toBe(1);
   });
 
-  it('of a fixed receiving amount buys that amount', async () => {
+  it('of a fixed receiving amount buys exactly this amount', async () => {
     quoted('2');
     const quote = await createQuote({ lockedCurrencySide: 'RECEIVING' });
     expect(received.get(QUOTE)?.at(-1)).toMatchObject({ side: 'BUY', amount: 100_00 });

@@ -67,8 +67,8 @@ describe('getProviderHealth', () => {
     expect((await readHealth(other.db, [BANK], now)).get(BANK)).toEqual(all);
     await other.close();
     await service.app.advance(10 * 60_000);
-    const [short, hour] = await windows();
-    expect(short).toMatchObject({ calls: 0, settled: 0, errorRate: null, successRate: null });
+    const [fiveMinutes, hour] = await windows();
+    expect(fiveMinutes).toMatchObject({ calls: 0, settled: 0, errorRate: null, successRate: null });
     expect(hour).toMatchObject({ calls: 4, settled: 1 });
     expect(await metric('railhead_provider_return_rate')).toBe(0.5);
   });

@@ -39,8 +39,8 @@ describe('deposit.received', () => {
     expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'APPLIED' });
     expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'IGNORED' });
     expect(await balance()).toBe(25_00);
-    const wrong = deposit({ id: 'other-amount', amount: 26_00 });
-    expect((await adapter.send(BANK, wrong)).status).toBe(409);
+    const otherAmount = deposit({ id: 'other-amount', amount: 26_00 });
+    expect((await adapter.send(BANK, otherAmount)).status).toBe(409);
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(data).toMatchObject([
       {
@@ -55,9 +55,9 @@ describe('deposit.received', () => {
 
   it('is not posted again if an operator recorded it, in either order', async () => {
     const before = await balance();
-    const byHand = (bankReference: string, amount: number) =>
+    const recordManually = (bankReference: string, amount: number) =>
       write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId: account });
-    const first = await byHand('STMT-H1', 3_00);
+    const first = await recordManually('STMT-H1', 3_00);
     expect(first.recorded).toBe('now');
     const message = { id: 'hand', amount: 3_00, bankReference: 'STMT-H1' };
     expect((await adapter.send(BANK, deposit(message))).body).toEqual({ result: 'IGNORED' });
@@ -67,7 +67,7 @@ describe('deposit.received', () => {
       problem: 'An operator recorded this deposit before: it was not posted again.',
     });
     await adapter.send(BANK, deposit({ amount: 4_00, bankReference: 'STMT-H2' }));
-    expect((await byHand('STMT-H2', 4_00)).recorded).toBe('before');
+    expect((await recordManually('STMT-H2', 4_00)).recorded).toBe('before');
     expect(await balance()).toBe(before + 7_00);
     // Another amount is another entry.
     await adapter.send(BANK, deposit({ amount: 5_00, bankReference: 'STMT-H1' }));
@@ -121,7 +121,7 @@ describe('deposit.received', () => {
 });
 
 describe('an invalid message', () => {
-  it('is rejected with every invalid field, changes nothing, and is stored encrypted', async () => {
+  it('is rejected with every invalid field, has no effect, and is stored encrypted', async () => {
     const message = deposit({ amount: 0, senderName: 'Grace Hopper' });
     const { status, body } = await adapter.send(BANK, { ...message, currency: 7, id: undefined });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
@@ -168,12 +168,12 @@ describe('the signature of a message', () => {
       ...{ publicKeyPem: other.publicKeyPem, overlapHours: 1 },
     });
     expect(added.providerKeys).toHaveLength(2);
-    const again = { ...deposit({ bankReference: 'STMT-1' }) };
-    expect((await other.send(BANK, again)).status).toBe(200);
-    expect((await adapter.send(BANK, again)).status).toBe(200);
+    const repeated = { ...deposit({ bankReference: 'STMT-1' }) };
+    expect((await other.send(BANK, repeated)).status).toBe(200);
+    expect((await adapter.send(BANK, repeated)).status).toBe(200);
     await service.app.advance(3_600_001);
-    expect((await adapter.send(BANK, again)).status).toBe(401);
-    expect((await other.send(BANK, again)).status).toBe(200);
+    expect((await adapter.send(BANK, repeated)).status).toBe(401);
+    expect((await other.send(BANK, repeated)).status).toBe(200);
     await other.close();
   });
 });

@@ -32,7 +32,7 @@ async function settle(id: string): Promise<void> {
   await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
 }
 
-/** Ends the day and reconciles it. Returns its end. */
+/** Advances to the end of the day and reconciles the day. Returns the time. */
 async function endDay(): Promise<string> {
   const day = bank.today();
   await service.app.advance(DAY);

@@ -34,7 +34,7 @@ function argumentsOf(...argv: string[]): string[] {
   return ['-c', program.join('\n'), ...argv];
 }
 
-/** Runs the adapter to its end. Asynchronous, because it calls the server of this process. */
+/** Runs the adapter until it exits. Asynchronous, because it calls the server of this process. */
 const run = async (...argv: string[]) =>
   (await promisify(execFile)(python, argumentsOf(...argv), { timeout: 30_000 })).stdout;
 
@@ -47,7 +47,7 @@ async function serve(port = '0'): Promise<string> {
   for await (const line of createInterface({ input: child.stdout })) {
     return line.replace('Serving on ', '');
   }
-  throw new Error('the adapter has ended');
+  throw new Error('the adapter has exited');
 }
 
 async function stop(): Promise<void> {

@@ -1,4 +1,5 @@
-// Requests for the return of settled payouts: the decision is recorded, and the books change with the money.
+// Requests for the return of settled payouts: the decision is recorded, and only the return of funds is
+// posted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';
@@ -55,7 +56,7 @@ const decide = (id: string, decision: object, fields: object = {}) =>
 const postings = async (id: string) => (await read(`/payments/${id}`)).postings.length;
 
 describe('recallTransfer', () => {
-  it('requests the return, which posts nothing until the money comes back', async () => {
+  it('requests the return, without a posting until the funds are returned', async () => {
     const { id, account } = await settledPayment();
     const balance = async () =>
       (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.as)).body
@@ -101,7 +102,7 @@ describe('recallTransfer', () => {
     await service.app.advance(3 * DAY);
     expect(callCount()).toBe(after);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
-    // A fact is posted, whatever was decided before.
+    // A reported return is posted regardless of an earlier decision.
     await state(id, { state: 'returned', reason: 'ACCOUNT_INVALID' });
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');

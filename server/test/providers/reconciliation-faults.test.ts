@@ -170,7 +170,7 @@ it('a statement that arrives after those of later days resolves their difference
   }
 }, 60_000);
 
-it('days that two processes reconcile at the same time have no differences', async () => {
+it('days that two processes reconcile concurrently have no differences', async () => {
   for (let round = 0; round < 3; round++) {
     const days = [];
     for (let count = 0; count < 3; count++) {
@@ -199,8 +199,8 @@ it('the commands reconcile and close a day, and reject an unknown time zone', as
   const requested = await service.run('providers', 'reconcile', ...args);
   expect(requested.out).toContain(`the statement of ${day}`);
   await service.app.settle();
-  const shown = (await service.run('providers', 'statements', BANK)).out;
-  expect(shown).toMatch(new RegExp(`${day}.* yes`));
+  const output = (await service.run('providers', 'statements', BANK)).out;
+  expect(output).toMatch(new RegExp(`${day}.* yes`));
   expect((await service.run('providers', 'differences', BANK)).out).toBe('None.\n');
   expect((await service.run('providers', 'close-day', ...args)).out).toContain('CLOSED');
   expect((await service.run('providers', 'balances', BANK)).out).toContain('REPORTED');

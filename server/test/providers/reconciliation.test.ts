@@ -34,7 +34,7 @@ const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) 
     transfer: { state: 'settled', reference },
   });
 
-/** A payout that the provider has reported as settled and that is on no statement yet. */
+/** A payout that the provider has reported as settled and that no statement contains yet. */
 async function settledPayout(): Promise<string> {
   const { id } = await service.createPayment();
   expect((await settled(id)).body).toEqual({ result: 'APPLIED' });
@@ -141,7 +141,7 @@ describe('a day', () => {
     expect(reported).toMatchObject({ reportedBalance: balance, bookedBalance: balance, day });
   }, 60_000);
 
-  it('has a statement that a job requests after its end until the provider has it', async () => {
+  it('has a statement that a job requests after its end until the provider returns it', async () => {
     const payout = await settledPayout();
     bank.pay(payout);
     const reply = adapter.replies['/statements/day'];
@@ -235,18 +235,18 @@ describe('a difference', () => {
   }, 60_000);
 
   it('MISSING_WITH_US can be matched, and is resolved by a later report', async () => {
-    const late = await service.createPayment();
-    const line = bank.pay(late.id, { transferId: undefined, reference: 'OTHER' });
+    const latePayment = await service.createPayment();
+    const line = bank.pay(latePayment.id, { transferId: undefined, reference: 'OTHER' });
     const unknownDeposit = bookDeposit(`DEP-${deposits + 1}`);
     await endDay();
     const differences = await listOpen();
     const isOfLine = ({ lineId }: { lineId: string }) => lineId.startsWith(line.id);
     const lineDifference = differences.find(isOfLine);
     const path = `/differences/${lineDifference.differenceId}/decide`;
-    const body = { decision: 'MATCH', transactionId: late.id, reason: 'the amount' };
+    const body = { decision: 'MATCH', transactionId: latePayment.id, reason: 'the amount' };
     await rejects(409, 'CONFLICT', 'POST', path, { body });
-    await settled(late.id);
-    await decide(lineDifference, 'MATCH', { transactionId: late.id });
+    await settled(latePayment.id);
+    await decide(lineDifference, 'MATCH', { transactionId: latePayment.id });
     expect(await system('suspense')).toBe(unknownDeposit.amount);
     await reportedDeposit();
     expect(await reconcile()).toMatchObject({ openDifferences: 0 });

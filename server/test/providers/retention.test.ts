@@ -28,9 +28,9 @@ describe('messages of providers', () => {
   it('lose their bodies when the customer is erased, even if they are invalid', async () => {
     const { id, person } = await service.createPayment();
     const settled = { state: 'settled', reference: 'BANK-1' };
-    const wrong = { type: 'transfer.updated', transferId: id, amount: 1, currency: 'EUR' };
-    expect((await adapter.send(BANK, { ...wrong, transfer: settled })).status).toBe(409);
-    const invalid = { ...wrong, transfer: { state: 'none', name: 'Grace Hopper' } };
+    const contradictory = { type: 'transfer.updated', transferId: id, amount: 1, currency: 'EUR' };
+    expect((await adapter.send(BANK, { ...contradictory, transfer: settled })).status).toBe(409);
+    const invalid = { ...contradictory, transfer: { state: 'none', name: 'Grace Hopper' } };
     expect((await adapter.send(BANK, invalid)).status).toBe(400);
     const stored = await bodies();
     expect(stored.map((message) => [message.transaction_id, message.body !== null])).toEqual([
@@ -40,14 +40,14 @@ describe('messages of providers', () => {
     await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer: settled });
     const { tables, empty } = providerMessagePersonalData;
     const { vault, db } = service.app.runtime;
-    const [kept] = await db.query<Record<string, unknown>>(
+    const [storedMessage] = await db.query<Record<string, unknown>>(
       `select * from provider_messages t where (${tables.provider_messages?.rows}) and result = 'REJECTED'`,
       [person.id],
     );
     const customer = { id: person.id, platform_id: service.platform.id, created_at: 0 };
     const opened = tables.provider_messages?.open?.(
       { vault, customer, key: undefined },
-      kept ?? {},
+      storedMessage ?? {},
     );
     expect(opened?.body).toContain('Grace Hopper');
     expect(await empty?.(service.app.runtime, customer)).toEqual({ provider_messages: 2 });

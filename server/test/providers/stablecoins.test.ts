@@ -151,7 +151,7 @@ describe('a mint', () => {
     ]);
   });
 
-  it('stays pending and is requested again while its state is unknown', async () => {
+  it('remains pending and is requested again while its state is unknown', async () => {
     reply('/stablecoins/submit', null);
     const { id } = await orderMint();
     await harness.app.settle();
@@ -200,7 +200,7 @@ describe('a provider', () => {
     await write('POST', '/providers/other/check');
     await route('other', 1);
     await write('POST', '/providers/issuer/pause');
-    // Its orders continue, and it gets no new ones.
+    // Its orders continue, and it receives no new orders.
     expect((await fixture.mint(coin.id, fixture.mintBody(wallet.id))).body.code).toBe(
       'SERVICE_UNAVAILABLE',
     );
@@ -219,7 +219,7 @@ describe('a provider', () => {
     await other.close();
   });
 
-  it('can end the access of an account, which is linked again with it', async () => {
+  it('can revoke the access of an account, which can be linked again', async () => {
     reply('/stablecoins/prepare', { result: 'unlinked', reason: 'revoked' });
     const order = () => fixture.mint(coin.id, fixture.mintBody(wallet.id));
     expect((await order()).body.code).toBe('STABLECOIN_PROVIDER_ACCOUNT_REVOKED');

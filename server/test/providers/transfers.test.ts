@@ -138,19 +138,19 @@ describe('a payout', () => {
       ...{ type: 'transfer.updated', transferId: id, ...fields },
       transfer: { state: 'settled', reference: 'BANK-3' },
     });
-    const wrong = await adapter.send(BANK, settle({ amount: 1, currency: 'EUR' }));
-    expect(wrong).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    expect(wrong.body.message).toContain('The message has 1 EUR, the transfer has');
+    const otherAmount = await adapter.send(BANK, settle({ amount: 1, currency: 'EUR' }));
+    expect(otherAmount).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    expect(otherAmount.body.message).toContain('The message has 1 EUR, the transfer has');
     expect(await service.readStatus(id)).toBe('PROCESSING - -');
     expect((await adapter.send(BANK, settle({}))).status).toBe(200);
-    const late = { ...settle({}), transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' } };
-    expect((await adapter.send(BANK, late)).status).toBe(409);
+    const lateFailure = { ...settle({}), transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' } };
+    expect((await adapter.send(BANK, lateFailure)).status).toBe(409);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const list = await read('/provider-messages?result=CONTRADICTORY');
     const problems = list.data.map((message: { problem: string }) => message.problem);
     // Both were received in the same millisecond.
     expect(problems.slice(0, 2).sort()).toEqual([
-      wrong.body.message,
+      otherAmount.body.message,
       'The reported state is failed, but the payment is COMPLETED.',
     ]);
   });

@@ -87,7 +87,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   try {
-    // With its adapters, if the test has failed.
+    // Also stops adapters that a failed test has left running.
     if (bash?.pid) process.kill(-bash.pid, 'SIGKILL');
   } catch {
     // All have ended.
@@ -127,7 +127,7 @@ const expected = blocks.flatMap(({ language }, index) => {
 });
 
 describe.skipIf(python === '')('the guide', () => {
-  it('is true', async () => {
+  it('shows the actual output', async () => {
     const origin = await service.app.server.listen({ host: '127.0.0.1', port: 0 });
     const port = 20_000 + Math.floor(Math.random() * 20_000);
     const shell = spawn('bash', ['--noprofile', '--norc', '-c', scriptOf(port)], {

@@ -18,9 +18,7 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = openForFile(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/**
- * The steps to a state of a payment, the notices that it accepts then, and the error of all others.
- */
+/** The steps to a state of a payment, the notices accepted in this state, and the error of all others. */
 interface PaymentState {
   steps: readonly Step[];
   status: string;
@@ -37,13 +35,13 @@ const PAYMENT_STATES: Readonly<Record<string, PaymentState>> = {
     status: 'AUTHORIZED',
     accepts: ['authorization_advice', 'clearing'],
   },
-  'is cleared in part': {
+  'is partly cleared': {
     steps: [auth, notice('clearing', 30)],
     status: 'PARTIALLY_SETTLED',
     accepts: ['authorization_advice', 'clearing', 'return'],
   },
   'is settled': { steps: [auth, cleared], status: 'SETTLED', accepts: ['return'] },
-  'is settled with nothing cleared': {
+  'is settled without a clearing': {
     steps: [auth, notice('clearing', 0)],
     status: 'SETTLED',
     accepts: [],
@@ -157,17 +155,17 @@ describe('a simulated message', () => {
     expect((await other.payment()).status).toBe('AUTHORIZED');
   });
 
-  it('is rejected with every invalid field at once', async () => {
+  it('is rejected with all invalid fields', async () => {
     const scenario = await fixture.begin();
     const invalid = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
-    const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
+    const oversized = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
     const huge = { ...body, amount: 100_000_000_001 };
     for (const kind of REQUEST_KINDS) {
       const ofMoney = kind === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
       expect(fieldsOf(await scenario.simulate(kind, invalid))).toEqual([
         ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],
       ]);
-      expect(fieldsOf(await scenario.simulate(kind, long))).toEqual([
+      expect(fieldsOf(await scenario.simulate(kind, oversized))).toEqual([
         ...[400, 'INVALID_INPUT', 'merchant.descriptor', 'merchant.mcc'],
       ]);
       if (kind === 'balance_inquiry') continue;

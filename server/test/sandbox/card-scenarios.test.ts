@@ -16,7 +16,7 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = openForFile(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/** Just before, there is no event. */
+/** No event is expected just before the time. */
 const waitFor =
   (ms: number): Step =>
   async (scenario) => {
@@ -83,7 +83,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
-  'is cleared in part only': {
+  'is only partly cleared': {
     steps: [
       payStep(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],

@@ -193,7 +193,7 @@ const debit = (events: string, stuck: string): Record<string, Row> => {
   };
 };
 
-/** Nothing is debited, so no debit can be slow or fail. */
+/** Without a debit, no debit can be slow or fail. */
 const unpulled = (row: Row): Record<string, Row> => ({
   ...{ [OTHER_SUFFIX]: row, '002': FUNDS, '003': PAUSED, '005': row, '006': row },
 });
@@ -297,7 +297,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     options: () => ({ card: { maxSpendPerTransaction: 39_99 } }),
     declines: ofDebits('SPEND_LIMIT_EXCEEDED'),
   },
-  'may spend just so much': {
+  'may spend exactly this amount': {
     options: () => ({ card: { maxSpendPerTransaction: 40_00 } }),
     declines: {},
   },
@@ -305,7 +305,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     options: () => ({ funds: 39 }),
     declines: ofDebits('INSUFFICIENT_FUNDS'),
   },
-  'has just so much': { options: () => ({ funds: 40 }), declines: {} },
+  'has exactly this amount': { options: () => ({ funds: 40 }), declines: {} },
 };
 
 describe('a card funded by a wallet', () => {

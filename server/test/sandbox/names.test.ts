@@ -147,7 +147,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   'service-switch-error': 500,
 };
 
-/** All others are invalid requests: 400. */
+/** Statuses other than 400. */
 const rejection = (text: string): Rejection => [
   STATUSES[text] ?? 400,
   text.toUpperCase().replaceAll('-', '_'),

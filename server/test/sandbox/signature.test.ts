@@ -215,9 +215,9 @@ describe('sandbox-valid-signature', () => {
       }
       const headers = { ...STAMP, 'request-id': requestId };
       const responses = await Promise.all([send(headers), send(headers), send(headers)]);
-      const [first, ...rest] = responses.map(({ status }) => status).sort();
+      const [first, ...rejectedStatuses] = responses.map(({ status }) => status).sort();
       expect(first).toBe(finalStatus);
-      for (const status of rest) expect(status).toBeGreaterThanOrEqual(400);
+      for (const status of rejectedStatuses) expect(status).toBeGreaterThanOrEqual(400);
     },
   );
 

@@ -53,7 +53,7 @@ async function payer(currency: string, method: MethodName, suffix: string) {
   return { person, account, target, observed: payerOf(account) };
 }
 
-/** The platform's fee account, relative to the balance that earlier rows left. */
+/** The platform's fee account, relative to its balance after earlier rows. */
 async function earner(): Promise<ObservedAccount> {
   const { id } = await findInternalAccount(fixture.app, null, 'USD');
   const { total } = await readBalances(fixture.app, id);
@@ -286,7 +286,7 @@ const DEBITS: Readonly<Record<string, Row>> = {
   '008': COLLECTED,
 };
 
-/** A failed debit collects nothing, so nothing is refunded. */
+/** A failed debit collects no funds, so there is no refund. */
 const debitFailed = (failureReason: string): Row => ({
   immediate: ['PENDING', 'PROCESSING', 'FAILED'],
   end: { status: 'FAILED', failureReason, quote: 'FAILED' },

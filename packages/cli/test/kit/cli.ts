@@ -87,8 +87,10 @@ export interface Served {
   client: Client;
 }
 
-/** Outside the range of ephemeral ports, so that no other test uses the port while the server is down; ten
- * ports for each process. */
+/**
+ * Outside the range of ephemeral ports, so that no other test uses the port while the server is down;
+ * ten ports for each process.
+ */
 let nextPort = 21_000 + (process.pid % 900) * 10;
 
 /** A separate server for the tests of a file, and the program with its credentials. */

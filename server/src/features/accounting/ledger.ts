@@ -177,8 +177,10 @@ const toNumbers = (total: CurrencyTotal) => ({
   sum: Number(total.sum),
 });
 
-/** Recomputes every balance from the transfers. Returns totals by currency, problems as sentences, and
- * both as JSON. */
+/**
+ * Recomputes every balance from the transfers. Returns totals by currency, problems as sentences, and
+ * both as JSON.
+ */
 export async function recountLedger({ query }: Pick<Database, 'query'>) {
   const [countedTotal] = await query<Recount>(VERIFY);
   const recount = countedTotal as Recount;

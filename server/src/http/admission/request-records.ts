@@ -28,8 +28,10 @@ function nestedId(body: unknown): string | undefined {
   return idIn(members.find(([name, value]) => name.endsWith('Id') && idIn(value))?.[1]);
 }
 
-/** The ID in the reply of a write, otherwise the last ID in the path, otherwise an ID that is nested in the
- * reply. A successful read affects no resource. */
+/**
+ * The ID in the reply of a write, otherwise the last ID in the path, otherwise an ID that is nested in
+ * the reply. A successful read affects no resource.
+ */
 export function resourceOf(
   { method }: Contract,
   { status, body }: RecordedReply,

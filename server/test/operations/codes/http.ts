@@ -4,7 +4,8 @@ import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const HEAD = 'GET /2025-10-13/config HTTP/1.1\r\nHost: localhost\r\n';
 
-const raw = async ({ app }: CodeFixture, text: string) => sendRaw(await portOf(app.server), text);
+const sendText = async ({ app }: CodeFixture, text: string) =>
+  sendRaw(await portOf(app.server), text);
 
 export const HTTP: readonly Provocation[] = [
   provocation(
@@ -16,7 +17,7 @@ export const HTTP: readonly Provocation[] = [
       const { requestTimeout, headersTimeout } = server;
       Object.assign(server, { requestTimeout: 100, headersTimeout: 100 });
       try {
-        return await raw(
+        return await sendText(
           fixture,
           'POST /2025-10-13/agents/device-codes/none/redeem HTTP/1.1\r\nHost: localhost\r\n' +
             'Content-Length: 5\r\n\r\n{',
@@ -27,9 +28,9 @@ export const HTTP: readonly Provocation[] = [
     },
   ),
   provocation('EXPECTATION_FAILED', 'Send the header `Expect: 200-ok`', (fixture) =>
-    raw(fixture, `${HEAD}Expect: 200-ok\r\n\r\n`),
+    sendText(fixture, `${HEAD}Expect: 200-ok\r\n\r\n`),
   ),
   provocation('HEADERS_TOO_LARGE', 'Send more than 16 KiB of headers', (fixture) =>
-    raw(fixture, `${HEAD}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`),
+    sendText(fixture, `${HEAD}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`),
   ),
 ];

@@ -16,7 +16,7 @@ interface Rejection {
 
 export interface Provocation {
   code: Code;
-  how: string;
+  description: string;
   run(fixture: CodeFixture): Promise<Rejection>;
 }
 
@@ -26,7 +26,7 @@ export const provocation = (
   run: Provocation['run'],
 ): Provocation => ({
   code,
-  how: description,
+  description,
   run,
 });
 

@@ -33,13 +33,18 @@ async function withSms(fixture: CodeFixture, phoneNumber: string) {
 
 /** A change of contact data whose credential is removed before the signature arrives. */
 async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: 'email' | 'sms') {
-  const { customer: person, byEmail, bySms, ...rest } = await wallets.createEmailAndSmsWallet();
+  const {
+    customer: person,
+    byEmail,
+    bySms,
+    ...credentials
+  } = await wallets.createEmailAndSmsWallet();
   const signer = kind === 'email' ? bySms : byEmail;
   const fields = kind === 'email' ? { email: freshMail() } : { phoneNumber: freshPhone() };
   const path = `/customers/${person.id}`;
   const first = ok(await wallets.call('PATCH', path, customerChange(fields)), 202);
   const signature = await signedHeaders(first, signer);
-  const credentialPath = `/auth/credentials/${rest[kind].id}`;
+  const credentialPath = `/auth/credentials/${credentials[kind].id}`;
   ok(await wallets.callSigned('DELETE', credentialPath, undefined, signer), 204);
   return wallets.call('PATCH', path, customerChange(fields), signature);
 }

@@ -123,8 +123,8 @@ async function depositFunds(
 }
 
 /**
- * Late or duplicate funds for a payment. A digital asset is credited to its
- * owner, as the sending wallet may not accept a return; fiat funds are returned.
+ * Late or duplicate funds for a payment. A digital asset is credited to its owner, as the sending
+ * wallet may not accept a return; fiat funds are returned.
  */
 async function receiveUnexpectedFunds(
   ctx: Ctx,
