@@ -197,7 +197,7 @@ class Bank:
             self._store()
 
     def statement(self, request):
-        """Returns a page of the entries of a day (UTC); None until the day has ended."""
+        """Returns a page of the entries of a day (UTC); None before the end of the day."""
         day, currency, page = request["day"], request["currency"], request["page"]
         if day >= day_of(time.time()):
             return None

@@ -111,7 +111,7 @@ describe('the built-in custodian', () => {
       return bytes;
     };
     const scalar = `00${'01'.repeat(31)}`;
-    const custody = localCustody(effectsOf(scalar), { ...keys, open: open }, attests);
+    const custody = localCustody(effectsOf(scalar), { ...keys, open }, attests);
     const { publicKey, signer } = await custody.newSigner({ id: 'DelegatedKey:1' });
     expect(keys.sealed).toEqual([[scalar, 'signer of DelegatedKey:1']]);
     const { point } = p256Pair(hex(scalar)) as P256Pair;

@@ -87,9 +87,9 @@ export function readBackupFlags(argv: readonly string[]): BackupFlags {
     isJson: values.json === true,
     value,
     required(name) {
-      const text = value(name);
-      if (text === undefined) throw usageError(`--${name} is required\n${USAGE}`);
-      return text;
+      const requiredValue = value(name);
+      if (requiredValue === undefined) throw usageError(`--${name} is required\n${USAGE}`);
+      return requiredValue;
     },
     until: until === undefined ? undefined : new Date(until),
   };

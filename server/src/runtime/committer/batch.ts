@@ -73,10 +73,10 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
  * The rows to lock, as parameters of `lockAndMatch` and `readVersions`; each row and version once.
  */
 function locks({ updates, removes, requires }: Work): unknown[][] {
-  const required = new Map<string, Versioned>();
-  for (const each of requires) required.set(`${each.id} ${each.version}`, each);
+  const requiredRows = new Map<string, Versioned>();
+  for (const each of requires) requiredRows.set(`${each.id} ${each.version}`, each);
   const changes = [...updates, ...removes];
-  const rows = [...changes, ...required.values()];
+  const rows = [...changes, ...requiredRows.values()];
   return [...columns(rows, ['id', 'version']), rows.map((_, i) => i < changes.length)];
 }
 
@@ -137,12 +137,12 @@ export function batchWrites(
   if (!postings) return undefined;
   const tables = collect(sets, order);
   const events = sets.flatMap((set) => set.events);
-  const [plain, withBalance] = partition(events, (each) => each.account === null);
+  const [withoutBalance, withBalance] = partition(events, (each) => each.account === null);
   const queued = enqueue ? events.filter((each) => each.delivered) : [];
   return [
     ...tables.flatMap(([table, work]) => rowWrites(table, work)),
     ...tables.flatMap(([table, work]) => insertWrites(table, work)),
-    ...eventWrites(plain),
+    ...eventWrites(withoutBalance),
     ...(enqueue && queued.length ? [bind(enqueue, ...columns(queued, QUEUED_NAMES))] : []),
     ...postings,
     ...eventWrites(withBalance),

@@ -147,7 +147,7 @@ describe('committer', () => {
 
   it('posts to an account that the same change set opens', async () => {
     const [a = ''] = await sample.accounts(100n);
-    const open = (id: string) => ({
+    const accountInsert = (id: string) => ({
       table: ledger,
       row: {
         id,
@@ -161,8 +161,8 @@ describe('committer', () => {
     });
     const [first, second] = [newId('account'), newId('account')];
     const outcomes = await commitTogether(
-      { inserts: [open(first)], transfers: [transfer(a, first, 60n)] },
-      { inserts: [open(second)], transfers: [transfer(a, second, 60n)] },
+      { inserts: [accountInsert(first)], transfers: [transfer(a, first, 60n)] },
+      { inserts: [accountInsert(second)], transfers: [transfer(a, second, 60n)] },
       { transfers: [transfer(first, a, 5n)] },
     );
     expect(outcomes).toEqual([ok, rejected({ reason: 'insufficient-funds', account: a }), ok]);

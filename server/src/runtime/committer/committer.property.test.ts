@@ -286,9 +286,9 @@ function sorted(nodes: readonly string[], edges: readonly [string, string][]): s
   let remaining = [...nodes];
   while (remaining.length) {
     const waiting = new Set(edges.filter(([a]) => remaining.includes(a)).map(([, b]) => b));
-    const ready = remaining.filter((node) => !waiting.has(node));
-    expect(ready, 'a cycle: no serial order').not.toEqual([]);
-    order.push(...ready);
+    const readyNodes = remaining.filter((node) => !waiting.has(node));
+    expect(readyNodes, 'a cycle: no serial order').not.toEqual([]);
+    order.push(...readyNodes);
     remaining = remaining.filter((node) => waiting.has(node));
   }
   return order;
@@ -383,6 +383,6 @@ describe('createCommitter', () => {
       { numRuns: 12, endOnFailure: true }, // runs depend on timing, so shrinking is of little use
     );
     // The rarest outcome occurs about thirty times; each must occur.
-    for (const [what, times] of Object.entries(counts)) expect(times, what).toBeGreaterThan(3);
+    for (const [kind, times] of Object.entries(counts)) expect(times, kind).toBeGreaterThan(3);
   });
 });

@@ -61,11 +61,11 @@ const thingIn = async (id: string) =>
 describe('commit', () => {
   it('writes all rows, transfers and events of a change set', async () => {
     start();
-    const changed = await sample.thing(newId('thing'), { rank: 1 });
-    const removed = await sample.thing(newId('thing'));
-    const required = await sample.thing(newId('thing'));
+    const changedRow = await sample.thing(newId('thing'), { rank: 1 });
+    const removedRow = await sample.thing(newId('thing'));
+    const requiredRow = await sample.thing(newId('thing'));
     const [from = '', to = ''] = await sample.accounts(100n, 0n);
-    const added = thingRow(newId('thing'), {
+    const addedRow = thingRow(newId('thing'), {
       name: 'né€ 😀',
       note: { a: [1, null] },
       raw: Buffer.from([0, 255]),
@@ -74,23 +74,23 @@ describe('commit', () => {
     });
     const event = eventAbout(to);
     const outcome = await commit({
-      inserts: [insertThing(added)],
-      updates: [updateThing(changed, { rank: 2, created_at: 0 })],
-      removes: [thingAt(removed)],
-      requires: [thingAt(required)],
+      inserts: [insertThing(addedRow)],
+      updates: [updateThing(changedRow, { rank: 2, created_at: 0 })],
+      removes: [thingAt(removedRow)],
+      requires: [thingAt(requiredRow)],
       transfers: [transfer(from, to, 30n)],
       events: [event],
     });
     expect(outcome).toEqual({ ok: true });
-    expect(await thingIn(added.id)).toEqual({
-      ...added,
-      amount: String(added.amount),
+    expect(await thingIn(addedRow.id)).toEqual({
+      ...addedRow,
+      amount: String(addedRow.amount),
       created_at: new Date(NOW),
     });
     const updated = { rank: 2, version: 2, created_at: new Date(NOW) };
-    expect(await thingIn(changed.id)).toMatchObject(updated);
-    expect(await thingIn(removed.id)).toBe(undefined);
-    expect(await thingIn(required.id)).toMatchObject({ version: 1 });
+    expect(await thingIn(changedRow.id)).toMatchObject(updated);
+    expect(await thingIn(removedRow.id)).toBe(undefined);
+    expect(await thingIn(requiredRow.id)).toMatchObject({ version: 1 });
     expect(await sample.holdings(from, to)).toEqual(['70/0', '30/0']);
     const [stored] = await sample.sql('select * from events where id = $1', [event.id]);
     expect(stored).toMatchObject({ balance: '30', held: '0' });
@@ -104,19 +104,19 @@ describe('commit', () => {
   it('rejects only the change sets that depend on an old version', async () => {
     start();
     const row = await sample.thing(newId('thing'));
-    const stale = { ...row, version: 0 };
+    const staleRow = { ...row, version: 0 };
     const newThing = () => ({ inserts: [insertThing(thingRow(newId('thing')))] });
     const version = rejected({ reason: 'version', table: 'things', id: row.id });
     const outcomes = await commitTogether(
       newThing(),
-      { ...newThing(), requires: [thingAt(stale)] },
+      { ...newThing(), requires: [thingAt(staleRow)] },
       { requires: [thingAt(row)], ...newThing() },
       { requires: [{ ...thingAt(row), id: 'missing' }], ...newThing() },
     );
-    const missing = rejected({ reason: 'version', table: 'things', id: 'missing' });
-    expect(outcomes).toEqual([ok, version, ok, missing]);
-    expect(await commitTogether({ updates: [updateThing(stale, {})] })).toEqual([version]);
-    expect(await commitTogether({ removes: [thingAt(stale)] })).toEqual([version]);
+    const missingRow = rejected({ reason: 'version', table: 'things', id: 'missing' });
+    expect(outcomes).toEqual([ok, version, ok, missingRow]);
+    expect(await commitTogether({ updates: [updateThing(staleRow, {})] })).toEqual([version]);
+    expect(await commitTogether({ removes: [thingAt(staleRow)] })).toEqual([version]);
   });
 
   it('rejects a change set that read a row at two versions', async () => {
@@ -148,12 +148,12 @@ describe('commit', () => {
   it('accepts a client-chosen key once', async () => {
     start();
     const id = newId('key');
-    const free = newId('key');
+    const freeKey = newId('key');
     const exists = rejected({ reason: 'exists', table: 'client_keys', id });
     const outcomes = await commitTogether(
       { inserts: [insertKey(id, 'first')] },
       ...Array.from({ length: 29 }, () => ({ inserts: [insertKey(id, 'later')] })),
-      { inserts: [insertKey(free)] },
+      { inserts: [insertKey(freeKey)] },
     );
     expect(outcomes).toEqual([ok, ...Array.from({ length: 29 }, () => exists), ok]);
     const [stored] = await sample.sql('select reply from client_keys where id = $1', [id]);
@@ -164,7 +164,7 @@ describe('commit', () => {
     start();
     const name = newId('name');
     await sample.thing(newId('thing'), { name });
-    const row = (more: object) => ({ inserts: [insertThing(thingRow(newId('thing'), more))] });
+    const row = (fields: object) => ({ inserts: [insertThing(thingRow(newId('thing'), fields))] });
     const outcomes = await commitTogether(
       row({}),
       row({ name }),
@@ -183,7 +183,7 @@ describe('commit', () => {
 
   it('isolates values that PostgreSQL rejects and values that cannot be encoded', async () => {
     start();
-    const row = (more: object) => ({ inserts: [insertThing(thingRow(newId('thing'), more))] });
+    const row = (fields: object) => ({ inserts: [insertThing(thingRow(newId('thing'), fields))] });
     const nowhere = table('nowhere', { id: col.text });
     const changes = Array.from({ length: 40 }, () => row({}));
     changes[7] = row({ name: 'a\u0000b' });
@@ -241,8 +241,8 @@ describe('a lost connection', () => {
       }
     };
     const workers = Array.from({ length: 100 }, worker);
-    const progress = async (more: number) => {
-      for (const before = accepted; accepted < before + more; ) await sleep(5);
+    const progress = async (progressCount: number) => {
+      for (const before = accepted; accepted < before + progressCount; ) await sleep(5);
     };
     // A kill may find the lanes idle or connecting; repeat until some had a batch in flight.
     for (let round = 0; round < 5 || unknown === 0; round++) {

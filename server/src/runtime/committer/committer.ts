@@ -157,7 +157,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };
   const queue = createQueue();
   const idle = new Set<Lane>();
-  const busy = new Set<Lane>();
+  const busyLanes = new Set<Lane>();
   const count = { batches: 0, units: 0, careful: 0, retries: 0 };
   let writing = 0;
   let isScheduled = false;
@@ -181,7 +181,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     writing -= batch.length;
     count.careful += counters.separateRounds;
     count.retries += counters.retries;
-    busy.delete(lane);
+    busyLanes.delete(lane);
     if (lane.up) idle.add(lane);
     onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(counters) });
     schedule();
@@ -192,7 +192,7 @@ export function createCommitter(options: CommitterOptions): Committer {
    * can be busy for seconds, waiting for a lock.
    */
   function isTooSmall(): boolean {
-    if (busy.size === 0 || queue.waiting >= min) return false;
+    if (busyLanes.size === 0 || queue.waiting >= min) return false;
     smallBatchTimer ??= setTimeout(() => {
       smallBatchTimer = undefined;
       pump(true);
@@ -224,7 +224,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       const batch = queue.take(share());
       if (batch.length === 0) break; // All remaining change sets wait for rows that are being written.
       idle.delete(lane);
-      busy.add(lane);
+      busyLanes.add(lane);
       void run(lane, batch);
     }
     watchConnection();
@@ -239,7 +239,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   function resolveIfDrained(): void {
-    if (!whenDrained || busy.size) return;
+    if (!whenDrained || busyLanes.size) return;
     if (idle.size === 0) for (const unit of queue.clear()) unit.reject(notCommitted());
     if (queue.waiting === 0) whenDrained();
   }
@@ -250,7 +250,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       timeoutMs,
       maxAgeMs: options.maxAgeMs,
       onUp() {
-        if (!busy.has(lane)) idle.add(lane);
+        if (!busyLanes.has(lane)) idle.add(lane);
         schedule();
       },
     });
@@ -275,7 +275,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       waiting: queue.waiting,
       writing,
       lanes: lanes.filter((lane) => lane.up).length,
-      busyLanes: busy.size,
+      busyLanes: busyLanes.size,
       maxLanes: laneCount,
     }),
     async close() {

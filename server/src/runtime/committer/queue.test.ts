@@ -84,14 +84,14 @@ describe('createQueue', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const queue = createQueue();
-        const out: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
+        const inFlight: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
         const claims = new Map<Unit, { changes: string[]; requirements: string[] }>();
         let pushed = 0;
         let count = 0;
         const takeUnits = (max: number) => {
           for (const unit of queue.take(max)) {
             const rows = claims.get(unit) as { changes: string[]; requirements: string[] };
-            for (const other of out) {
+            for (const other of inFlight) {
               const conflict = rows.changes.some(
                 (id) => other.changes.includes(id) || other.requirements.includes(id),
               );
@@ -99,7 +99,7 @@ describe('createQueue', () => {
                 false,
               );
             }
-            out.push({ ...rows, unit });
+            inFlight.push({ ...rows, unit });
             count++;
           }
         };
@@ -115,10 +115,10 @@ describe('createQueue', () => {
             pushed++;
           }
           takeUnits(max);
-          for (const { unit } of out.splice(0, done)) queue.release(unit);
+          for (const { unit } of inFlight.splice(0, done)) queue.release(unit);
         }
         while (count < pushed) {
-          for (const { unit } of out.splice(0)) queue.release(unit);
+          for (const { unit } of inFlight.splice(0)) queue.release(unit);
           const before = count;
           takeUnits(1_000);
           expect(count).toBeGreaterThan(before);

@@ -26,9 +26,9 @@ const readOf = (each: Versioned) => `${keyOf(each.table, each.id)} ${each.versio
  */
 function withoutDuplicates(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;
-  const removed = new Set(set.removes.map(readOf));
-  const updates = set.updates.filter((each) => !removed.has(readOf(each)));
-  const checked = new Set([...removed, ...updates.map(readOf)]);
+  const removedRows = new Set(set.removes.map(readOf));
+  const updates = set.updates.filter((each) => !removedRows.has(readOf(each)));
+  const checked = new Set([...removedRows, ...updates.map(readOf)]);
   const inserted = new Set(set.inserts.map((each) => keyOf(each.table, each.row.id)));
   const requires = set.requires.filter(
     (each) => !checked.has(readOf(each)) && !inserted.has(keyOf(each.table, each.id)),
@@ -89,8 +89,8 @@ export function createQueue(): Queue {
   function release({ exclusive, shared }: Unit): void {
     for (const key of exclusive) claims.delete(key);
     for (const key of shared) {
-      const others = (claims.get(key) ?? 1) - 1;
-      if (others) claims.set(key, others);
+      const remainingClaims = (claims.get(key) ?? 1) - 1;
+      if (remainingClaims) claims.set(key, remainingClaims);
       else claims.delete(key);
     }
   }

@@ -101,12 +101,12 @@ async function remove(
 ): Promise<Removed> {
   const rowsOf = async ({ text }: Statement, ...columns: unknown[][]) =>
     (await client.query<string[]>({ text, values: columns, rowMode: 'array' })).rows;
-  const removed: Removed = {};
+  const removedCounts: Removed = {};
   const ids = new Set<string>();
   await rowsOf(ALLOW_DELETES, [platformId]);
   for (const { name, statement } of tables) {
     const rows = await rowsOf(statement, [platformId]);
-    if (rows.length) removed[name] = rows.length;
+    if (rows.length) removedCounts[name] = rows.length;
     for (const [id] of rows) if (id) ids.add(id);
   }
   for (const statement of cleared) await rowsOf(statement, [platformId]);
@@ -118,7 +118,7 @@ async function remove(
   // Accounts of limits are then zero and remain, because processes cache the accounts that they
   // have opened.
   await rowsOf(REVERSE_BALANCES, column(changes, 0), column(changes, 1), column(changes, 2));
-  return removed;
+  return removedCounts;
 }
 
 /** A function that resets one platform. Requests in progress that read removed rows are retried. */
@@ -130,10 +130,10 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
     const client = await connect();
     try {
       await client.query('begin');
-      const removed = await remove(client, platformId, tables, cleared);
+      const removedCounts = await remove(client, platformId, tables, cleared);
       await client.query('commit');
       if (hasCanceledWait(client)) throw new Error('no replica has confirmed the reset');
-      return removed;
+      return removedCounts;
     } finally {
       await client.end(); // rolls back an uncommitted transaction
     }

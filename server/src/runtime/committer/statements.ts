@@ -59,8 +59,10 @@ interface UpdateStatement {
 const updates = new WeakMap<Table, Map<string, UpdateStatement>>();
 
 /** Columns that an update of `changed` writes, in the order of the table. */
-export const changingNames = (table: Table, changed: ReadonlySet<string>): readonly string[] =>
-  table.mutableNames.filter((name) => name !== 'id' && name !== 'version' && changed.has(name));
+export const changingNames = (table: Table, changedNames: ReadonlySet<string>): readonly string[] =>
+  table.mutableNames.filter(
+    (name) => name !== 'id' && name !== 'version' && changedNames.has(name),
+  );
 
 /** Parameters: id, version as read, then `names`. All rows must match. */
 export function updateOf(table: Table, names: readonly string[]): UpdateStatement {

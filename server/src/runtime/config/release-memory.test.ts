@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { createIdleCollector } from './release-memory.ts';
 
 const MB = 2 ** 20;
-const idle = { utilization: 0.001, unused: 40 * MB };
-const busy = { utilization: 0.3, unused: 40 * MB };
+const idlePeriod = { utilization: 0.001, unused: 40 * MB };
+const busyPeriod = { utilization: 0.3, unused: 40 * MB };
 
 function harness() {
   let collections = 0;
@@ -19,18 +19,20 @@ function harness() {
 
 it('collects after an idle period, a few times', () => {
   const after = harness();
-  expect(after(idle)).toBe(1);
-  expect(after(idle, idle, idle, idle)).toBe(3);
+  expect(after(idlePeriod)).toBe(1);
+  expect(after(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
 });
 
 it('stops collecting once little memory is unused', () => {
   const after = harness();
-  expect(after(idle, { ...idle, unused: 6 * MB }, { ...idle, unused: 6 * MB })).toBe(1);
+  expect(
+    after(idlePeriod, { ...idlePeriod, unused: 6 * MB }, { ...idlePeriod, unused: 6 * MB }),
+  ).toBe(1);
 });
 
 it('does not collect while busy, and starts again afterwards', () => {
   const after = harness();
-  expect(after(busy, busy)).toBe(0);
-  expect(after(idle, idle, idle, idle)).toBe(3);
-  expect(after(busy, idle)).toBe(4);
+  expect(after(busyPeriod, busyPeriod)).toBe(0);
+  expect(after(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
+  expect(after(busyPeriod, idlePeriod)).toBe(4);
 });

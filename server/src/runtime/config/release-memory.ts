@@ -40,8 +40,8 @@ export function createIdleCollector(collect: () => void) {
 }
 
 function unusedBytes(): number {
-  const { total_heap_size: heapSize, used_heap_size: used } = v8.getHeapStatistics();
-  return heapSize - used;
+  const { total_heap_size: heapSize, used_heap_size: usedBytes } = v8.getHeapStatistics();
+  return heapSize - usedBytes;
 }
 
 /** Garbage collection, which Node offers to scripts only with a flag. */

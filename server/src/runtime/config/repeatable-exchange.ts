@@ -98,11 +98,11 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
     new Promise<HttpReply>((resolve, reject) => {
       const { origin, pathname, search } = new URL(url);
       const options = { origin, path: pathname + search, method, headers, body };
-      let open = true;
+      let isOpen = true;
       let controller: Dispatcher.DispatchController | undefined;
       const settle = (act: () => void) => {
-        if (!open) return;
-        open = false;
+        if (!isOpen) return;
+        isOpen = false;
         clearTimeout(timer);
         act();
       };
@@ -115,7 +115,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         let replied = false;
         const handler = handlerOf(maxBytes, (error, reply) => {
           if (reply) settle(() => resolve(reply));
-          else if (error && open && isReusedConnectionError(error)) send(false);
+          else if (error && isOpen && isReusedConnectionError(error)) send(false);
           else if (error) settle(() => reject(publicError(error)));
         });
         const isReusedConnectionError = (error: Error) =>
@@ -124,7 +124,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
           ...handler,
           onRequestStart(started) {
             controller = started;
-            if (!open) started.abort(failure('ETIMEDOUT', 'the deadline has passed'));
+            if (!isOpen) started.abort(failure('ETIMEDOUT', 'the deadline has passed'));
           },
           onResponseStart(...head) {
             replied = true;

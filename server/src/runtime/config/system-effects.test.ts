@@ -8,17 +8,17 @@ import { startHanging } from '../../../test/kit/http/hanging-servers.ts';
 import type { HttpRequest, StreamRequest } from '../../kernel/effects.ts';
 import { publicLookup, systemEffects } from './system-effects.ts';
 
-const open: (http.Server | net.Server)[] = [];
+const openServers: (http.Server | net.Server)[] = [];
 
 async function listen<S extends http.Server | net.Server>(server: S): Promise<[S, string]> {
-  open.push(server);
+  openServers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return [server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`];
 }
 
 afterEach(() => {
-  for (const server of open.splice(0)) {
+  for (const server of openServers.splice(0)) {
     if (server instanceof http.Server) server.closeAllConnections();
     server.close();
   }
@@ -46,8 +46,8 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 
 describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
-  const requestTo = (url: string, more?: Partial<HttpRequest>) =>
-    request(url, { repeatable, ...more });
+  const requestTo = (url: string, overrides?: Partial<HttpRequest>) =>
+    request(url, { repeatable, ...overrides });
 
   it('sends the whole request and returns status, headers and body', async () => {
     const [, url] = await listen(
@@ -189,8 +189,8 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
 });
 
 describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) => {
-  const requestTo = (url: string, more?: Partial<HttpRequest>) =>
-    request(url, { repeatable, ...more });
+  const requestTo = (url: string, overrides?: Partial<HttpRequest>) =>
+    request(url, { repeatable, ...overrides });
 
   it('rejects plain http and every private address before a byte is sent', async () => {
     let connections = 0;
@@ -244,16 +244,16 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
 
   it('times out on a name server that never responds', async () => {
     const failing = systemEffects({ resolve: () => new Promise(() => {}) });
-    const slow = requestTo('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
-    expect(await codeOf(failing.http(slow))).toBe('ETIMEDOUT');
+    const slowRequest = requestTo('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
+    expect(await codeOf(failing.http(slowRequest))).toBe('ETIMEDOUT');
   });
 
   it('reports that a name is unknown', async () => {
     const failing = systemEffects({
       resolve: () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })),
     });
-    const slow = requestTo('https://gone.example/', { publicOnly: true });
-    expect(await codeOf(failing.http(slow))).toBe('ENOTFOUND');
+    const unknownRequest = requestTo('https://gone.example/', { publicOnly: true });
+    expect(await codeOf(failing.http(unknownRequest))).toBe('ENOTFOUND');
   });
 });
 
@@ -276,7 +276,7 @@ describe('stream', () => {
   const limits = { timeoutMs: 200, deadlineMs: 400 };
   const get = (url: string, overrides: Partial<StreamRequest> = {}) =>
     effects.stream({ url, method: 'GET', headers: {}, ...limits, ...overrides });
-  const whole = async (url: string, overrides: Partial<StreamRequest> = {}) => {
+  const readStream = async (url: string, overrides: Partial<StreamRequest> = {}) => {
     let text = '';
     for await (const chunk of (await get(url, overrides)).body)
       text += Buffer.from(chunk).toString();
@@ -287,7 +287,7 @@ describe('stream', () => {
     for (const behavior of ['silent', 'head', 'trickle'] as const) {
       const server = await startHanging(behavior);
       const startMs = performance.now();
-      expect(await codeOf(whole(server.url)), behavior).not.toBe('succeeded');
+      expect(await codeOf(readStream(server.url)), behavior).not.toBe('succeeded');
       expect(performance.now() - startMs, behavior).toBeLessThan(3_000);
       await server.close();
     }
@@ -301,13 +301,13 @@ describe('stream', () => {
         require('node:fs').writeSync(1, String(server.address().port));
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       });`;
-    const stuck = spawn(process.execPath, ['-e', code]);
-    const [port] = await once(stuck.stdout, 'data');
+    const unresponsiveProcess = spawn(process.execPath, ['-e', code]);
+    const [port] = await once(unresponsiveProcess.stdout, 'data');
     const filler = Array.from({ length: 4 }, () => net.connect(Number(port), '127.0.0.1'));
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await codeOf(get(`http://127.0.0.1:${port}/`))).toBe('ETIMEDOUT');
     for (const socket of filler) socket.on('error', () => undefined).destroy();
-    stuck.kill('SIGKILL');
+    unresponsiveProcess.kill('SIGKILL');
   });
 
   it('receives a body that arrives in parts before the deadline', async () => {
@@ -317,7 +317,7 @@ describe('stream', () => {
         setTimeout(() => response.end('b'), 100);
       }),
     );
-    expect(await whole(url, { timeoutMs: 5_000, deadlineMs: 10_000 })).toBe('ab');
+    expect(await readStream(url, { timeoutMs: 5_000, deadlineMs: 10_000 })).toBe('ab');
   });
 });
 

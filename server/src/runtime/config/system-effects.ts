@@ -124,11 +124,11 @@ const joinValues = (headers: http.IncomingHttpHeaders): Record<string, string> =
 function readResponse(
   response: http.IncomingMessage,
   maxBytes: number,
-  done: (error: Error | null, body: string) => void,
+  complete: (error: Error | null, body: string) => void,
 ): void {
   const chunks: Buffer[] = [];
   let remaining = maxBytes;
-  const finish = () => done(null, Buffer.concat(chunks).toString('utf8'));
+  const finish = () => complete(null, Buffer.concat(chunks).toString('utf8'));
   response.on('data', (chunk: Buffer) => {
     chunks.push(chunk.subarray(0, remaining));
     if (chunk.length > remaining) {
@@ -138,7 +138,7 @@ function readResponse(
     remaining -= chunk.length;
   });
   response.on('end', finish);
-  response.on('error', (error) => done(error, ''));
+  response.on('error', (error) => complete(error, ''));
 }
 
 /** The server closed an idle connection just as it was reused: the request was not processed. */
@@ -157,10 +157,10 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
   const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
     let call: http.ClientRequest;
-    let open = true;
+    let isOpen = true;
     const settle = (act: () => void) => {
-      if (!open) return;
-      open = false;
+      if (!isOpen) return;
+      isOpen = false;
       clearTimeout(timer);
       act();
     };
@@ -189,7 +189,7 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       );
       call = outgoing;
       outgoing.on('error', (error) => {
-        if (open && first && !replied && isStale(outgoing, error)) send(false);
+        if (isOpen && first && !replied && isStale(outgoing, error)) send(false);
         else settle(() => reject(error));
       });
       // An unrequested upgrade ends without an error.
@@ -270,17 +270,17 @@ function repeatableExchange(lookup: LookupFunction): (request: HttpRequest) => P
 
 function pooledRandom(): (bytes: number) => Uint8Array {
   let pool = randomBytes(POOL_BYTES);
-  let used = 0;
+  let usedBytes = 0;
   return (bytes) => {
     if (bytes > POOL_BYTES / 8) return randomBytes(bytes);
     // An exhausted pool remains in use by the owners of its slices; a slice is never returned
     // twice.
-    if (used + bytes > POOL_BYTES) {
+    if (usedBytes + bytes > POOL_BYTES) {
       pool = randomBytes(POOL_BYTES);
-      used = 0;
+      usedBytes = 0;
     }
-    used += bytes;
-    return pool.subarray(used - bytes, used);
+    usedBytes += bytes;
+    return pool.subarray(usedBytes - bytes, usedBytes);
   };
 }
 

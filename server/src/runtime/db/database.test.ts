@@ -31,7 +31,7 @@ afterAll(async () => {
   await sample.drop();
 });
 
-function open(options: Partial<Parameters<typeof openDatabase>[0]>): Database {
+function openTestDatabase(options: Partial<Parameters<typeof openDatabase>[0]>): Database {
   const another = openDatabase({ url: sample.url, ...options });
   openDatabases.push(another);
   return another;
@@ -65,12 +65,12 @@ describe('read', () => {
   });
 
   it('combines concurrent reads and returns each row to its caller', async () => {
-    const ownDatabase = open({ poolSize: 1 });
+    const ownDatabase = openTestDatabase({ poolSize: 1 });
     const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(newId('thing'), { rank })));
     const requested = [...rows, ...rows].map((row) => ownDatabase.read(things, row.id));
-    const missing = ownDatabase.read(clientKeys, rows[0]?.id ?? '');
+    const missingRow = ownDatabase.read(clientKeys, rows[0]?.id ?? '');
     expect(await Promise.all(requested)).toEqual([...rows, ...rows]);
-    expect(await missing).toBe(undefined);
+    expect(await missingRow).toBe(undefined);
     const [first, second] = await Promise.all([requested[0], requested[3]]);
     expect(first).not.toBe(second);
     const [shape] = await ownDatabase.query<{ calls: number; rows: number }>(
@@ -153,7 +153,7 @@ describe('query', () => {
   });
 
   it('cancels a statement that takes too long', async () => {
-    const shortTimeout = open({ statementTimeoutMs: 50 });
+    const shortTimeout = openTestDatabase({ statementTimeoutMs: 50 });
     await expect(shortTimeout.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
     await shortTimeout.ping();
   });
@@ -162,10 +162,13 @@ describe('query', () => {
 describe('a lost connection', () => {
   it('is reopened, and single reads are repeated', async () => {
     const row = await sample.thing(newId('thing'));
-    const ownDatabase = open({ poolSize: 1 });
+    const ownDatabase = openTestDatabase({ poolSize: 1 });
     await ownDatabase.ping();
-    const slow = ownDatabase.query('select pg_sleep(5)');
-    const failed = expect(slow).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    const slowQuery = ownDatabase.query('select pg_sleep(5)');
+    const failed = expect(slowQuery).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      status: 503,
+    });
     const read = ownDatabase.read(things, row.id);
     await sleep(50);
     await killReaders();
@@ -176,7 +179,7 @@ describe('a lost connection', () => {
   });
 
   it('returns SERVICE_UNAVAILABLE without a database', async () => {
-    const unreachable = open({ url: 'postgres://user@/none?host=/nowhere' });
+    const unreachable = openTestDatabase({ url: 'postgres://user@/none?host=/nowhere' });
     await expect(unreachable.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await unreachable.close();
     await expect(unreachable.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
@@ -198,13 +201,13 @@ describe('page', () => {
 
   async function walk(query: Omit<PageQuery, 'cursor'>): Promise<string[]> {
     const visited: string[] = [];
-    for (let cursor: string | undefined, more = true; more; ) {
+    for (let cursor: string | undefined, hasMore = true; hasMore; ) {
       const page = await db.page(things, { ...query, cursor });
       expect(page.rows.length).toBeLessThanOrEqual(query.limit);
       expect(page.hasMore).toBe(page.nextCursor !== undefined);
       visited.push(...page.rows.map((row) => row.id));
       cursor = page.nextCursor;
-      more = page.hasMore;
+      hasMore = page.hasMore;
     }
     return visited;
   }
@@ -271,10 +274,10 @@ describe('page', () => {
         [9n, 0],
       ] as const) {
         for (const limit of [1, 10, 20, 100]) {
-          const found = await walk({ filters: [rank], unindexed: amountOf(amount), sort, limit });
-          const sorted = [...new Set(found)].sort();
-          expect(found).toEqual(sort === 'asc' ? sorted : sorted.reverse());
-          expect(found).toHaveLength(count);
+          const matches = await walk({ filters: [rank], unindexed: amountOf(amount), sort, limit });
+          const sorted = [...new Set(matches)].sort();
+          expect(matches).toEqual(sort === 'asc' ? sorted : sorted.reverse());
+          expect(matches).toHaveLength(count);
         }
       }
     });
@@ -307,10 +310,10 @@ describe('page', () => {
 
     it('combines unindexed conditions with a choice of indexed ones', async () => {
       const choice: Filter = { or: [rank, { column: 'rank', op: '=', value: 951 }] };
-      const found = await walk({
+      const matches = await walk({
         ...{ filters: [choice], unindexed: amountOf(2n), sort: 'asc', limit: 7 },
       });
-      expect(found).toHaveLength(25);
+      expect(matches).toHaveLength(25);
     });
   });
 
@@ -372,11 +375,11 @@ describe('page', () => {
     const { nextCursor: cursor, rows } = await db.page(things, all);
     const createdAt = (rows.at(-1) as { created_at: number }).created_at;
     const op = sort === 'asc' ? '>=' : '<=';
-    const whole = (await db.page(things, { ...all, limit: 100 })).rows;
+    const completePage = (await db.page(things, { ...all, limit: 100 })).rows;
     for (const value of [createdAt - 3, createdAt - 1, createdAt, createdAt + 1, createdAt + 3]) {
       const filters: Filter[] = [filter, { column: 'created_at', op, value }];
       const page = await db.page(things, { filters, sort, limit: 100, cursor });
-      const remaining = whole
+      const remaining = completePage
         .slice(10)
         .filter(({ created_at }) => (sort === 'asc' ? created_at >= value : created_at <= value));
       expect(page.rows.map((row) => row.id)).toEqual(remaining.map((row) => row.id));
@@ -403,8 +406,10 @@ describe('page', () => {
   it('rejects a page without a size and a condition without a value', async () => {
     const query = { filters: [], sort: 'asc', limit: 0 } as const;
     await expect(db.page(things, query)).rejects.toThrow(RangeError);
-    const open: Filter[] = [{ column: 'name', op: '=', value: undefined }];
-    await expect(db.page(things, { ...query, filters: open, limit: 1 })).rejects.toThrow(TypeError);
+    const undefinedFilter: Filter[] = [{ column: 'name', op: '=', value: undefined }];
+    await expect(db.page(things, { ...query, filters: undefinedFilter, limit: 1 })).rejects.toThrow(
+      TypeError,
+    );
   });
 });
 

@@ -125,11 +125,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     find: async (table, where, columnOptions = {}) =>
       (await run(findSql(table, where, columnOptions))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {
-      const [rows, counted] = await Promise.all([
+      const [rows, countRows] = await Promise.all([
         run(pageSql(table, query)),
         query.count === false ? [] : run(countSql(table, query)),
       ]);
-      return pageOf<T>(query, rows as RowOf<T>[], counted[0] as Parameters<typeof pageOf>[2]);
+      return pageOf<T>(query, rows as RowOf<T>[], countRows[0] as Parameters<typeof pageOf>[2]);
     },
     query: (text, values = []) =>
       pool.run({

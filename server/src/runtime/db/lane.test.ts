@@ -37,7 +37,7 @@ const insert = (...ids: string[]): Bound =>
     ids.map(() => 1),
   );
 
-function open(timeoutMs = 10_000): Promise<Lane> {
+function openTestLane(timeoutMs = 10_000): Promise<Lane> {
   return new Promise((resolve) => {
     const lane = openLane({
       connect: () => connectLane(sample.url),
@@ -59,7 +59,7 @@ const kill = () =>
 
 describe('openLane', () => {
   it('runs all statements of a message as one transaction and returns the rows of each', async () => {
-    const lane = await open();
+    const lane = await openTestLane();
     const responses = await lane.execute([
       insert('l1', 'l2'),
       bind(existingKeys(things), ['l2', 'l9']),
@@ -75,7 +75,7 @@ describe('openLane', () => {
   });
 
   it('writes nothing if any statement fails, and continues to work', async () => {
-    const lane = await open();
+    const lane = await openTestLane();
     const before = await count();
     await expect(lane.execute([insert('l3'), insert('l3')])).rejects.toMatchObject({
       code: '23505',
@@ -87,7 +87,7 @@ describe('openLane', () => {
   });
 
   it('reports an unknown table as the database error', async () => {
-    const lane = await open();
+    const lane = await openTestLane();
     const nowhere = table('nowhere', things.columns);
     await expect(lane.execute([bind(existingKeys(nowhere), ['a'])])).rejects.toMatchObject({
       code: '42P01',
@@ -96,7 +96,7 @@ describe('openLane', () => {
   });
 
   it('sends no statement of a message that has a value of another type', async () => {
-    const lane = await open();
+    const lane = await openTestLane();
     const before = await count();
     const invalid = bind(existingKeys(things), [1]);
     await expect(lane.execute([insert('l4'), invalid])).rejects.toThrow(TypeError);
@@ -104,7 +104,7 @@ describe('openLane', () => {
   });
 
   it('reports an unknown outcome when the connection breaks, and reconnects', async () => {
-    const lane = await open();
+    const lane = await openTestLane();
     await lane.execute([bind(BEGIN), insert('l5')]); // left open, so that the outcome is certain
     const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
     const outcome = pending.catch(async (error: unknown) => {
@@ -121,7 +121,7 @@ describe('openLane', () => {
   });
 
   it('detects a connection that breaks while idle', async () => {
-    const lane = await open();
+    const lane = await openTestLane();
     const before = connectCount;
     await kill();
     // The lane may be down for less time than one poll of `up` takes.
@@ -131,7 +131,7 @@ describe('openLane', () => {
   });
 
   it('abandons a connection without a response', async () => {
-    const lane = await open(100);
+    const lane = await openTestLane(100);
     const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
     await expect(pending).rejects.toSatisfy(isConnectionError);
   });

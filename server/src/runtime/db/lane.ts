@@ -92,7 +92,7 @@ export function connectLane(
 }
 
 /** Starts a message of the wire protocol; `close` fills in its length. */
-function open(sink: Sink, type: string): number {
+function beginMessage(sink: Sink, type: string): number {
   reserve(sink, 5).write(type, sink.at, 'latin1');
   sink.at += 5;
   return sink.at - 4;
@@ -122,10 +122,10 @@ function putInt32(sink: Sink, value: number): void {
  * Close comes first: closing a missing statement is allowed, while preparing one twice is an error.
  */
 function putPrepare(sink: Sink, statement: Statement): void {
-  let start = open(sink, 'C');
+  let start = beginMessage(sink, 'C');
   putName(sink, `S${statement.name}`);
   close(sink, start);
-  start = open(sink, 'P');
+  start = beginMessage(sink, 'P');
   putName(sink, statement.name);
   putName(sink, statement.text);
   putInt16(sink, 0); // the casts of the statement determine the types
@@ -133,7 +133,7 @@ function putPrepare(sink: Sink, statement: Statement): void {
 }
 
 function putRun(sink: Sink, { statement, columns }: Bound): void {
-  let start = open(sink, 'B');
+  let start = beginMessage(sink, 'B');
   putName(sink, ''); // the unnamed portal
   putName(sink, statement.name);
   putInt16(sink, 1);
@@ -149,7 +149,7 @@ function putRun(sink: Sink, { statement, columns }: Bound): void {
   });
   putInt16(sink, 0); // every result is text
   close(sink, start);
-  start = open(sink, 'E');
+  start = beginMessage(sink, 'E');
   putName(sink, '');
   putInt32(sink, 0); // all rows
   close(sink, start);
@@ -171,7 +171,7 @@ function encode(
     }
     putRun(sink, bound);
   }
-  close(sink, open(sink, 'S'));
+  close(sink, beginMessage(sink, 'S'));
   return sink.buffer.subarray(0, sink.at);
 }
 
@@ -246,10 +246,10 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
     void last.end();
   }
 
-  function drop(lost: pg.Client): void {
-    if (client !== lost) return;
+  function drop(lostClient: pg.Client): void {
+    if (client !== lostClient) return;
     client = undefined;
-    lost.connection.stream.destroy();
+    lostClient.connection.stream.destroy();
     if (!signal.aborted) void reconnect();
   }
 

@@ -58,8 +58,8 @@ describe('migrate', () => {
   it('is safe for concurrent processes', async () => {
     write('0001_a.sql', 'create table a (n int); select pg_sleep(0.2)');
     write('0002_b.sql', 'insert into a values (1)');
-    const done = await Promise.all([run(), run(), run(), run()]);
-    expect(done.map((names) => names.length).sort()).toEqual([0, 0, 0, 2]);
+    const results = await Promise.all([run(), run(), run(), run()]);
+    expect(results.map((names) => names.length).sort()).toEqual([0, 0, 0, 2]);
     expect(await rows('select n from a')).toEqual([{ n: 1 }]);
   });
 
@@ -161,11 +161,11 @@ describe('migrate', () => {
 
     it('applies all migrations to a new database in one start', async () => {
       await server.end();
-      const other = `${name}_new`;
-      await execute(inject('testServer').url, `create database ${other}`);
-      const applied = await migrate(databaseUrl(url, other), () => AT, folder);
-      await execute(inject('testServer').url, `drop database ${other} with (force)`);
-      expect(applied).toEqual(['0001_a.sql', '0002_b.sql', '0003_c.sql', '0004_d.sql']);
+      const otherDatabase = `${name}_new`;
+      await execute(inject('testServer').url, `create database ${otherDatabase}`);
+      const appliedNames = await migrate(databaseUrl(url, otherDatabase), () => AT, folder);
+      await execute(inject('testServer').url, `drop database ${otherDatabase} with (force)`);
+      expect(appliedNames).toEqual(['0001_a.sql', '0002_b.sql', '0003_c.sql', '0004_d.sql']);
     });
 
     it('delays a server that connects during a contraction until it is complete', async () => {

@@ -125,9 +125,9 @@ function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] 
       );
     }
   }
-  const done = new Set(applied.map(({ name }) => name));
+  const appliedNames = new Set(applied.map(({ name }) => name));
   const last = applied.findLast(({ name }) => byName.has(name))?.name ?? '';
-  const pendingFiles = files.filter(({ name }) => !done.has(name));
+  const pendingFiles = files.filter(({ name }) => !appliedNames.has(name));
   const outOfOrder = pendingFiles.find(
     ({ name, contractsAfter }) => contractsAfter === undefined && name < last,
   );
@@ -290,9 +290,9 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await client.query(`select pg_advisory_lock(${CONTRACTION})`);
     const contractions = pendingMigrations(files, await readApplied(client));
-    const known = await announcedNumbers(client);
+    const announced = await announcedNumbers(client);
     for (const { name, contractsAfter = 0 } of contractions) {
-      const oldest = Math.min(...known);
+      const oldest = Math.min(...announced);
       if (oldest >= contractsAfter) continue;
       throw migrationError(
         `Migration ${name} needs servers with migration ${String(contractsAfter).padStart(4, '0')}; ` +

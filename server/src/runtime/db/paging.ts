@@ -279,24 +279,24 @@ type Scanned<T extends Table> = RowOf<T> & { matches?: boolean; nth?: bigint };
 export function pageOf<T extends Table>(
   query: PageQuery,
   fetched: readonly RowOf<T>[],
-  counted: { count: number; read: number } | undefined,
+  matchCount: { count: number; read: number } | undefined,
 ): Page<T> {
   const { limit } = query;
-  const found = isScan(query)
+  const matchingRows = isScan(query)
     ? (fetched as readonly Scanned<T>[]).flatMap(({ matches, nth, ...row }) =>
         matches ? [row as RowOf<T>] : [],
       )
     : fetched;
-  const rows = found.slice(0, limit);
+  const rows = matchingRows.slice(0, limit);
   const last = fetched.at(-1) as (Position & { nth?: bigint }) | undefined;
-  const isFull = found.length > limit;
+  const isFull = matchingRows.length > limit;
   const hasMore = isFull || Number(last?.nth ?? 0) === MAX_READ;
   const end = isFull ? (rows.at(-1) as Position | undefined) : last;
   return {
     rows,
     hasMore,
     ...(hasMore && end ? { nextCursor: cursorOf(end) } : {}),
-    ...(counted && counted.read <= MAX_COUNTED ? { totalCount: counted.count } : {}),
+    ...(matchCount && matchCount.read <= MAX_COUNTED ? { totalCount: matchCount.count } : {}),
   };
 }
 

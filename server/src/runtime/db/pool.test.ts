@@ -47,8 +47,8 @@ it('replaces old connections after their queries', async () => {
   try {
     const first = await backend();
     // In flight while the connection becomes too old.
-    const slow = run('select pg_backend_pid() as pid from pg_sleep(0.8)');
-    expect((await slow)[0]?.pid).toBe(first);
+    const slowQuery = run('select pg_backend_pid() as pid from pg_sleep(0.8)');
+    expect((await slowQuery)[0]?.pid).toBe(first);
     await vi.waitUntil(async () => (await backend()) !== first, { timeout: 5_000, interval: 20 });
   } finally {
     await pool.close();

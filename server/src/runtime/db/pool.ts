@@ -137,7 +137,7 @@ export function createPool(options: PoolOptions): Pool {
   }));
   const names = new Map<string, string>();
   let inFlight = 0;
-  let closed = false;
+  let isClosed = false;
 
   function nameOf(text: string): string | undefined {
     const cachedName = names.get(text);
@@ -206,7 +206,7 @@ export function createPool(options: PoolOptions): Pool {
   timer.unref();
 
   async function run(statement: Statement, preferred?: Slot): Promise<ResultRow[]> {
-    if (closed) throw unavailable('The server is shutting down. Retry the request.');
+    if (isClosed) throw unavailable('The server is shutting down. Retry the request.');
     if (inFlight >= MAX_IN_FLIGHT)
       throw unavailable('Too many requests are waiting for the database. Retry the request.');
     inFlight++;
@@ -245,11 +245,11 @@ export function createPool(options: PoolOptions): Pool {
       queries: inFlight,
     }),
     async close() {
-      closed = true;
+      isClosed = true;
       clearInterval(timer);
-      const open = slots.flatMap((slot) => (slot.client ? [slot.client] : []));
+      const openClients = slots.flatMap((slot) => (slot.client ? [slot.client] : []));
       await Promise.all(
-        open.map((client) => client.then((each) => each.end()).catch(() => undefined)),
+        openClients.map((client) => client.then((each) => each.end()).catch(() => undefined)),
       );
     },
   };

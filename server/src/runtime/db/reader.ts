@@ -67,7 +67,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
   let tables = new Map<Table, WaitersById>();
   let waitingCount = 0;
   let isScheduled = false;
-  let closed = false;
+  let isClosed = false;
 
   function addLane(): void {
     const lane: Lane = openLane({
@@ -125,8 +125,8 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
   function flush(): void {
     isScheduled = false;
     if (tables.size === 0) return;
-    const lane = closed ? undefined : freeLane();
-    if (!lane && !closed && lanes.length < max) addLane();
+    const lane = isClosed ? undefined : freeLane();
+    if (!lane && !isClosed && lanes.length < max) addLane();
     if (!lane && inFlight.size) return; // a lane takes them after its current batch
     const batch = tables;
     tables = new Map();
@@ -169,7 +169,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
     },
     /** Waits for reads in flight and closes the lanes. */
     async close(): Promise<void> {
-      closed = true;
+      isClosed = true;
       schedule();
       while (inFlight.size) await Promise.all(inFlight);
       await Promise.all(lanes.map((lane) => lane.end()));

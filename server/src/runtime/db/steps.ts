@@ -158,8 +158,8 @@ export async function pageInSteps<T extends Table>(
       return pageOfResource(db, table, query, { resource, after: position });
     }),
   );
-  const [only] = parts;
-  if (parts.length === 1 && only) return pageTo<T>(only.rows, only.end);
+  const [firstPart] = parts;
+  if (parts.length === 1 && firstPart) return pageTo<T>(firstPart.rows, firstPart.end);
   // Rows beyond the nearest end of a part are not loaded.
   const [end] = parts.flatMap((part) => part.end ?? []).sort(newestFirst);
   const sortedRows = parts

@@ -14,18 +14,18 @@ import {
 
 let database: TestDatabase;
 let client: pg.Client;
-let other: pg.Client;
+let otherClient: pg.Client;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   client = new pg.Client({ connectionString: database.url });
-  other = new pg.Client({ connectionString: database.url });
+  otherClient = new pg.Client({ connectionString: database.url });
   await client.connect();
-  await other.connect();
+  await otherClient.connect();
 });
 afterAll(async () => {
   await client.end();
-  await other.end();
+  await otherClient.end();
   await database.drop();
 });
 
@@ -39,11 +39,11 @@ it('states the version of PostgreSQL, and warns about versions that are not test
 });
 
 it('reports a transaction that has been open for too long', async () => {
-  await other.query('begin');
-  await other.query('select 1');
-  const found = await checkTransactions(client, 0);
-  await other.query('rollback');
-  expect(found).toMatchObject({ status: 'WARNING', detail: expect.stringContaining('minutes') });
+  await otherClient.query('begin');
+  await otherClient.query('select 1');
+  const finding = await checkTransactions(client, 0);
+  await otherClient.query('rollback');
+  expect(finding).toMatchObject({ status: 'WARNING', detail: expect.stringContaining('minutes') });
 });
 
 it.each([

@@ -118,7 +118,7 @@ interface MigrationFinding {
 
 /** A database that does not fit this version is a finding, with the reason. */
 export async function checkMigrations(url: string): Promise<MigrationFinding> {
-  const found = (finding: Finding, isCurrent: boolean): MigrationFinding => ({
+  const result = (finding: Finding, isCurrent: boolean): MigrationFinding => ({
     finding,
     isCurrent,
   });
@@ -128,18 +128,18 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
     if (first !== undefined) {
       const detail = `Missing migrations: ${expansions.length}, the first is ${first}.`;
       const remedy = 'A start applies them, or railhead-server migrate.';
-      return found(warning('migrations', detail, remedy), false);
+      return result(warning('migrations', detail, remedy), false);
     }
     if (contractions.length > 0) {
       const detail = `An upgrade is not completed: ${contractions.join(', ')}.`;
       const remedy =
         'When no server of the earlier version runs: railhead-server migrate --contract.';
-      return found(warning('migrations', detail, remedy), true);
+      return result(warning('migrations', detail, remedy), true);
     }
-    return found(passed('migrations', 'All migrations of this version are applied.'), true);
+    return result(passed('migrations', 'All migrations of this version are applied.'), true);
   } catch (error) {
     const remedy = 'See docs/guides/operating.md, Upgrades.';
-    return found(failure('migrations', (error as Error).message, remedy), false);
+    return result(failure('migrations', (error as Error).message, remedy), false);
   }
 }
 

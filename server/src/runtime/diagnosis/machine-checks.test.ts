@@ -42,8 +42,10 @@ it('reads the disk of a folder that does not exist yet', () => {
 });
 
 it('reports whether the data folder exists', () => {
-  const missing = path.join(folder, 'missing');
-  expect(checkDataFolder({ dataDir: missing }).detail).toContain('the first start creates it');
+  const missingFolder = path.join(folder, 'missing');
+  expect(checkDataFolder({ dataDir: missingFolder }).detail).toContain(
+    'the first start creates it',
+  );
   expect(checkDataFolder({ dataDir: folder }).detail).toContain('can be read and written');
 });
 

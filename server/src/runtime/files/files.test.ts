@@ -92,8 +92,8 @@ describe('a file', () => {
 
   it('of another platform can be neither attached nor dropped', async () => {
     const file = await put();
-    const other = app.operate((ctx) => attachFile(ctx, file), app.other);
-    await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const rejectedAttachment = app.operate((ctx) => attachFile(ctx, file), app.other);
+    await expect(rejectedAttachment).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await attach(file);
     await app.operate((ctx) => deleteFile(ctx, file.id), app.other);
     expect(await rowOf(file)).toMatchObject({ state: 'KEPT' });

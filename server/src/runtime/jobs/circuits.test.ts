@@ -15,9 +15,9 @@ function fixture() {
   const changes: CircuitChange[] = [];
   const circuits = createCircuits(effects.now, (change) => changes.push(change));
   const smsEffects = circuits.effects(effects, 'sms');
-  const rest = { method: 'GET', headers: {}, maxBytes: 100, publicOnly: false } as const;
+  const options = { method: 'GET', headers: {}, maxBytes: 100, publicOnly: false } as const;
   const request = (url = server.url, timeoutMs = 1_000) =>
-    smsEffects.http({ url, timeoutMs, ...rest }).then(
+    smsEffects.http({ url, timeoutMs, ...options }).then(
       ({ status }) => String(status),
       (error: unknown) => circuitOpenIn(error)?.code ?? (error as { code: string }).code,
     );

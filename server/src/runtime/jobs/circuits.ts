@@ -43,7 +43,7 @@ function createCircuit(
   now: () => Time,
   provider: string,
   maxFailures: number,
-  changed: (change: CircuitChange) => void,
+  onChange: (change: CircuitChange) => void,
 ): Circuit {
   let state: CircuitState = 'closed';
   let failures = 0;
@@ -51,7 +51,7 @@ function createCircuit(
 
   function changeTo(next: CircuitState): void {
     state = next;
-    changed({ provider, state, failures });
+    onChange({ provider, state, failures });
   }
 
   return {
@@ -126,7 +126,7 @@ function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effe
 /** The circuits of one process, all closed. `changed` is called on each change of state. */
 export function createCircuits(
   now: () => Time,
-  changed: (change: CircuitChange) => void = () => {},
+  onChange: (change: CircuitChange) => void = () => {},
 ): Circuits {
   const providers = new Map<string, Map<string, Circuit>>();
   return {
@@ -135,7 +135,7 @@ export function createCircuits(
       providers.set(provider, circuits);
       return guarded(effects, (origin) => {
         const existing = circuits.get(origin);
-        const circuit = existing ?? createCircuit(now, provider, maxFailures, changed);
+        const circuit = existing ?? createCircuit(now, provider, maxFailures, onChange);
         circuits.set(origin, circuit);
         return circuit;
       });

@@ -38,10 +38,10 @@ function claimer(overrides: { isHandled?: (kind: string) => boolean; shares?: Jo
   /** Claims until no more is found, as the worker does. */
   const all = async () => {
     const jobs = [];
-    for (let more = true; more; ) {
+    for (let hasMore = true; hasMore; ) {
       const claimed = await claimOnce();
       jobs.push(...claimed.jobs);
-      more = claimed.hasMore;
+      hasMore = claimed.hasMore;
     }
     return jobs;
   };
@@ -142,8 +142,8 @@ describe('claim', () => {
     await client.query('vacuum analyze jobs');
     const now = new Date(app.effects.now());
     await checkFlat({ text: HEAD, values: [now, 64] }, 200);
-    const full = [['sms'], [] as string[], [] as string[]];
-    await checkFlat({ text: IN_LANES, values: [now, '', '', 256, 4, ...full] }, 100);
+    const fullLimits = [['sms'], [] as string[], [] as string[]];
+    await checkFlat({ text: IN_LANES, values: [now, '', '', 256, 4, ...fullLimits] }, 100);
   }, 60_000);
 });
 

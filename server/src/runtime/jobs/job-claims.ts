@@ -89,7 +89,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     const last = rows.find((each) => each.place === visited);
     const isLast = visited < LANES || !last;
     after = isLast ? { kind: '', platform_id: '' } : last;
-    const due = rows.flatMap(({ id, ...rest }) => (id === null ? [] : [{ ...rest, id }]));
+    const due = rows.flatMap(({ id, ...columns }) => (id === null ? [] : [{ ...columns, id }]));
     return { due, isLast };
   }
 

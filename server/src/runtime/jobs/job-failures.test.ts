@@ -115,7 +115,7 @@ describe('job', () => {
   it('frees its slot at its deadline, and its late result has no effect', async () => {
     const id = await staged();
     let finish = () => {};
-    const slow: JobHandler = {
+    const slowHandler: JobHandler = {
       kind: 'bad',
       deadlineMs: 50,
       run: () =>
@@ -124,7 +124,7 @@ describe('job', () => {
             resolve({ caller: caller(), stage: async (ctx) => ctx.emit(testEvent, 'late', {}) });
         }),
     };
-    const worker = workerWith(slow);
+    const worker = workerWith(slowHandler);
     expect(await worker.runDue()).toBe(1);
     expect([...worker.running()]).toEqual([]);
     finish();
@@ -153,8 +153,8 @@ describe('job', () => {
   it('uses no attempt while the circuit of its provider is open', async () => {
     const id = await staged();
     const retryAt = app.effects.now() + 30_000;
-    const open = new Error('not sent', { cause: circuitOpen('sms', retryAt) });
-    const worker = workerWith(failing(open, { maxAttempts: 1 }));
+    const circuitError = new Error('not sent', { cause: circuitOpen('sms', retryAt) });
+    const worker = workerWith(failing(circuitError, { maxAttempts: 1 }));
     for (let round = 0; round < 3; round++) {
       expect(await worker.runDue()).toBe(1);
       const row = await readJob(id);

@@ -50,8 +50,8 @@ export function errorText(error: unknown): string {
   const { message, code } = error as { message?: unknown; code?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error);
   const line = (text.split('\n')[0] as string).replaceAll(/\p{Cc}/gu, ' ');
-  const clean = PERSONAL.reduce((text, each) => text.replaceAll(each, '[redacted]'), line);
-  return redactText(clean).slice(0, MAX_ERROR);
+  const redacted = PERSONAL.reduce((text, each) => text.replaceAll(each, '[redacted]'), line);
+  return redactText(redacted).slice(0, MAX_ERROR);
 }
 
 type Failed = 'again' | 'dead' | 'postponed';
@@ -70,10 +70,10 @@ export async function failJob(
     const due = dueAt({ now: time.now + ms, ownClock: time.ownClock });
     return [new Date(due.due_at), due.clock_due_at === null ? null : new Date(due.clock_due_at)];
   };
-  const open = circuitOpenIn(error);
-  if (open) {
+  const openCircuit = circuitOpenIn(error);
+  if (openCircuit) {
     const [byte = 0] = effects.random(1);
-    const delayMs = Math.max(open.retryAt - now, 0) + Math.round((byte / 256) * JITTER_MS);
+    const delayMs = Math.max(openCircuit.retryAt - now, 0) + Math.round((byte / 256) * JITTER_MS);
     await db.query(RELEASE, [job.id, job.version, ...(await after(delayMs))]);
     return 'postponed';
   }

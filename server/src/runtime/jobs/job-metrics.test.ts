@@ -56,9 +56,9 @@ describe('job gauges', () => {
     const checkFlat = createPlanner(client);
     await checkFlat({ text: WAITING, values: [MAX_COUNTED, 1_000] }, 12_000);
     await checkFlat({ text: DEAD, values: [MAX_COUNTED] }, 12_000);
-    const own = ['p1', 'p2'];
-    await checkFlat({ text: WAITING_OF_PLATFORMS, values: [MAX_COUNTED, own] }, 12_000);
-    const [waiting, dead] = await readQueues(app.runtime, own);
+    const platformIds = ['p1', 'p2'];
+    await checkFlat({ text: WAITING_OF_PLATFORMS, values: [MAX_COUNTED, platformIds] }, 12_000);
+    const [waiting, dead] = await readQueues(app.runtime, platformIds);
     expect([waiting, dead]).toMatchObject([
       { kind: 'a', queued: MAX_COUNTED },
       { kind: 'b', queued: 0, dead: 1_200 },

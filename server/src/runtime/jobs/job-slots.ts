@@ -52,21 +52,21 @@ export function createJobSlots({
   perLane,
 }: JobLimits): JobSlots {
   const [kinds, platforms, lanes] = [counter(perKind), counter(perPlatform), counter(perLane)];
-  let used = 0;
+  let usedSlots = 0;
   return {
-    free: () => total - used,
+    free: () => total - usedSlots,
     take(job) {
       const [kind, platform, lane] = [job.kind, job.platform_id, laneOf(job)];
-      if (used >= total || !kinds.hasRoom(kind)) return false;
+      if (usedSlots >= total || !kinds.hasRoom(kind)) return false;
       if (!platforms.hasRoom(platform) || !lanes.hasRoom(lane)) return false;
-      used++;
+      usedSlots++;
       kinds.add(kind);
       platforms.add(platform);
       lanes.add(lane);
       return true;
     },
     release(job) {
-      used--;
+      usedSlots--;
       kinds.remove(job.kind);
       platforms.remove(job.platform_id);
       lanes.remove(laneOf(job));

@@ -53,14 +53,14 @@ const waitUntil = async (condition: () => Promise<boolean>) => {
 describe('worker', () => {
   it('is not blocked by a slow job', async () => {
     let finish: () => void = () => undefined;
-    const slow: JobHandler = {
+    const slowHandler: JobHandler = {
       kind: 'slow',
       run: () =>
         new Promise((resolve) => {
           finish = () => resolve({ caller: caller(), stage: async () => undefined });
         }),
     };
-    const worker = workerWith([slow, writer('quick')]);
+    const worker = workerWith([slowHandler, writer('quick')]);
     await scheduleJobs('slow');
     worker.start();
     await waitUntil(
@@ -78,7 +78,7 @@ describe('worker', () => {
 
   it('retries a failing job later and logs the failure', async () => {
     let runs = 0;
-    const flaky: JobHandler = {
+    const failingOnceHandler: JobHandler = {
       kind: 'flaky',
       run: async (runtime, job) => {
         runs += 1;
@@ -86,7 +86,7 @@ describe('worker', () => {
         return writer('flaky').run(runtime, job);
       },
     };
-    const worker = workerWith([flaky]);
+    const worker = workerWith([failingOnceHandler]);
     await scheduleJobs('flaky');
     expect(await worker.runDue()).toBe(1);
     expect(await worker.runDue()).toBe(0);
@@ -102,20 +102,25 @@ describe('worker', () => {
   it('assigns a job to one of many workers', async () => {
     const workers = Array.from({ length: 4 }, () => workerWith([writer('shared')]));
     await scheduleJobs('shared', 40);
-    while ((await Promise.all(workers.map((worker) => worker.runDue()))).some((done) => done > 0));
+    while (
+      (await Promise.all(workers.map((worker) => worker.runDue()))).some((count) => count > 0)
+    );
     expect(await countRuns('shared')).toBe(40);
   });
 
   it('applies the result of a job whose lease expired once', async () => {
     const releases: (() => void)[] = [];
-    const stuck: JobHandler = {
+    const hangingHandler: JobHandler = {
       kind: 'stuck',
       run: async (runtime, job) => {
         await new Promise<void>((resolve) => releases.push(resolve));
         return writer('stuck').run(runtime, job);
       },
     };
-    const [firstWorker, secondWorker] = [workerWith([stuck]), workerWith([stuck])];
+    const [firstWorker, secondWorker] = [
+      workerWith([hangingHandler]),
+      workerWith([hangingHandler]),
+    ];
     await scheduleJobs('stuck');
     const first = firstWorker.runDue();
     await waitUntil(async () => releases.length === 1);
@@ -129,11 +134,11 @@ describe('worker', () => {
 
   it('renews the lease of a long job, so that it runs once and backs off after a failure', async () => {
     const releases: ((error: Error) => void)[] = [];
-    const slow: JobHandler = {
+    const slowHandler: JobHandler = {
       kind: 'long',
       run: () => new Promise((_, reject) => releases.push(reject)),
     };
-    const worker = workerWith([slow]);
+    const worker = workerWith([slowHandler]);
     const due = async () => {
       const [row] = await app.runtime.db.query("select due_at from jobs where kind = 'long'", []);
       return Number(row?.due_at) - app.effects.now();

@@ -41,13 +41,14 @@ export function redactText(text: string, mark = '[redacted]'): string {
   return SECRET_TEXT.reduce((redacted, pattern) => redacted.replaceAll(pattern, mark), text);
 }
 
-function plain(value: unknown, name = '', depth = 0): unknown {
+function plainValue(value: unknown, name = '', depth = 0): unknown {
   if (SECRET_NAME.test(name)) return '[redacted]';
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Error) {
     const { code } = value as { code?: unknown };
-    const cause = value.cause === undefined ? {} : { cause: plain(value.cause, '', depth + 1) };
+    const cause =
+      value.cause === undefined ? {} : { cause: plainValue(value.cause, '', depth + 1) };
     return {
       message: redactText(value.message),
       code,
@@ -57,9 +58,9 @@ function plain(value: unknown, name = '', depth = 0): unknown {
   }
   if (typeof value !== 'object' || value === null) return value;
   if (depth > 4) return '[deep]';
-  if (Array.isArray(value)) return value.map((each) => plain(each, name, depth + 1));
+  if (Array.isArray(value)) return value.map((each) => plainValue(each, name, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, plain(each, key, depth + 1)]),
+    Object.entries(value).map(([key, each]) => [key, plainValue(each, key, depth + 1)]),
   );
 }
 
@@ -84,12 +85,14 @@ function kindOf(error: unknown, depth = 0): string {
 /** The fields without the stacks of errors. */
 function withoutStacks(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const { stack, ...rest } = value as Fields;
-  return Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, withoutStacks(each)]));
+  const { stack, ...fields } = value as Fields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, each]) => [key, withoutStacks(each)]),
+  );
 }
 
 const countedOf = ({ count, last }: Repeated): Fields => ({
-  ...(withoutStacks(plain(last)) as Fields),
+  ...(withoutStacks(plainValue(last)) as Fields),
   count,
 });
 
@@ -106,10 +109,10 @@ function collapsed(write: (fields: Fields, message: string) => void) {
     kinds.delete(key);
     if (!repeated || repeated.count === 0) return;
     write(countedOf(repeated), message);
-    open(key, message);
+    openPeriod(key, message);
   }
 
-  function open(key: string, message: string): void {
+  function openPeriod(key: string, message: string): void {
     kinds.set(key, { count: 0, last: {} });
     const timer = setTimeout(finish, COLLAPSE_MS, key, message);
     timer.unref();
@@ -126,7 +129,7 @@ function collapsed(write: (fields: Fields, message: string) => void) {
         return;
       }
       write(fields, message);
-      if (kinds.size < MAX_KINDS) open(key, message);
+      if (kinds.size < MAX_KINDS) openPeriod(key, message);
     },
     flush(): void {
       for (const [key, repeated] of kinds) {
@@ -177,7 +180,12 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
   const at = (name: Exclude<Level, 'silent'>) => {
     if (LEVELS.indexOf(name) < min) return () => undefined;
     const line = (fields: Fields, message: string) => {
-      const all = { time: iso(effects.now()), level: name, message, ...(plain(fields) as object) };
+      const all = {
+        time: iso(effects.now()),
+        level: name,
+        message,
+        ...(plainValue(fields) as object),
+      };
       write(`${JSON.stringify(all)}\n`);
     };
     if (level === 'debug' || name === 'debug' || name === 'info') return line;

@@ -77,10 +77,10 @@ describe('readiness', () => {
   });
 
   it('reports an unreachable database and recovers when it is reachable again', async () => {
-    const missing = new URL(database.url);
-    missing.port = '1';
-    missing.searchParams.delete('host');
-    expect(await servingOn(missing.href).check()).toBe('database unreachable');
+    const missingDatabase = new URL(database.url);
+    missingDatabase.port = '1';
+    missingDatabase.searchParams.delete('host');
+    expect(await servingOn(missingDatabase.href).check()).toBe('database unreachable');
     const readiness = servingOn(database.url);
     expect(await readiness.check()).toBe('ready');
     await query(

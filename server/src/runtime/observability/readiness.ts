@@ -64,7 +64,7 @@ function createProbe(url: string, deadlineMs: number) {
   }
 
   /** Opens the connection; one that is opened too late is closed. */
-  async function open(signal: AbortSignal): Promise<pg.Client> {
+  async function openConnection(signal: AbortSignal): Promise<pg.Client> {
     const opened = await connectDatabase(url, {
       name: 'railhead readiness',
       settings: ['default_transaction_read_only = off'],
@@ -82,7 +82,7 @@ function createProbe(url: string, deadlineMs: number) {
 
   async function commit(signal: AbortSignal): Promise<ReadyStatus> {
     silentStatus = 'database unreachable';
-    const current = client ?? (await open(signal));
+    const current = client ?? (await openConnection(signal));
     await current.query(WORK);
     silentStatus = 'database cannot commit';
     await current.query('commit');

@@ -93,8 +93,8 @@ describe('maskBody', () => {
   });
 
   it('masks values that are nested too deeply', () => {
-    const deep = `${'['.repeat(8_000)}"a"${']'.repeat(8_000)}`;
-    expect(maskBody(deep)).toContain('[masked]');
+    const nestedBody = `${'['.repeat(8_000)}"a"${']'.repeat(8_000)}`;
+    expect(maskBody(nestedBody)).toContain('[masked]');
   });
 });
 

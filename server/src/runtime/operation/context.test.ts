@@ -270,17 +270,22 @@ describe('emitVersion', () => {
     const first = context(db);
     emit(first, 1);
     rememberEvents(db, first.set);
-    const other = context(db);
-    emit(other, 2, 'second');
-    other.emitVersion(testEvent, { id: 'two', version: 1, created_at: 1 }, 'account', () => ({}));
-    other.emitVersion(
+    const secondContext = context(db);
+    emit(secondContext, 2, 'second');
+    secondContext.emitVersion(
+      testEvent,
+      { id: 'two', version: 1, created_at: 1 },
+      'account',
+      () => ({}),
+    );
+    secondContext.emitVersion(
       { ...testEvent, type: 'CARD.STATE_CHANGE' },
       { id: 'one', version: 1, created_at: 2 },
       'a',
       () => ({}),
     );
-    other.emitVersion(testEvent, { id: 'one', version: 1, created_at: 2 }, 'a', () => ({}));
-    expect(dataOf(other)).toEqual([
+    secondContext.emitVersion(testEvent, { id: 'one', version: 1, created_at: 2 }, 'a', () => ({}));
+    expect(dataOf(secondContext)).toEqual([
       ['{"text":"second"}', null],
       ['{}', null],
       ['{}', null],

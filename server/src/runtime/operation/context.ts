@@ -236,14 +236,14 @@ export function createContext(
       step,
       insufficientFundsFault,
       retryOnInsufficientFunds,
-      ...rest
+      ...options
     }: TransferInput,
   ): void {
     const transaction_id = transactionId;
     const phase = PHASE_OF[verb];
-    set.transfers.push({ transaction_id, step, phase, ...rest, created_at: now });
-    if (insufficientFundsFault) insufficientFundsFaults.set(rest.debit, insufficientFundsFault);
-    if (retryOnInsufficientFunds) retryAccounts.add(rest.debit);
+    set.transfers.push({ transaction_id, step, phase, ...options, created_at: now });
+    if (insufficientFundsFault) insufficientFundsFaults.set(options.debit, insufficientFundsFault);
+    if (retryOnInsufficientFunds) retryAccounts.add(options.debit);
   }
 
   return {

@@ -32,9 +32,9 @@ describe('eventChanges', () => {
   it('restores any data that has every field of its base', () => {
     const fields = fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }));
     fc.assert(
-      fc.property(fields, fields, (first, more) => {
-        const from = { ...first, note: padding };
-        const data = { ...from, ...more };
+      fc.property(fields, fields, (baseFields, addedFields) => {
+        const from = { ...baseFields, note: padding };
+        const data = { ...from, ...addedFields };
         const changes = eventChanges(from, data, JSON.stringify(data));
         if (changes === undefined) return;
         const complete = completeEventData(changes, JSON.stringify(from));
@@ -59,10 +59,10 @@ describe('completeEventData', () => {
   });
 
   it('unpacks the stored text', () => {
-    const [first, second] = ['{"a":1,"status":"NEW"}', '{"status":"OLD","fees":1}'];
-    expect(completeEventData(packJson(first), null)).toBe(first);
-    expect(completeEventData('{}', packJson(first))).toBe(first);
-    expect(completeEventData(packJson(second), packJson(first))).toBe(
+    const [baseFields, second] = ['{"a":1,"status":"NEW"}', '{"status":"OLD","fees":1}'];
+    expect(completeEventData(packJson(baseFields), null)).toBe(baseFields);
+    expect(completeEventData('{}', packJson(baseFields))).toBe(baseFields);
+    expect(completeEventData(packJson(second), packJson(baseFields))).toBe(
       '{"a":1,"status":"OLD","fees":1}',
     );
   });

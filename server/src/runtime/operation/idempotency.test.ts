@@ -19,7 +19,7 @@ describe('stored replies', () => {
 
   const STORED = 'select body_hash from idempotency where id like $1';
   /** The format of an older version. */
-  const plain = (platformCustomerId: string) =>
+  const plainHash = (platformCustomerId: string) =>
     createHash('sha256')
       .update(`{}\n${JSON.stringify({ customerType: 'INDIVIDUAL', platformCustomerId })}`)
       .digest('hex');
@@ -60,7 +60,7 @@ describe('stored replies', () => {
     await create('hash', 'hashed');
     const [row] = await app.runtime.db.query(STORED, ['% hash']);
     expect(row?.body_hash).toMatch(/^k[0-9a-f]{64}$/);
-    expect(row?.body_hash).not.toContain(plain('hashed'));
+    expect(row?.body_hash).not.toContain(plainHash('hashed'));
     const secondResponse = await create('hash', 'hashed');
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect((await create('hash', 'other')).body.code).toBe('CONFLICT');
@@ -88,7 +88,7 @@ describe('stored replies', () => {
   it('of an older version are identified by their plain hash', async () => {
     const firstResponse = await create('old', 'of-old');
     const older = 'update idempotency set body_hash = $2 where id like $1';
-    await app.runtime.db.query(older, ['% old', plain('of-old')]);
+    await app.runtime.db.query(older, ['% old', plainHash('of-old')]);
     const secondResponse = await create('old', 'of-old');
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(secondResponse.body).toEqual(firstResponse.body);
@@ -109,8 +109,8 @@ describe('stored replies', () => {
       firstResponse.body,
     ]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    const others = [await execute('in-another-place'), await execute(unknown)];
-    expect(others.map(({ headers }) => headers['idempotency-replayed'])).toEqual([
+    const otherReplies = [await execute('in-another-place'), await execute(unknown)];
+    expect(otherReplies.map(({ headers }) => headers['idempotency-replayed'])).toEqual([
       undefined,
       undefined,
     ]);

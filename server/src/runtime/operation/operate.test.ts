@@ -35,7 +35,7 @@ describe('operate', () => {
     let attempts = 0;
     await app.operate(async (ctx) => {
       await touch(ctx, id);
-      if (++attempts < 4) await app.operate((other) => touch(other, id));
+      if (++attempts < 4) await app.operate((otherContext) => touch(otherContext, id));
     });
     expect(attempts).toBe(4);
   });
@@ -44,7 +44,7 @@ describe('operate', () => {
     const { id } = await createCustomer(app);
     const run = app.operate(async (ctx) => {
       await touch(ctx, id);
-      await app.operate((other) => touch(other, id));
+      await app.operate((otherContext) => touch(otherContext, id));
     });
     await expect(run).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 1 });
   });

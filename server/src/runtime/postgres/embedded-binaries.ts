@@ -94,9 +94,9 @@ function usable(native: string, user: RunAs | undefined): boolean {
   return inner.every((folder) => canEnter(folder, user)) && makeLinks(native);
 }
 
-function* filesBelow(folder: string, inside = ''): Generator<string> {
-  for (const entry of fs.readdirSync(path.join(folder, inside), { withFileTypes: true })) {
-    const name = path.join(inside, entry.name);
+function* filesBelow(folder: string, subfolder = ''): Generator<string> {
+  for (const entry of fs.readdirSync(path.join(folder, subfolder), { withFileTypes: true })) {
+    const name = path.join(subfolder, entry.name);
     if (entry.isDirectory()) yield* filesBelow(folder, name);
     else if (entry.isFile()) yield name;
   }

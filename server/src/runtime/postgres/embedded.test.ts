@@ -259,17 +259,17 @@ describe('crash', () => {
     await waitUntilGone(pid);
     const cluster = path.join(dir, 'postgres');
     const { uid, gid } = fs.statSync(cluster);
-    const other = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
-    children.push(other);
+    const otherProcess = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
+    children.push(otherProcess);
     const socket = new URL(url).searchParams.get('host')!;
     const locks = [path.join(cluster, 'postmaster.pid'), path.join(socket, '.s.PGSQL.5432.lock')];
     for (const file of locks) {
       const text = fs.readFileSync(file, 'utf8');
-      fs.writeFileSync(file, text.replace(/^\d+/, `${other.pid}`));
+      fs.writeFileSync(file, text.replace(/^\d+/, `${otherProcess.pid}`));
     }
     const next = await startEmbedded({ dir });
     expect(await count(next.url)).toEqual([{ count: '3' }]);
-    expect(other.exitCode).toBe(null);
+    expect(otherProcess.exitCode).toBe(null);
     await next.stop();
   });
 });
@@ -286,7 +286,7 @@ describe('attachEmbedded and withEmbedded', () => {
     expect(result).toEqual([{ one: 1 }]);
     expect(await attachEmbedded(dir)).toBe(undefined);
     const { child, pid, url } = await serveElsewhere(dir);
-    expect(await withEmbedded({ dir }, async (same) => same)).toBe(url);
+    expect(await withEmbedded({ dir }, async (runningUrl) => runningUrl)).toBe(url);
     expect(isAlive(pid)).toBe(true);
     child.kill('SIGKILL');
     await waitUntilGone(pid);

@@ -176,7 +176,11 @@ function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[
  * Resolves with true when PostgreSQL accepts connections, and with false if it exited because
  * children of its killed predecessor still run; rejects with its last log line.
  */
-function ready(dir: string, guard: ChildProcess, log: (line: string) => void): Promise<boolean> {
+function waitUntilReady(
+  dir: string,
+  guard: ChildProcess,
+  log: (line: string) => void,
+): Promise<boolean> {
   const lines: string[] = [];
   return new Promise((resolve, reject) => {
     const fail = (code: number | null) => {
@@ -213,7 +217,7 @@ async function startServer(
   const start = process.platform === 'win32' ? startOnWindows : startGuard;
   for (let waited = 0; waited < CHANGE_MS; waited += ORPHANS_MS) {
     const guard = await start(location, flagsFor(durable, maxConnections));
-    if (await ready(options.dir, guard, log)) return guard;
+    if (await waitUntilReady(options.dir, guard, log)) return guard;
     await sleep(ORPHANS_MS);
   }
   throw unavailable(

@@ -110,10 +110,10 @@ export async function openScratch(options: ScratchOptions): Promise<Scratch> {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
   });
-  const ended = new Promise<void>((resolve) => guard.once('close', () => resolve()));
+  const closed = new Promise<void>((resolve) => guard.once('close', () => resolve()));
   const stop = async () => {
     guard.stdin.end();
-    await ended;
+    await closed;
     fs.rmSync(sockets, { recursive: true, force: true });
   };
   const lines: string[] = [];

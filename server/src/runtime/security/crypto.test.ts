@@ -72,10 +72,10 @@ describe('AES-256-GCM', () => {
       cipher.slice(0, 120),
       '76fc6ece0f4e1768cddf8853bb2d551b',
     ],
-  ])('meets test case %s', (_name, key, nonce, plain, aad, sealed, tag) => {
-    const encrypted = encrypt(hex(key), hex(nonce), hex(plain), hex(aad));
+  ])('meets test case %s', (_name, key, nonce, plaintext, aad, sealed, tag) => {
+    const encrypted = encrypt(hex(key), hex(nonce), hex(plaintext), hex(aad));
     expect(encrypted.toString('hex')).toBe(sealed + tag);
-    expect(decrypt(hex(key), hex(nonce), encrypted, hex(aad)).toString('hex')).toBe(plain);
+    expect(decrypt(hex(key), hex(nonce), encrypted, hex(aad)).toString('hex')).toBe(plaintext);
   });
 });
 
@@ -97,13 +97,13 @@ describe('seal', () => {
 
   it('rejects another key, another context, a changed byte and another format', () => {
     const sealed = seal(effects, KEY, 'a private key', 'signing_keys 1');
-    const other = Buffer.from(KEY);
-    other[0] = 0;
-    const changed = sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA');
+    const otherKey = Buffer.from(KEY);
+    otherKey[0] = 0;
+    const changedText = sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA');
     const attempts: [Uint8Array, string, string][] = [
-      [other, sealed, 'signing_keys 1'],
+      [otherKey, sealed, 'signing_keys 1'],
       [KEY, sealed, 'signing_keys 2'],
-      [KEY, changed, 'signing_keys 1'],
+      [KEY, changedText, 'signing_keys 1'],
       [KEY, sealed.replace('s1.', 's2.'), 'signing_keys 1'],
       [KEY, `${sealed}.x`, 'signing_keys 1'],
       [KEY, 's1.AA.AA', 'signing_keys 1'],

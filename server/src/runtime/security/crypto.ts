@@ -70,9 +70,9 @@ export function seal(
  * damaged text.
  */
 export function open(key: Uint8Array, sealed: string, context: string): Buffer {
-  const [version, nonce, body, more] = sealed.split('.');
+  const [version, nonce, body, excess] = sealed.split('.');
   try {
-    if (version !== SEAL_VERSION || !nonce || !body || more !== undefined) throw new Error();
+    if (version !== SEAL_VERSION || !nonce || !body || excess !== undefined) throw new Error();
     const bytes = Buffer.from(body, 'base64url');
     return decrypt(key, Buffer.from(nonce, 'base64url'), bytes, Buffer.from(context));
   } catch {

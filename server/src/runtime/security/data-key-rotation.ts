@@ -99,9 +99,11 @@ async function publish(
   const rows = keys.rows();
   const masterKeys = [masterKey(), ...(newMasterKey ? [newMasterKey] : [])];
   const ids = new Set(masterKeys.map(masterKeyId));
-  const others = rows.filter((row) => !ids.has(row.master_key));
-  if (others.length > 0) {
-    throw conflict(`The master key ${others[0]?.master_key} also opens the keys. Retire it first.`);
+  const otherKeys = rows.filter((row) => !ids.has(row.master_key));
+  if (otherKeys.length > 0) {
+    throw conflict(
+      `The master key ${otherKeys[0]?.master_key} also opens the keys. Retire it first.`,
+    );
   }
   await onKeys(runtime, 'sandbox', async (ctx) => {
     const stage = (each: number, key: Uint8Array, activeFrom: Time) => {
@@ -141,12 +143,12 @@ async function* reseal(parts: RotationParts): AsyncGenerator<string> {
   for (const column of columns) {
     const name = `${column.table}.${column.column}`;
     const total = await countStale(runtime.db, column, number);
-    let done = 0;
+    let sealedCount = 0;
     let reported = performance.now();
     let idlePasses = 0;
-    for (let after = ''; done < total && idlePasses < MAX_IDLE_PASSES; ) {
+    for (let after = ''; sealedCount < total && idlePasses < MAX_IDLE_PASSES; ) {
       const batch = await resealBatch(runtime, column, number, after);
-      done += batch.done;
+      sealedCount += batch.done;
       after = batch.last;
       idlePasses = batch.done > 0 ? 0 : idlePasses + 1;
       // At the end of the table: rows that were locked are read again.
@@ -156,10 +158,10 @@ async function* reseal(parts: RotationParts): AsyncGenerator<string> {
       }
       if (performance.now() - reported > 2_000) {
         reported = performance.now();
-        yield `${name}: ${done} of ${total}`;
+        yield `${name}: ${sealedCount} of ${total}`;
       }
     }
-    if (total > 0) yield `${name}: ${done} sealed again`;
+    if (total > 0) yield `${name}: ${sealedCount} sealed again`;
   }
 }
 
@@ -190,8 +192,8 @@ export async function* rotateDataKeys(
   const rows = keys.rows();
   const latest = latestNumber(rows);
   const isAnnounced = activeNumber(rows, runtime.effects.now()) < latest;
-  const stale = await staleTexts(parts);
-  const isUnfinished = latest > 0 && (isAnnounced || stale.length > 0);
+  const staleColumns = await staleTexts(parts);
+  const isUnfinished = latest > 0 && (isAnnounced || staleColumns.length > 0);
   const isNewMaster = newMasterKey && !isOpenedBy(rows, masterKeyId(newMasterKey));
   const number = isUnfinished ? latest : latest + 1;
   if (isUnfinished) yield `The rotation to key ${latest} continues.`;

@@ -46,15 +46,15 @@ describe('a rotation', () => {
     const steps = rotateDataKeys(first, NEW);
     expect((await steps.next()).value).toBe('Key 1 is published.');
     // Another process reads the key before it seals.
-    const other = await opened(OLD);
-    expect(other.runtime.vault.sealOwn('secret', 'place')).toMatch(/^s1\./);
+    const otherProcess = await opened(OLD);
+    expect(otherProcess.runtime.vault.sealOwn('secret', 'place')).toMatch(/^s1\./);
     await expect(linesOf(rotateDataKeys(await opened(Buffer.alloc(32, 1))))).rejects.toThrow(
       /another master key/,
     );
     expect((await linesOf(steps)).at(-1)).toBe('Everything is sealed with key 1.');
-    const newText = other.runtime.vault.sealOwn('secret', 'place');
+    const newText = otherProcess.runtime.vault.sealOwn('secret', 'place');
     expect(newText).toMatch(/^s2\.1\./);
-    expect(other.runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
+    expect(otherProcess.runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
     expect(await staleTexts(first)).toEqual([]);
     expect(first.runtime.vault.digest('kind', 'value')).toBe(
       app.runtime.vault.digest('kind', 'value'),
@@ -108,8 +108,8 @@ describe('sealed columns', () => {
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .map((file) => file.replace(/^server\/src\//, ''));
     // These calls seal existing values again.
-    const others = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
-    expect(sealing.filter((file) => !others.includes(file)).sort()).toEqual(
+    const exceptions = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
+    expect(sealing.filter((file) => !exceptions.includes(file)).sort()).toEqual(
       Object.keys(SEALING).sort(),
     );
     const declared = new Set([...SEALED_COLUMNS, ...CUSTODY_COLUMNS].map(({ table }) => table));

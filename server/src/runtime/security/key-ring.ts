@@ -43,7 +43,7 @@ export interface KeyRing {
   /** The public keys that receivers may need, newest first. */
   published(): Promise<PublicKeyView[]>;
   /** Follows rotations; `changed` is called when another key signs. */
-  start(changed: () => void): void;
+  start(onChange: () => void): void;
   stop(): void;
 }
 
@@ -138,7 +138,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     },
   };
 
-  async function follow(changed: () => void): Promise<void> {
+  async function follow(onChange: () => void): Promise<void> {
     const activeIds = () => `${keys.sandbox.keyId} ${keys.production.keyId}`;
     let previousIds = activeIds();
     const poll = async () => {
@@ -152,7 +152,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
             { sandbox: keys.sandbox.keyId, production: keys.production.keyId },
             'another webhook signing key is active',
           );
-          changed();
+          onChange();
         }
       } catch (error) {
         if (!isFailing) log.error({ err: error }, 'signing keys could not be read');
@@ -169,8 +169,8 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
       if (performance.now() - readAt > FRESH_MS) await readOnce();
       return publicViews(rows, effects.now()).filter(({ status }) => status !== 'retired');
     },
-    start(changed) {
-      void follow(changed);
+    start(onChange) {
+      void follow(onChange);
     },
     stop() {
       clearTimeout(timer);

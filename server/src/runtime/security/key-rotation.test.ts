@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const app = testApp();
 
 const rotate = (hours: number) => rotateSigningKeys(app.runtime, 'sandbox', hours * HOUR);
-const open = () => openKeyRing({ ...app.runtime, log: silentLog });
+const openRing = () => openKeyRing({ ...app.runtime, log: silentLog });
 
 const sandboxKeys = async (algorithm = 'P-256') =>
   (await publicKeys(app.runtime)).filter(
@@ -47,14 +47,14 @@ describe('rotation of signing keys', () => {
   });
 
   it('takes effect at its time in a server that has read the new keys', async () => {
-    const { keys, published } = await open();
+    const { keys, published } = await openRing();
     const earlier = keys.sandbox;
     const production = keys.production.keyId;
     await rotate(1);
     // The server has not read the new key yet.
     await app.advance(1.5 * HOUR);
     expect(keys.sandbox.keyId).toBe(earlier.keyId);
-    const later = (await open()).keys;
+    const later = (await openRing()).keys;
     expect(later.sandbox.keyId).not.toBe(earlier.keyId);
     expect(later.production.keyId).toBe(production);
     const body = Buffer.from('{}');
@@ -72,8 +72,8 @@ describe('rotation of signing keys', () => {
   });
 
   it('has one rotation at a time, for each environment', async () => {
-    const both = await Promise.allSettled([rotate(1), rotate(1)]);
-    expect(both.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
+    const results = await Promise.allSettled([rotate(1), rotate(1)]);
+    expect(results.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(rotate(1)).rejects.toMatchObject({ code: 'CONFLICT' });
     await rotateSigningKeys(app.runtime, 'production', HOUR);
   });
@@ -89,8 +89,10 @@ describe('rotation of signing keys', () => {
 
   it('needs the master key of the server', async () => {
     const vault = createVault(app.runtime.effects, () => Buffer.alloc(32, 8));
-    const other = { ...app.runtime, vault };
-    await expect(rotateSigningKeys(other, 'sandbox', HOUR)).rejects.toThrow(/another master key/);
+    const otherRuntime = { ...app.runtime, vault };
+    await expect(rotateSigningKeys(otherRuntime, 'sandbox', HOUR)).rejects.toThrow(
+      /another master key/,
+    );
     expect((await statuses())[0]).toBe('active');
   });
 });
@@ -116,7 +118,7 @@ describe('retirement of signing keys', () => {
     await app.advance(24 * HOUR);
     await retireSigningKey(app.runtime, earlier?.keyId as string);
     expect((await statuses()).slice(0, 2)).toEqual(['active', 'retired']);
-    expect((await open()).keys.sandbox.earlierStandard).toEqual([]);
+    expect((await openRing()).keys.sandbox.earlierStandard).toEqual([]);
   });
 
   it('rejects the active key and an unknown one', async () => {

@@ -157,8 +157,8 @@ export const jwkOf = (publicKeyPem: string) =>
 export function keyIdOf(publicKeyPem: string): string {
   const { crv, kty, x, y } = jwkOf(publicKeyPem);
   // Members in alphabetical order; an Ed25519 key has no `y`.
-  const required = JSON.stringify({ crv, kty, x, y });
-  return createHash('sha256').update(required).digest('base64url');
+  const requiredMembers = JSON.stringify({ crv, kty, x, y });
+  return createHash('sha256').update(requiredMembers).digest('base64url');
 }
 
 /** The keys as they are shown at `now`, newest first. */
@@ -215,10 +215,10 @@ export async function ensureSigningKeys(runtime: Runtime): Promise<void> {
   for (const environment of MODES) {
     const isMissing = (algorithm: KeyAlgorithm) =>
       sameKind(rows, { environment, algorithm }).length === 0;
-    const missing = KEY_ALGORITHMS.filter(isMissing);
-    if (!missing.length) continue;
+    const missingAlgorithms = KEY_ALGORITHMS.filter(isMissing);
+    if (!missingAlgorithms.length) continue;
     await onKeys(runtime, environment, async (ctx) =>
-      insertKeys(ctx, { environment, number: 1, active_from: ctx.now }, missing),
+      insertKeys(ctx, { environment, number: 1, active_from: ctx.now }, missingAlgorithms),
     ).catch((error: unknown) => {
       if (!isKeyTaken(error)) throw error;
     });

@@ -82,9 +82,11 @@ describe.each(SIZES)('%i bytes', (size) => {
       await expect(readSealed(Buffer.concat([text, more]))).rejects.toThrow(/cannot decrypt/);
     }
     for (const index of [0, Math.floor(text.length / 2), text.length - 1]) {
-      const changed = Buffer.from(text);
-      changed[index] = (changed[index] as number) ^ 1;
-      await expect(readSealed(changed), `changed at ${index}`).rejects.toThrow(/cannot decrypt/);
+      const changedText = Buffer.from(text);
+      changedText[index] = (changedText[index] as number) ^ 1;
+      await expect(readSealed(changedText), `changed at ${index}`).rejects.toThrow(
+        /cannot decrypt/,
+      );
     }
     await expect(readSealed(text, { id: `${ID}0` })).rejects.toThrow(/cannot decrypt/);
     await expect(readSealed(text, { by: Buffer.alloc(32, 4) })).rejects.toThrow(/cannot decrypt/);

@@ -14,8 +14,8 @@ interface Stored {
 async function storedKeys(url: string): Promise<Stored> {
   const client = await connectDatabase(url, { name: 'railhead key check' });
   const rowsOf = async <R extends object>(table: string, text: string): Promise<R[]> => {
-    const found = await client.query('select to_regclass($1) is not null as exists', [table]);
-    return found.rows[0]?.exists ? (await client.query<R>(text)).rows : [];
+    const result = await client.query('select to_regclass($1) is not null as exists', [table]);
+    return result.rows[0]?.exists ? (await client.query<R>(text)).rows : [];
   };
   try {
     const dataKeys = await rowsOf<Stored['dataKeys'][0]>(
@@ -38,10 +38,10 @@ function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: Stored): v
   if (dataKeys.length > 0) {
     const id = masterKeyId(masterKey);
     const ofThis = dataKeys.filter((row) => row.master_key === id);
-    const others = [...new Set(dataKeys.map((row) => row.master_key))].join(', ');
+    const otherIds = [...new Set(dataKeys.map((row) => row.master_key))].join(', ');
     if (ofThis.length === 0) {
       throw masterKeyError(
-        `The master key ${id} does not open this database, which needs ${others}. ${UNTOUCHED}`,
+        `The master key ${id} does not open this database, which needs ${otherIds}. ${UNTOUCHED}`,
       );
     }
     for (const row of ofThis) unwrapKey(masterKey, row);

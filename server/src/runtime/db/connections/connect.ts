@@ -121,7 +121,7 @@ function noHost(failures: readonly Error[]): Error {
  * The first host that can be used. Hosts are tried in order; if one does not respond soon, the next
  * one is tried concurrently.
  */
-function firstOf(hosts: readonly string[], open: (host: string) => Promise<pg.Client>) {
+function firstOf(hosts: readonly string[], openHost: (host: string) => Promise<pg.Client>) {
   return new Promise<pg.Client>((resolve, reject) => {
     const failures: Error[] = [];
     let startedCount = 0;
@@ -146,7 +146,7 @@ function firstOf(hosts: readonly string[], open: (host: string) => Promise<pg.Cl
       const host = hosts[startedCount++];
       if (isSettled || host === undefined) return;
       timer = setTimeout(startNext, NEXT_HOST_MS);
-      open(host).then(onOpen, onFailure);
+      openHost(host).then(onOpen, onFailure);
     }
 
     startNext();
@@ -157,6 +157,6 @@ function firstOf(hosts: readonly string[], open: (host: string) => Promise<pg.Cl
 export async function connectDatabase(url: string, options: ConnectOptions): Promise<pg.Client> {
   const { hosts, requiresPrimary } = readDatabaseUrl(url);
   const [first] = hosts;
-  const open = (host: string) => connectHost(host, requiresPrimary, options);
-  return hosts.length === 1 && first !== undefined ? open(first) : firstOf(hosts, open);
+  const openHost = (host: string) => connectHost(host, requiresPrimary, options);
+  return hosts.length === 1 && first !== undefined ? openHost(first) : firstOf(hosts, openHost);
 }

@@ -88,8 +88,8 @@ describe('partitions', () => {
 
   it('take over rows that arrived before them', async () => {
     const db = onClient(client);
-    const late = TEST_START + 20 * WEEK_MS;
-    const ids = [late, late + 3 * WEEK_MS].map((time) => eventId(time));
+    const lateTime = TEST_START + 20 * WEEK_MS;
+    const ids = [lateTime, lateTime + 3 * WEEK_MS].map((time) => eventId(time));
     for (const id of ids) await addEvent(id);
     expect(await partitionOf(ids[0] as string)).toEqual(['partitions.events_default']);
     expect(await needsPartitions(db, TEST_START)).toBe(true);
@@ -102,23 +102,23 @@ describe('partitions', () => {
 
   it('are created once by several processes, while rows are inserted', async () => {
     const now = TEST_START + 40 * WEEK_MS;
-    const others = await Promise.all(
+    const connections = await Promise.all(
       Array.from({ length: 6 }, async () => {
-        const other = new pg.Client({ connectionString: database.url });
-        await other.connect();
-        return other;
+        const connection = new pg.Client({ connectionString: database.url });
+        await connection.connect();
+        return connection;
       }),
     );
     const inserts = Array.from({ length: 50 }, (_, n) => addEvent(eventId(now + n * DAY_MS, n)));
     const created = await Promise.allSettled(
-      others.map((other) => createPartitions(onClient(other), now)),
+      connections.map((each) => createPartitions(onClient(each), now)),
     );
     await Promise.all(inserts);
-    await Promise.all(others.map((other) => other.end()));
+    await Promise.all(connections.map((each) => each.end()));
     const failures = created.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     // A lock was not granted in time.
     for (const failure of failures) expect(failure).toMatchObject({ code: '55P03' });
-    expect(failures.length).toBeLessThan(others.length);
+    expect(failures.length).toBeLessThan(connections.length);
     await createPartitions(onClient(client), now);
     const { rows } = await client.query<{ count: number }>(
       'select count(distinct id)::int as count from events where id >= $1',

@@ -157,8 +157,8 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
     await db.query(`lock table ${fallback} in access exclusive mode`);
     await db.query(`create table ${created}
       (like ${name} including defaults including constraints including storage)`);
-    const early = `select 1 as found from ${fallback} where ${isOfWeek} limit 1`;
-    if ((await db.query(early)).length > 0) {
+    const earlyRows = `select 1 as found from ${fallback} where ${isOfWeek} limit 1`;
+    if ((await db.query(earlyRows)).length > 0) {
       await db.query(`with moved as (delete from ${fallback} where ${isOfWeek} returning *)
         insert into ${created} select * from moved`);
     }
@@ -232,8 +232,10 @@ export async function needsPartitions(db: Queryable, now: Time): Promise<boolean
     return weeks.some((each) => !partitions.some(covers(each)));
   });
   if (isMissing || tables.length === 0) return isMissing;
-  const found = tables.map(({ name }) => `exists (select from ${partition(`${name}_default`)})`);
-  const [row] = await db.query<{ found: boolean }>(`select ${found.join(' or ')} as found`);
+  const conditions = tables.map(
+    ({ name }) => `exists (select from ${partition(`${name}_default`)})`,
+  );
+  const [row] = await db.query<{ found: boolean }>(`select ${conditions.join(' or ')} as found`);
   return row?.found === true;
 }
 

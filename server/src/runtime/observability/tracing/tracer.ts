@@ -142,7 +142,7 @@ export function contextOf(header: string | undefined) {
 export function createTracer({ effects, sampler, finished }: TracerOptions): Tracer {
   const randomHex = (bytes: number) => Buffer.from(effects.random(bytes)).toString('hex');
 
-  function open(
+  function openSpan(
     traceId: string,
     parentId: string | undefined,
     name: string,
@@ -154,11 +154,11 @@ export function createTracer({ effects, sampler, finished }: TracerOptions): Tra
     const started = performance.now();
     return {
       traceparent: `00-${traceId}-${context.spanId}-01`,
-      child: (childName, childKind, more = {}) =>
-        open(traceId, context.spanId, childName, childKind, more),
-      end(more = {}, isFailed = false) {
+      child: (childName, childKind, childAttributes = {}) =>
+        openSpan(traceId, context.spanId, childName, childKind, childAttributes),
+      end(endAttributes = {}, isFailed = false) {
         const ms = performance.now() - started;
-        const all = { ...attributes, ...more };
+        const all = { ...attributes, ...endAttributes };
         finished({ ...context, parentId, name, kind, startedAt, ms, attributes: all, isFailed });
       },
     };
@@ -171,7 +171,7 @@ export function createTracer({ effects, sampler, finished }: TracerOptions): Tra
       const remote = contextOf(parent);
       const traceId = remote?.traceId ?? randomHex(16);
       if (!sampler(traceId, remote?.isSampled)) return undefined;
-      return open(traceId, remote?.spanId, name, kind, {});
+      return openSpan(traceId, remote?.spanId, name, kind, {});
     },
   };
 }
