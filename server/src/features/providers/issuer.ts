@@ -69,44 +69,46 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
     serves: (card) => builtIn !== undefined || Boolean(choiceFor(parts, card)?.provider_id),
     async issue(order) {
       const providerId = await assignProvider(parts, order, async () => {
-        const selected = choiceFor(parts, order);
-        if (!selected?.provider_id && !builtIn) {
+        const choice = choiceFor(parts, order);
+        if (!choice?.provider_id && !builtIn) {
           throw new Error(`no route selects a provider for the card ${order.id}`);
         }
-        return { selected };
+        return { selected: choice };
       });
-      const assigned = await issuerOf(parts, order.id, providerId);
-      if (assigned.kind === 'built-in') return assigned.issuer.issue(order);
-      return assigned.calls.issue(order, assigned.standInMax);
+      const assignedIssuer = await issuerOf(parts, order.id, providerId);
+      if (assignedIssuer.kind === 'built-in') return assignedIssuer.issuer.issue(order);
+      return assignedIssuer.calls.issue(order, assignedIssuer.standInMax);
     },
     async check(order, now) {
-      const assigned = await issuerOfCard(parts, order.id);
-      const issuer = assigned.kind === 'built-in' ? assigned.issuer : assigned.calls;
+      const assignedIssuer = await issuerOfCard(parts, order.id);
+      const issuer =
+        assignedIssuer.kind === 'built-in' ? assignedIssuer.issuer : assignedIssuer.calls;
       return issuer.check(order, now);
     },
     async change(card) {
-      const assigned = await issuerOfCard(parts, card.cardId);
-      if (assigned.kind === 'built-in') return assigned.issuer.change?.(card);
-      return assigned.calls.change(card, assigned.standInMax);
+      const assignedIssuer = await issuerOfCard(parts, card.cardId);
+      if (assignedIssuer.kind === 'built-in') return assignedIssuer.issuer.change?.(card);
+      return assignedIssuer.calls.change(card, assignedIssuer.standInMax);
     },
     async details(card) {
-      const assigned = await issuerOfCard(parts, card.cardId);
-      const issuer = assigned.kind === 'built-in' ? assigned.issuer : assigned.calls;
+      const assignedIssuer = await issuerOfCard(parts, card.cardId);
+      const issuer =
+        assignedIssuer.kind === 'built-in' ? assignedIssuer.issuer : assignedIssuer.calls;
       return issuer.details(card);
     },
     declineReason: (request) =>
       request.providerId === undefined ? builtIn?.declineReason?.(request) : undefined,
     accepts: (accountId, card) => builtIn?.accepts?.(accountId, card) ?? true,
     async debitFunding(debit) {
-      const assigned = await issuerOfCard(parts, debit.cardId);
-      return assigned.kind === 'built-in'
-        ? assigned.issuer.debitFunding(debit)
+      const assignedIssuer = await issuerOfCard(parts, debit.cardId);
+      return assignedIssuer.kind === 'built-in'
+        ? assignedIssuer.issuer.debitFunding(debit)
         : { state: 'confirmed' };
     },
     async checkFundingDebit(debit, now) {
-      const assigned = await issuerOfCard(parts, debit.cardId);
-      return assigned.kind === 'built-in'
-        ? assigned.issuer.checkFundingDebit(debit, now)
+      const assignedIssuer = await issuerOfCard(parts, debit.cardId);
+      return assignedIssuer.kind === 'built-in'
+        ? assignedIssuer.issuer.checkFundingDebit(debit, now)
         : { state: 'confirmed' };
     },
   };

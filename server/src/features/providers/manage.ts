@@ -73,7 +73,7 @@ const presentBalance = (row: BalanceRow, terms: ProviderTerms) => {
   };
 };
 
-async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
+async function presentProvider({ runtime, directory }: ManagerParts, row: ProviderRow) {
   const keys = await runtime.db.find(providerKeys, { provider_id: row.id });
   const balances = await runtime.db.find(providerBalances, { provider_id: row.id });
   const terms = termsOf(row);
@@ -106,7 +106,7 @@ async function present({ runtime, directory }: ManagerParts, row: ProviderRow) {
   };
 }
 
-export type ProviderView = Awaited<ReturnType<typeof present>>;
+export type ProviderView = Awaited<ReturnType<typeof presentProvider>>;
 
 /** Returns the problem of a provider URL. Host names are resolved and checked again for each connection. */
 export function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | null {
@@ -186,7 +186,7 @@ export async function createProvider(
 export async function providerById(parts: ManagerParts, providerId: string): Promise<ProviderView> {
   const row = await parts.runtime.db.read(providers, providerId);
   if (!row) throw providerNotFound();
-  return present(parts, row);
+  return presentProvider(parts, row);
 }
 
 /** The kinds of transfers and the services that a provider offers. */

@@ -162,21 +162,21 @@ const compareVerdicts = (a: RouteVerdict, b: RouteVerdict): number => {
 
 /** Selects a route for a transfer that has not been sent yet, or a card that is not ordered yet. */
 function evaluateRoutes(context: RoutingContext): Choice {
-  let selected: ProviderRouteRow | undefined;
+  let selectedRoute: ProviderRouteRow | undefined;
   const { routes } = context.directory.current();
   const verdicts = routes
     .map((route) => evaluate(route, context))
     .sort(compareVerdicts)
     .map((routeVerdict): RouteVerdict => {
       if (routeVerdict.verdict !== 'SELECTED') return routeVerdict;
-      if (!selected) {
-        selected = routeVerdict.route;
+      if (!selectedRoute) {
+        selectedRoute = routeVerdict.route;
         return routeVerdict;
       }
-      const isEqual = selected.priority === routeVerdict.route.priority;
+      const isEqual = selectedRoute.priority === routeVerdict.route.priority;
       return { ...routeVerdict, verdict: isEqual ? 'HIGHER_COST' : 'LOWER_PRIORITY' };
     });
-  return { selected, verdicts };
+  return { selected: selectedRoute, verdicts };
 }
 
 /** Reads the usage of the providers whose routes match the transfer. */

@@ -162,12 +162,12 @@ export async function stageClosingBalance(
   if (row && row.reported_at > asOf) return;
   const values = [providerId, new Date(since), currency];
   const [sent] = await ctx.db.query<{ spent: bigint }>(UNREPORTED_SUM, values);
-  const reported = {
+  const reportedBalance = {
     ...{ amount, spent: sent?.spent ?? 0n, source: 'PROVIDER' as const },
     ...{ reported_at: asOf, updated_at: ctx.now },
   };
-  if (row) ctx.update(providerBalances, row, reported);
-  else ctx.insert(providerBalances, { id, provider_id: providerId, currency, ...reported });
+  if (row) ctx.update(providerBalances, row, reportedBalance);
+  else ctx.insert(providerBalances, { id, provider_id: providerId, currency, ...reportedBalance });
 }
 
 /**

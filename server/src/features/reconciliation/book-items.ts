@@ -84,7 +84,7 @@ async function itemsOfTransfer(
   const isReturned = await wasReturned(runtime, row, kind);
   const { state, at } = settlementOf(row, kind, isReturned);
   const ownReference = kind === 'refund' ? refundReferenceOf(row.id) : paymentReferenceOf(row.id);
-  const common = {
+  const commonFields = {
     ...transferredBy(row, kind),
     ...{ transferId: transfer.id, transactionId, transfer: kind },
     references: [...new Set([ownReference, ...references])],
@@ -94,12 +94,12 @@ async function itemsOfTransfer(
   const returnDirection = direction === 'in' ? 'out' : 'in';
   return [
     {
-      ...common,
+      ...commonFields,
       ...{ key: keyOf(transfer.id, direction), direction, state, at, isMain: true },
       isExpected: transfer.reported_day === null && state === 'settled',
     },
     {
-      ...common,
+      ...commonFields,
       ...{ key: keyOf(transfer.id, returnDirection), direction: returnDirection, isMain: false },
       state: isReturned ? 'settled' : 'pending',
       at: row.updated_at,
@@ -120,19 +120,19 @@ async function itemsOfDeposit(
   if (!row) return [];
   const { currency, amount, provider_id, created_at: at } = deposit;
   const prefix = [environment, currency, ...(provider_id ? [provider_id] : []), ''].join('/');
-  const common = {
+  const commonFields = {
     ...{ currency, amount, transferId: deposit.id, transactionId: row.id, transfer: null },
     references: [deposit.id.slice(prefix.length)],
     account: 'rail_in_transit' as const,
   };
   return [
     {
-      ...common,
+      ...commonFields,
       ...{ key: keyOf(deposit.id, 'in'), direction: 'in', state: 'settled', at, isMain: true },
       isExpected: provider_id !== null,
     },
     {
-      ...common,
+      ...commonFields,
       ...{ key: keyOf(deposit.id, 'out'), direction: 'out', isMain: false, isExpected: false },
       ...{ state: providerReports.isReversed(row) ? 'settled' : 'pending', at: row.updated_at },
     },

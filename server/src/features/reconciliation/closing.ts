@@ -1,4 +1,4 @@
-// Days of a provider and their closing, and the reported balances of providers beside the balances
+// Days of a provider and their closing, and the reported balances of providers, compared with the balances
 // of the ledger. A day is balanced if its statement is consistent, the ledger account of the
 // provider has the closing balance, and no difference is open. Only balanced days can be closed.
 
@@ -34,7 +34,7 @@ async function countOpenDifferences(db: Ctx['db'], { id }: DayRow): Promise<numb
   return row?.count ?? 0;
 }
 
-async function present(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly DayRow[]) {
+async function presentDay(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly DayRow[]) {
   const openDifferences = await countOpenDifferences(runtime.db, day);
   const gap = balanceGap(day, days);
   return {
@@ -65,7 +65,7 @@ async function present(runtime: Pick<Runtime, 'db'>, day: DayRow, days: readonly
 async function dayBy(runtime: Pick<Runtime, 'db'>, key: DayKey) {
   const day = await runtime.db.read(providerDays, dayIdOf(key));
   if (!day) throw notFound();
-  return present(runtime, day, await daysOf(runtime, key));
+  return presentDay(runtime, day, await daysOf(runtime, key));
 }
 
 interface DayQuery {
@@ -84,7 +84,7 @@ export async function pageOfDays(runtime: Runtime, { providerId, limit, cursor }
   const { rows, ...rest } = page;
   const data = [];
   for (const each of rows) {
-    data.push(await present(runtime, each, await daysOf(runtime, keyOfDay(each))));
+    data.push(await presentDay(runtime, each, await daysOf(runtime, keyOfDay(each))));
   }
   return { data, ...rest };
 }
@@ -100,7 +100,7 @@ export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) 
     const days = await daysOf(ctx, key);
     const earlier = days.find((other) => other.id < day.id && other.status === 'OPEN');
     if (earlier) throw conflict(`An earlier day is open. Close ${earlier.day} first.`);
-    const { ties: isBalanced, openDifferences, bookedBalance } = await present(ctx, day, days);
+    const { ties: isBalanced, openDifferences, bookedBalance } = await presentDay(ctx, day, days);
     if (openDifferences > 0) {
       throw conflict(`The day has open differences: ${openDifferences}. Decide them first.`);
     }

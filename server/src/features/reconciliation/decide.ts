@@ -96,9 +96,9 @@ function assertAllowed({ difference }: Subject, { decision }: DecisionInput): vo
   if (status === 'DECIDED' || status === 'RESOLVED') {
     throw conflict(`The difference is already ${status}. Read it again.`);
   }
-  const allowed = DECISIONS_OF[kind];
-  if (!allowed.includes(decision)) {
-    throw invalidField('decision', `must be one of ${allowed.join(', ')} for ${kind}`);
+  const allowedDecisions = DECISIONS_OF[kind];
+  if (!allowedDecisions.includes(decision)) {
+    throw invalidField('decision', `must be one of ${allowedDecisions.join(', ')} for ${kind}`);
   }
   if (status === 'IN_SUSPENSE' && decision === 'SUSPENSE') {
     throw conflict('The funds are already in suspense. Choose another decision.');
@@ -229,10 +229,12 @@ async function stageSettlement(ctx: Ctx, subject: Subject, input: DecisionInput)
       'The line does not belong to a transfer. Only transfers can be settled or returned.',
     );
   }
-  const main = items.find((each) => each.isMain && each.transferId === item.transferId);
+  const mainItem = items.find((each) => each.isMain && each.transferId === item.transferId);
   const requiredState = item.isMain ? 'pending' : 'settled';
-  if (main?.state !== requiredState) {
-    throw conflict(`The transfer is ${main?.state} in the ledger and must be ${requiredState}.`);
+  if (mainItem?.state !== requiredState) {
+    throw conflict(
+      `The transfer is ${mainItem?.state} in the ledger and must be ${requiredState}.`,
+    );
   }
   const isReturn = input.decision === 'RETURN';
   if (isReturn === item.isMain) {

@@ -12,7 +12,7 @@ import { type DifferenceKind, type DifferenceRow, differences } from './store.ts
 
 const HOUR_MS = 3_600_000;
 
-function present(row: DifferenceRow, now: number) {
+function presentDifference(row: DifferenceRow, now: number) {
   const { currency, amount } = row;
   const isFinal = row.status === 'DECIDED' || row.status === 'RESOLVED';
   return {
@@ -40,7 +40,7 @@ function present(row: DifferenceRow, now: number) {
   };
 }
 
-export type DifferenceView = ReturnType<typeof present>;
+export type DifferenceView = ReturnType<typeof presentDifference>;
 
 export interface DifferenceQuery {
   providerId?: string | undefined;
@@ -59,7 +59,7 @@ export async function pageOfDifferences(
   const filters = equals({ provider_id: providerId, status, kind, owner_id: ownerId });
   const page = await db.page(differences, { filters, sort: 'asc', limit, cursor });
   const { rows, ...rest } = page;
-  return { data: rows.map((each) => present(each, effects.now())), ...rest };
+  return { data: rows.map((each) => presentDifference(each, effects.now())), ...rest };
 }
 
 /** Throws NOT_FOUND. */
@@ -69,7 +69,7 @@ export async function differenceBy(
 ): Promise<DifferenceView> {
   const row = await db.read(differences, differenceId);
   if (!row) throw new Fault('NOT_FOUND', 'Difference not found.');
-  return present(row, effects.now());
+  return presentDifference(row, effects.now());
 }
 
 interface Assignment {

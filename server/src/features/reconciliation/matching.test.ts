@@ -39,12 +39,12 @@ describe('matchLines', () => {
 
   it('reports which field differs: currency, state, amount', () => {
     const lines = [1, 2, 3].map((n) => line(n, { transferId: `T${n}`, amount: 99n }));
-    const all = [
+    const candidates = [
       candidate(1, { currency: 'USD' }),
       candidate(2, { state: 'pending' }),
       candidate(3),
     ];
-    expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
+    expect(summary(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 CURRENCY_DIFFERS T1#out ID',
       'L2 STATE_DIFFERS T2#out ID',
       'L3 AMOUNT_DIFFERS T3#out ID',
@@ -67,8 +67,12 @@ describe('matchLines', () => {
 
   it('matches by amount only settled candidates of the same direction within the window', () => {
     const lines = [line(1), line(2, { direction: 'in' }), line(3, { at: 20 * DAY })];
-    const all = [candidate(1, { state: 'pending' }), candidate(2, { amount: 101n }), candidate(3)];
-    expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
+    const candidates = [
+      candidate(1, { state: 'pending' }),
+      candidate(2, { amount: 101n }),
+      candidate(3),
+    ];
+    expect(summary(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 MATCH T3#out AMOUNT',
       'L2 MISSING_WITH_US - -',
       'L3 MISSING_WITH_US - -',
@@ -76,9 +80,11 @@ describe('matchLines', () => {
   });
 
   it('assigns candidates with one reference to lines by amount', () => {
-    const all = [1, 2, 3].map((n) => candidate(n, { references: ['BATCH'], amount: BigInt(n) }));
+    const candidates = [1, 2, 3].map((n) =>
+      candidate(n, { references: ['BATCH'], amount: BigInt(n) }),
+    );
     const lines = [3, 1, 2].map((n) => line(n, { reference: 'BATCH', amount: BigInt(n) }));
-    expect(summary(matchLines(lines, all, OPTIONS))).toEqual([
+    expect(summary(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 MATCH T1#out REFERENCE',
       'L2 MATCH T2#out REFERENCE',
       'L3 MATCH T3#out REFERENCE',
@@ -95,8 +101,8 @@ describe('matchLines', () => {
     const state = fc.constantFrom('settled', 'pending', 'failed');
     const ownItems = fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 3n }), state), { maxLength: 9 });
     fc.assert(
-      fc.property(fc.array(item, { maxLength: 12 }), ownItems, (lines, all) => {
-        const items = all.map(([amount, itemState], n) =>
+      fc.property(fc.array(item, { maxLength: 12 }), ownItems, (lines, candidates) => {
+        const items = candidates.map(([amount, itemState], n) =>
           candidate(n, { amount, state: itemState as 'settled' }),
         );
         const entries = lines.map(({ transfer, amount, names, at }, n) =>
@@ -110,12 +116,12 @@ describe('matchLines', () => {
         expect(findings.map((each) => each.line.id).sort()).toEqual(
           entries.map(({ id }) => id).sort(),
         );
-        const used = findings
+        const usedKeys = findings
           .filter(({ kind }) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US')
           .map(({ candidate }) => candidate?.key);
-        expect(new Set(used).size).toBe(used.length);
-        const reversed = matchLines(entries.toReversed(), items.toReversed(), OPTIONS);
-        expect(summary(reversed)).toEqual(summary(findings));
+        expect(new Set(usedKeys).size).toBe(usedKeys.length);
+        const reversedFindings = matchLines(entries.toReversed(), items.toReversed(), OPTIONS);
+        expect(summary(reversedFindings)).toEqual(summary(findings));
       }),
       { numRuns: 500 },
     );
@@ -124,10 +130,10 @@ describe('matchLines', () => {
   it('has a linear cost for many lines of one amount and reference', () => {
     const timeOf = (count: number) => {
       const numbers = Array.from({ length: count }, (_, n) => n);
-      const all = numbers.map((n) => candidate(n, { references: ['SAME'] }));
+      const candidates = numbers.map((n) => candidate(n, { references: ['SAME'] }));
       const lines = numbers.map((n) => line(n, n % 2 ? { reference: 'SAME' } : {}));
       const start = performance.now();
-      const findings = matchLines(lines, all, OPTIONS);
+      const findings = matchLines(lines, candidates, OPTIONS);
       expect(findings.every(({ kind }) => kind === 'MATCH')).toBe(true);
       return (performance.now() - start) / count;
     };

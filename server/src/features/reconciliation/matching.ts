@@ -97,14 +97,14 @@ export function matchLines<L extends Line, C extends Candidate>(
   candidates: readonly C[],
   { windowMs, matchedKeys }: MatchOptions,
 ): Finding<L, C>[] {
-  const sorted = candidates.toSorted((a, b) => compareTimes(a, b, a.key, b.key));
-  let unmatched = lines.toSorted((a, b) => compareTimes(a, b, a.id, b.id));
-  const used = new Set<string>(matchedKeys);
-  const isUsed = ({ key }: C) => used.has(key);
+  const sortedCandidates = candidates.toSorted((a, b) => compareTimes(a, b, a.key, b.key));
+  let unmatchedLines = lines.toSorted((a, b) => compareTimes(a, b, a.id, b.id));
+  const usedKeys = new Set<string>(matchedKeys);
+  const isUsed = ({ key }: C) => usedKeys.has(key);
   const findings: Finding<L, C>[] = [];
 
   const match = (line: L, candidate: C, by: MatchedBy): true => {
-    used.add(candidate.key);
+    usedKeys.add(candidate.key);
     findings.push({ line, kind: kindOf(line, candidate), candidate, by });
     return true;
   };
@@ -114,10 +114,12 @@ export function matchLines<L extends Line, C extends Candidate>(
   };
   /** Applies a rule to the lines that no earlier rule has matched. */
   const apply = (rule: (line: L) => boolean) => {
-    unmatched = unmatched.filter((line) => !rule(line));
+    unmatchedLines = unmatchedLines.filter((line) => !rule(line));
   };
 
-  const byId = new Map(sorted.map((item) => [`${item.direction} ${item.transferId}`, item]));
+  const byId = new Map(
+    sortedCandidates.map((item) => [`${item.direction} ${item.transferId}`, item]),
+  );
   apply((line) => {
     const item = byId.get(`${line.direction} ${line.transferId}`);
     if (!item || line.transferId === null) return false;
@@ -126,7 +128,7 @@ export function matchLines<L extends Line, C extends Candidate>(
 
   const byReferenceAndAmount = createQueues<C>();
   const byReference = createQueues<C>();
-  for (const item of sorted) {
+  for (const item of sortedCandidates) {
     for (const reference of item.references) {
       byReferenceAndAmount.add(`${moneyName(item)} ${reference}`, item);
       byReference.add(`${item.direction} ${reference}`, item);
@@ -149,7 +151,7 @@ export function matchLines<L extends Line, C extends Candidate>(
   matchReferences(byReference, ({ direction }) => direction);
 
   const settledByAmount = createQueues<C>();
-  for (const item of sorted) {
+  for (const item of sortedCandidates) {
     if (item.state === 'settled') settledByAmount.add(moneyName(item), item);
   }
   apply((line) => {
@@ -161,5 +163,8 @@ export function matchLines<L extends Line, C extends Candidate>(
     );
     return item && item.at <= line.at + windowMs ? match(line, item, 'AMOUNT') : false;
   });
-  return [...findings, ...unmatched.map((line) => ({ line, kind: 'MISSING_WITH_US' as const }))];
+  return [
+    ...findings,
+    ...unmatchedLines.map((line) => ({ line, kind: 'MISSING_WITH_US' as const })),
+  ];
 }

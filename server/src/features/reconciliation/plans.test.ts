@@ -13,7 +13,7 @@ import { SQL } from './store.ts';
 const ROWS = 60_000;
 const app = testApp();
 let client: pg.Client;
-let planned: Planned;
+let plannedQueries: Planned;
 
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
@@ -59,7 +59,7 @@ beforeAll(async () => {
     `analyze provider_statement_lines, reconciliation_differences, provider_days, provider_transfers,
       deposits, rail_results`,
   );
-  planned = createPlanner(client);
+  plannedQueries = createPlanner(client);
 }, 120_000);
 
 afterAll(async () => {
@@ -86,6 +86,6 @@ describe('queries of the reconciliation of a day', () => {
     ['results by reference', reportedResults.statements.BY_REFERENCE, [names('REF-')], 200],
     ['returns of the period', reportedResults.statements.RETURNED, PERIOD, 60],
   ])('read %s by an index', async (_name, text, values, max) => {
-    await planned({ text, values }, max);
+    await plannedQueries({ text, values }, max);
   });
 });

@@ -158,13 +158,13 @@ function stageNewLine(ctx: Ctx, run: Run, day: DayRow, finding: DayFinding, row:
   const isMatch = kind === 'MATCH';
   const posting = { postingId: row.id, step: 'line', amount: signed(direction, row.amount) };
   postAtProvider(ctx, day, posting, isMatch ? candidate.account : 'suspense');
-  const matched = matchedAmount(finding);
-  if (!isMatch && candidate && matched > 0n) stageMatch(ctx, day, finding, row);
+  const matchedMoney = matchedAmount(finding);
+  if (!isMatch && candidate && matchedMoney > 0n) stageMatch(ctx, day, finding, row);
   stageFee(ctx, run, day, line);
   if (isMatch) return;
   stageDifference(ctx, run, day, {
     ...{ key: `LINE/${row.id}`, kind, detail: detailOf(finding), line_id: row.id },
-    amount: signed(direction, row.amount - matched),
+    amount: signed(direction, row.amount - matchedMoney),
     ...(candidate ? { subject: candidate.key, transaction_id: candidate.transactionId } : {}),
   });
 }
@@ -304,8 +304,10 @@ export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   const reportedAt = earlier.findLastIndex((each) => each.closing_balance !== null);
   const start = earlier[reportedAt]?.closing_balance ?? day.opening_balance;
   // Days without a statement have corrections only.
-  const between = earlier.slice(reportedAt + 1).reduce((sum, each) => sum + each.adjusted_net, 0n);
-  return day.closing_balance - (start + between + day.line_net + day.adjusted_net);
+  const adjustments = earlier
+    .slice(reportedAt + 1)
+    .reduce((sum, each) => sum + each.adjusted_net, 0n);
+  return day.closing_balance - (start + adjustments + day.line_net + day.adjusted_net);
 }
 
 /** Opens, updates or resolves the difference of the closing balance of `day`. */
@@ -349,8 +351,10 @@ async function stagePrefunding(ctx: Ctx, { source, key }: Run, since: number): P
 
 /** Records that no statement will contain the failed transfers. */
 async function markFailed({ runtime, source }: Run, items: readonly BookItem[]): Promise<void> {
-  const failed = items.filter((each) => each.isMain && each.transfer && each.state === 'failed');
-  for (const chunk of chunksOf(failed, LINES_PER_COMMIT)) {
+  const failedItems = items.filter(
+    (each) => each.isMain && each.transfer && each.state === 'failed',
+  );
+  for (const chunk of chunksOf(failedItems, LINES_PER_COMMIT)) {
     await operate(runtime, systemCaller('', source.environment), async (ctx) => {
       for (const each of chunk) await reportedTransfers.mark(ctx, each.transferId, 'none');
     });
@@ -380,11 +384,11 @@ async function compare(run: Run): Promise<void> {
       run.newDifferences.set(kind, (run.newDifferences.get(kind) ?? 0) + 1);
   };
   const period = periodOf(key.day, source.time_zone);
-  const all = (await linesOf(runtime, dayIdOf(key)))
+  const openLines = (await linesOf(runtime, dayIdOf(key)))
     .filter(({ state }) => state === 'NEW' || state === 'SUSPENSE')
     .map(asLine);
-  const fees = all.filter((line) => isExpectedFee(source, line));
-  const lines = all.filter((line) => !isExpectedFee(source, line));
+  const fees = openLines.filter((line) => isExpectedFee(source, line));
+  const lines = openLines.filter((line) => !isExpectedFee(source, line));
   for (const chunk of chunksOf(fees, LINES_PER_COMMIT)) {
     await commit((ctx) => stageFees(ctx, run, chunk));
   }
@@ -407,7 +411,7 @@ async function compare(run: Run): Promise<void> {
     ...findings.flatMap(({ candidate }) => candidate?.key ?? []),
   ]);
   const from = await firstDayOf(run);
-  const missing = items.filter(
+  const missingOnStatement = items.filter(
     (bookItem) =>
       bookItem.isExpected &&
       bookItem.currency === currency &&
@@ -415,7 +419,7 @@ async function compare(run: Run): Promise<void> {
       bookItem.at >= from &&
       bookItem.at < period[1],
   );
-  for (const chunk of chunksOf(missing, LINES_PER_COMMIT)) {
+  for (const chunk of chunksOf(missingOnStatement, LINES_PER_COMMIT)) {
     await commit((ctx) => stageMissing(ctx, run, chunk));
   }
   const matchedTransferIds = new Set(

@@ -37,7 +37,7 @@ export async function ensureSource(runtime: Runtime, source: Source): Promise<vo
   });
 }
 
-const present = ({ providerId, time_zone, fees_expected, requested_day }: Source) => ({
+const presentSource = ({ providerId, time_zone, fees_expected, requested_day }: Source) => ({
   providerId,
   timeZone: time_zone,
   feesExpected: fees_expected,
@@ -67,11 +67,11 @@ export async function changeSource(runtime: Runtime, change: SourceChange) {
     if (row) ctx.update(statementSources, row, fields);
     else ctx.insert(statementSources, { id: providerId, requested_day: null, ...fields });
   });
-  return present(await sourceOf(runtime, providerId));
+  return presentSource(await sourceOf(runtime, providerId));
 }
 
 export const readSource = async (runtime: Pick<Runtime, 'db'>, providerId: string) =>
-  present(await sourceOf(runtime, providerId));
+  presentSource(await sourceOf(runtime, providerId));
 
 export const timeOrNull = (time: number | null): string | null =>
   time === null ? null : iso(time);

@@ -64,8 +64,8 @@ export async function storeArchive(
   // Lazy: the partition is read when the storage requests the first byte.
   async function* compressAndMeasure(): AsyncGenerator<Uint8Array> {
     const text = Readable.from(lines, { objectMode: false });
-    const compressed = pipeline(text, createGzip(), ignoreError);
-    for await (const chunk of compressed as AsyncIterable<Buffer>) {
+    const compressedContent = pipeline(text, createGzip(), ignoreError);
+    for await (const chunk of compressedContent as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       hash.update(chunk);
       yield chunk;

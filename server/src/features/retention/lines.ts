@@ -135,8 +135,8 @@ const plainLine = (row: object): Line => {
   const { operation_hash, token_hash, failed_status, created_at, ...columns } = row as Line & {
     created_at: Time;
   };
-  const present = Object.entries(columns).filter(([, value]) => value !== null);
-  return { ...Object.fromEntries(present), created_at: iso(created_at) };
+  const presentColumns = Object.entries(columns).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(presentColumns), created_at: iso(created_at) };
 };
 
 const readLines = (rows: readonly ReadsRow[]): Line[] =>

@@ -38,7 +38,7 @@ const partsOf = (storage: StoragePort = folderStorage(app.filesFolder)): Retenti
 type Json = Record<string, unknown>;
 
 /** All lines of the archives of a table. */
-async function archived(history: string): Promise<Json[]> {
+async function readArchivedRows(history: string): Promise<Json[]> {
   const lines: Json[] = [];
   for (const { id, history: own } of (await retentionOverview(partsOf())).archives) {
     if (own !== history) continue;
@@ -104,24 +104,24 @@ describe('retention over weeks of payments', () => {
       // Five weeks of the retention period, the current week, two future weeks, and the default partition.
       expect(partitions.length).toBeLessThanOrEqual(9);
     }
-    const oldEvents = (await archived('events')).map(({ id }) => id as string);
+    const oldEvents = (await readArchivedRows('events')).map(({ id }) => id as string);
     expect(oldEvents.length).toBeGreaterThan(10);
     const liveEvents = await idsOf('events', 'id');
     expect([...oldEvents, ...liveEvents].sort()).toEqual([...events].sort());
-    const oldAttempts = (await archived('webhook_attempts')).map(
+    const oldAttempts = (await readArchivedRows('webhook_attempts')).map(
       ({ eventId, attempt }) => `${eventId}/${attempt}`,
     );
     expect(oldAttempts.length).toBeGreaterThan(10);
     const liveAttempts = await idsOf('webhook_attempts', attemptKey);
     expect([...oldAttempts, ...liveAttempts].sort()).toEqual([...attempts].sort());
     const oldRequests = (
-      await Promise.all(['api_requests', 'api_request_reads'].map(archived))
+      await Promise.all(['api_requests', 'api_request_reads'].map(readArchivedRows))
     ).flatMap((lines) => lines.map(({ id }) => id as string));
     expect(new Set(oldRequests).size).toBe(oldRequests.length);
     const page = ok(await app.call('GET', '/requests?limit=100&sortOrder=asc'), 200);
     const oldest = page.data[0].id as string;
     for (const id of requests) if (id < oldest) expect(oldRequests).toContain(id);
-    expect((await archived('api_request_bodies')).length).toBeGreaterThan(3);
+    expect((await readArchivedRows('api_request_bodies')).length).toBeGreaterThan(3);
     // Later payments succeed. The harness checks that the ledger balances when it closes the server.
     await pay();
   }, 600_000);
@@ -131,7 +131,7 @@ describe('archives', () => {
   const storedObjects = () => readdirSync(app.filesFolder);
 
   /** Storage that fails in the middle of the first object, or after it. */
-  function failingStorage(when: 'within' | 'after'): StoragePort {
+  function failingStorage(failureTime: 'within' | 'after'): StoragePort {
     const storage = folderStorage(app.filesFolder);
     let failures = 0;
     return {
@@ -141,7 +141,7 @@ describe('archives', () => {
         async function* interruptedContent() {
           for await (const chunk of bytes) {
             yield chunk;
-            if (when === 'within') throw new Error('the machine stopped');
+            if (failureTime === 'within') throw new Error('the machine stopped');
           }
         }
         await storage.put(name, interruptedContent());
@@ -152,18 +152,18 @@ describe('archives', () => {
 
   it.each(['within', 'after'] as const)(
     'contain each row once after a stop %s a file',
-    async (when) => {
+    async (failureTime) => {
       const { pay } = await payer(app);
       await pay();
       const events = await idsOf('events', 'id');
       setClockForward(6 * WEEK_MS);
-      const parts = partsOf(failingStorage(when));
+      const parts = partsOf(failingStorage(failureTime));
       await expect(applyRetention(parts)).rejects.toThrow('the machine stopped');
       const [detached] = (await retentionOverview(parts)).archives;
       expect(detached?.state).toBe('DETACHED');
-      const applied = await applyRetention(parts);
-      expect(applied.partitions.length).toBeGreaterThan(0);
-      expect((await archived('events')).map(({ id }) => id)).toEqual(events.toSorted());
+      const appliedResult = await applyRetention(parts);
+      expect(appliedResult.partitions.length).toBeGreaterThan(0);
+      expect((await readArchivedRows('events')).map(({ id }) => id)).toEqual(events.toSorted());
       const { archives } = await retentionOverview(parts);
       expect(archives.every(({ state }) => state === 'STORED')).toBe(true);
       expect(storedObjects()).toHaveLength(archives.length);
@@ -182,11 +182,11 @@ describe('archives', () => {
     const [row] = await db.query<{ data_key: string }>(keySql, [id]);
     setClockForward(6 * WEEK_MS);
     await applyRetention(partsOf());
-    const all = await archived('events');
-    const lines = all.filter(({ customerId }) => customerId === id);
+    const archivedEvents = await readArchivedRows('events');
+    const lines = archivedEvents.filter(({ customerId }) => customerId === id);
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => 'data' in line)).toEqual([]);
-    expect(JSON.stringify(all)).not.toContain('Quorbat');
+    expect(JSON.stringify(archivedEvents)).not.toContain('Quorbat');
     const key = { owner: id, sealed: row?.data_key as string };
     const openedLines = lines.map((line) =>
       vault.open(key, line.sealed as string, eventContext(line.id as string)).toString(),
@@ -203,7 +203,9 @@ describe('archives', () => {
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     setClockForward(6 * WEEK_MS);
     await applyRetention(partsOf());
-    const lines = (await archived('events')).filter(({ customerId }) => customerId === person.id);
+    const lines = (await readArchivedRows('events')).filter(
+      ({ customerId }) => customerId === person.id,
+    );
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) {
       expect(line).not.toHaveProperty('data');
@@ -218,14 +220,14 @@ describe('archives', () => {
     await db.query('create table late_events as select * from events');
     setClockForward(6 * WEEK_MS);
     await applyRetention(partsOf());
-    const before = await archived('events');
+    const before = await readArchivedRows('events');
     expect(before.length).toBeGreaterThan(0);
-    for (const secondResult of [2, 3]) {
+    for (const factor of [2, 3]) {
       await db.query('insert into events select * from late_events');
       setClockForward(WEEK_MS);
       await app.settle();
       await applyRetention(partsOf());
-      expect(await archived('events')).toHaveLength(secondResult * before.length);
+      expect(await readArchivedRows('events')).toHaveLength(factor * before.length);
     }
     expect(await idsOf('events', 'id')).toEqual([]);
   });
@@ -260,10 +262,12 @@ describe('applying the retention', () => {
     const dryRunResult = await applyRetention(partsOf(), true);
     expect(dryRunResult.partitions.map(({ result }) => result)).toContain('ARCHIVED');
     expect(await listPartitions(app.runtime.db)).toEqual(partitionsBefore);
-    const applied = await applyRetention(partsOf());
-    const partitionNames = (list: typeof applied.partitions) =>
+    const appliedResult = await applyRetention(partsOf());
+    const partitionNames = (list: typeof appliedResult.partitions) =>
       list.map(({ partition }) => partition).sort();
-    expect(partitionNames(applied.partitions)).toEqual(partitionNames(dryRunResult.partitions));
+    expect(partitionNames(appliedResult.partitions)).toEqual(
+      partitionNames(dryRunResult.partitions),
+    );
   });
 
   it('keeps partitions with pending deliveries', async () => {
@@ -274,8 +278,8 @@ describe('applying the retention', () => {
     await pay();
     const count = (await idsOf('events', 'id')).length;
     setClockForward(6 * WEEK_MS);
-    const applied = await applyRetention(partsOf());
-    const ofEvents = applied.partitions.filter(({ history }) => history === 'events');
+    const appliedResult = await applyRetention(partsOf());
+    const ofEvents = appliedResult.partitions.filter(({ history }) => history === 'events');
     expect(ofEvents.map(({ result }) => result)).toContain('WAITING');
     expect(await idsOf('events', 'id')).toHaveLength(count);
     await app.runtime.db.query('delete from webhook_queue');

@@ -129,19 +129,19 @@ export async function detach(
   archive: { id: string; now: Time } | undefined,
 ): Promise<Detachment> {
   const { table, name, from, until } = partition;
-  const qualified = `${PARTITIONS}.${name}`;
+  const qualifiedName = `${PARTITIONS}.${name}`;
   try {
     return await inTransaction(db, async () => {
-      await db.query(`alter table ${table} detach partition ${qualified}`);
+      await db.query(`alter table ${table} detach partition ${qualifiedName}`);
       if (await hasDeliveries(db, partition)) throw pendingError();
-      const firstRows = await db.query(`select 1 as found from ${qualified} limit 1`);
+      const firstRows = await db.query(`select 1 as found from ${qualifiedName} limit 1`);
       if (firstRows.length === 0 || !archive) {
-        await db.query(`drop table ${qualified}`);
+        await db.query(`drop table ${qualifiedName}`);
         return 'DROPPED' as const;
       }
       const times = [from === null ? null : new Date(from), new Date(until), new Date(archive.now)];
-      const archived = await renameRepeated(db, name);
-      await db.query(INSERT, [archive.id, table, archived, ...times]);
+      const archivedName = await renameRepeated(db, name);
+      await db.query(INSERT, [archive.id, table, archivedName, ...times]);
       return 'DETACHED' as const;
     });
   } catch (error) {

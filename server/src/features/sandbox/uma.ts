@@ -132,14 +132,19 @@ async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request)
 
 export const sandboxUmaOperations = (connectors: (environment: Mode) => Connectors) => [
   handle(sandboxReceive, async (ctx, { body }) => {
-    const serving = connectors(ctx.caller.environment);
-    if (!serving.uma?.collect) {
+    const currentConnectors = connectors(ctx.caller.environment);
+    if (!currentConnectors.uma?.collect) {
       throw new Fault('NOT_IMPLEMENTED', 'No UMA provider is connected.');
     }
     const platform = await readOwnPlatform(ctx);
     const customer = await receiverOf(ctx, body);
-    const sender = await senderOf(ctx, serving.uma, body.senderUmaAddress, customer.uma_address);
-    const row = await receiveUmaPayment(ctx, serving, {
+    const sender = await senderOf(
+      ctx,
+      currentConnectors.uma,
+      body.senderUmaAddress,
+      customer.uma_address,
+    );
+    const row = await receiveUmaPayment(ctx, currentConnectors, {
       platform,
       customer,
       sender,

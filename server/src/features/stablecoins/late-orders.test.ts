@@ -124,7 +124,7 @@ describe('an EXPIRED mint or burn', () => {
     expect((await fixture.readSupply(coin.id)).circulating).toBe(0n);
   });
 
-  it('posts nothing if no supply is left', async () => {
+  it('posts no amount if no supply remains', async () => {
     const { coin, id, runFor } = await createExpiredBurn(
       progressReply('processing'),
       progressReply('completed'),

@@ -234,8 +234,8 @@ describe('createStablecoinBurn', () => {
       expect((await fixture.readSupply(coin.id)).burning).toBe(10n * DOLLAR);
       await app.advance(1);
       expect((await fixture.readOperation(createdBurn.id)).status).toBe(status);
-      const unburned = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
-      expect(await fixture.readSupply(coin.id)).toEqual(unburned);
+      const supplyWithoutBurns = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
+      expect(await fixture.readSupply(coin.id)).toEqual(supplyWithoutBurns);
     },
   );
 
@@ -295,15 +295,21 @@ describe('listStablecoinOperations', () => {
     }
     const listOperations = async (query: string) =>
       ok(await fixture.read(`/stablecoins/${coin.id}/operations${query}`), 200);
-    const all = await listOperations('');
-    expect(all.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(operationIds);
-    expect([all.totalCount, all.hasMore, all.data[3].operationType]).toEqual([4, false, 'MINT']);
+    const allOperations = await listOperations('');
+    expect(allOperations.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(
+      operationIds,
+    );
+    expect([
+      allOperations.totalCount,
+      allOperations.hasMore,
+      allOperations.data[3].operationType,
+    ]).toEqual([4, false, 'MINT']);
     const firstPage = await listOperations('?operationType=BURN&limit=2');
     const secondPage = await listOperations(
       `?operationType=BURN&limit=2&cursor=${firstPage.nextCursor}`,
     );
-    const paged = [...firstPage.data, ...secondPage.data].map((each: { id: string }) => each.id);
-    expect([paged, firstPage.totalCount, secondPage.hasMore]).toEqual([operationIds, 3, false]);
+    const pagedIds = [...firstPage.data, ...secondPage.data].map((each: { id: string }) => each.id);
+    expect([pagedIds, firstPage.totalCount, secondPage.hasMore]).toEqual([operationIds, 3, false]);
     expect((await listOperations('?operationType=MINT')).data).toHaveLength(1);
     expect((await fixture.read(`/stablecoins/${coin.id}/operations?operationType=X`)).status).toBe(
       400,

@@ -60,14 +60,14 @@ export async function searchWallets(
     db.query<{ account_id: string }>(RECOVERING, [ids]),
   ]);
   const typesOf = new Map(types.map((each) => [each.account_id, each.types]));
-  const recovering = new Set(recoveries.map(({ account_id }) => account_id));
+  const recoveringIds = new Set(recoveries.map(({ account_id }) => account_id));
   const data = rows.map((row, index) => ({
     accountId: row.id,
     platformId: row.platform_id,
     customerId: row.customer_id,
     status: accounts[index]?.status ?? null,
     credentialTypes: typesOf.get(row.id) ?? [],
-    isRecovering: recovering.has(row.id),
+    isRecovering: recoveringIds.has(row.id),
     createdAt: iso(row.created_at),
   }));
   return { data, ...rest };

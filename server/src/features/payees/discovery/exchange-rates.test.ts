@@ -34,9 +34,15 @@ describe('getExchangeRates', () => {
     const repeatedResponse = await getRates(
       '?sourceCurrency=USD&destinationCurrency=MXN&destinationCurrency=GBP',
     );
-    const joined = await getRates('?sourceCurrency=USD&destinationCurrency=MXN,GBP');
-    expect(joined.body).toEqual(repeatedResponse.body);
-    expect(pairsOf(joined.body.data)).toEqual(['GBP FASTER_PAYMENTS', 'GBP SWIFT', 'MXN SPEI']);
+    const commaSeparatedResponse = await getRates(
+      '?sourceCurrency=USD&destinationCurrency=MXN,GBP',
+    );
+    expect(commaSeparatedResponse.body).toEqual(repeatedResponse.body);
+    expect(pairsOf(commaSeparatedResponse.body.data)).toEqual([
+      'GBP FASTER_PAYMENTS',
+      'GBP SWIFT',
+      'MXN SPEI',
+    ]);
   });
 
   it('covers all currencies of the platform by default', async () => {

@@ -79,7 +79,7 @@ async function pricesOf(
   connectors: Connectors,
   cache: RateCache,
   query: RatesQuery,
-  selected: readonly Corridor[],
+  selectedCorridors: readonly Corridor[],
 ) {
   const { rail: port, rates, networkFees } = connectors;
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
@@ -104,10 +104,12 @@ async function pricesOf(
     return service && priceRow({ corridor, rail, service, sending, mid, platform });
   };
   const rows: Awaited<ReturnType<typeof priceRail>>[] = [];
-  for (let index = 0; index < selected.length; index += CORRIDORS_PER_BATCH) {
-    const batch = selected.slice(index, index + CORRIDORS_PER_BATCH);
-    const all = batch.flatMap((each) => railsOf(port, each).map((rail) => priceRail(each, rail)));
-    rows.push(...(await Promise.all(all)));
+  for (let index = 0; index < selectedCorridors.length; index += CORRIDORS_PER_BATCH) {
+    const batch = selectedCorridors.slice(index, index + CORRIDORS_PER_BATCH);
+    const priceRows = batch.flatMap((each) =>
+      railsOf(port, each).map((rail) => priceRail(each, rail)),
+    );
+    rows.push(...(await Promise.all(priceRows)));
     await pause();
   }
   return rows.filter((row) => row !== undefined);
@@ -132,9 +134,11 @@ async function serviceFee(
  * The currencies that the platform can send; with `requested`, only this currency if the platform
  * can send it.
  */
-async function sourcesOf(ctx: Ctx, requested: string | undefined): Promise<string[]> {
+async function sourcesOf(ctx: Ctx, requestedCurrency: string | undefined): Promise<string[]> {
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
-  const codes = requested ? [requested] : platform.currencies.map((each) => each.currencyCode);
+  const codes = requestedCurrency
+    ? [requestedCurrency]
+    : platform.currencies.map((each) => each.currencyCode);
   return codes.filter(
     (code) => settingOf(platform, code)?.enabledTransactionTypes.includes('OUTGOING') ?? true,
   );
@@ -161,14 +165,14 @@ export function discoveryOperations(options: { connectors: (environment: Mode) =
     handle(getExchangeRates, async (ctx, { query }) => {
       checkCodes(query);
       const sources = await sourcesOf(ctx, query.sourceCurrency);
-      const selected = sources.flatMap((from) =>
+      const selectedCorridors = sources.flatMap((from) =>
         [...new Set(query.destinationCurrency ?? destinationsOf(from))].flatMap((to) =>
           corridors(from, to),
         ),
       );
       const connectors = options.connectors(ctx.caller.environment);
       const data = await serially(ctx.caller.platformId, () =>
-        pricesOf(ctx, connectors, cache, query, selected),
+        pricesOf(ctx, connectors, cache, query, selectedCorridors),
       );
       return { status: 200, body: { data } };
     }),

@@ -1,8 +1,8 @@
-// Finds external accounts by the whole name of their beneficiary, ignoring case and spaces.
+// Finds external accounts by the full name of their beneficiary, ignoring case and spaces.
 // PostgreSQL normalizes the stored and the searched name, so that the index and the search agree.
 import type { Database } from '../../../runtime/db/database.ts';
 
-const normalized = (text: string) =>
+const normalizedSql = (text: string) =>
   `left(upper(regexp_replace(trim(${text}), '\\s+', ' ', 'g')), 255)`;
 
 const FULL_NAME = "info #>> '{beneficiary,fullName}'";
@@ -12,7 +12,7 @@ const MAX_SAME_NAME = 2_000;
 
 /** The latest accounts of a beneficiary, by the expression of the index; exported to test its plan. */
 export const BY_BENEFICIARY = `select id from external_accounts
-  where ${normalized(`coalesce(${FULL_NAME}, ${LEGAL_NAME})`)} = ${normalized('$1')}
+  where ${normalizedSql(`coalesce(${FULL_NAME}, ${LEGAL_NAME})`)} = ${normalizedSql('$1')}
     and (${FULL_NAME} is not null or ${LEGAL_NAME} is not null)
   order by created_at desc, id desc limit ${MAX_SAME_NAME}`;
 

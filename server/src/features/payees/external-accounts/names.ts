@@ -46,8 +46,8 @@ export async function firstNameCheck(
 ): Promise<NameCheckResult | undefined> {
   if (!hasInstitution(info)) return undefined;
   // If the check cannot be performed, the account is created and the check is repeated.
-  const unknown: NameCheck = { status: 'PENDING', checkAfterMs: RETRY_AFTER_MS };
-  const check = port ? await port.verify(info, 0).catch(() => unknown) : UNSUPPORTED;
+  const pendingCheck: NameCheck = { status: 'PENDING', checkAfterMs: RETRY_AFTER_MS };
+  const check = port ? await port.verify(info, 0).catch(() => pendingCheck) : UNSUPPORTED;
   if (check.status !== 'INVALID_ACCOUNT') return check;
   throw new Fault('INVALID_BANK_ACCOUNT', 'The account does not exist at the institution.');
 }

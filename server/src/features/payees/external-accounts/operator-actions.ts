@@ -54,21 +54,21 @@ const MAX_SAME_SUFFIX = 2_000;
 const BY_SUFFIX_SQL = `select id, info from external_accounts where suffix = $1
   order by created_at desc, id desc limit ${MAX_SAME_SUFFIX}`;
 
-const normalized = (value: unknown) =>
+const normalizedIdentifier = (value: unknown) =>
   String(value)
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .toUpperCase();
 
 /** The latest accounts with a number or address, or with these last four characters of it. */
 async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
-  const normalizedNumber = normalized(accountNumber);
+  const normalizedNumber = normalizedIdentifier(accountNumber);
   if (normalizedNumber.length < SUFFIX) return [];
   const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [
     normalizedNumber.slice(-SUFFIX),
   ]);
   const hasNumber = ({ info }: { info: object }) =>
     normalizedNumber.length === SUFFIX ||
-    Object.values(info).some((value) => normalized(value) === normalizedNumber);
+    Object.values(info).some((value) => normalizedIdentifier(value) === normalizedNumber);
   return rows.filter(hasNumber).map(({ id }) => id);
 }
 
@@ -79,7 +79,7 @@ interface ListInput extends PageInput {
   status?: string | undefined;
   /** An account number or address, or its last four characters. */
   accountNumber?: string | undefined;
-  /** The whole name of the beneficiary. */
+  /** The full name of the beneficiary. */
   beneficiary?: string | undefined;
   /** Last account of the previous page, instead of its cursor. */
   after?: string | undefined;

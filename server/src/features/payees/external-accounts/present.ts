@@ -40,7 +40,7 @@ export const presentTo = (ctx: Ctx, row: ExternalAccountRow) =>
 /** The owner whose accounts a group of paths contains. */
 export type Owner = 'customer' | 'platform';
 
-/** An external account of the caller's platform, of `owner` if given. Throws ACCOUNT_NOT_FOUND. */
+/** An external account of the caller's platform, of `owner` if specified. Throws ACCOUNT_NOT_FOUND. */
 export async function externalAccountOf(
   ctx: Ctx,
   id: string,

@@ -20,7 +20,7 @@ async function createNewCustomer(options = {}): Promise<string> {
 }
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
-/** An unregistered US account whose number has the given suffix. */
+/** An unregistered US account whose number has this suffix. */
 const usdAccountBody = (suffix = '000', overrides: object = {}) => ({
   currency: 'USD',
   accountInfo: {
@@ -350,8 +350,8 @@ describe('listCustomerExternalAccounts', () => {
     const secondPage = (await list(`&limit=2&cursor=${firstPage.nextCursor}`)).body;
     expect(idsOf([...firstPage.data, ...secondPage.data]).sort()).toEqual([...ids].sort());
     expect((await list('&limit=x')).status).toBe(400);
-    const all = (await app.call('GET', `${LIST_PATHS.customer}?limit=100`)).body.data;
-    for (const each of all) expect(each.customerId).toBeDefined();
+    const allAccounts = (await app.call('GET', `${LIST_PATHS.customer}?limit=100`)).body.data;
+    for (const each of allAccounts) expect(each.customerId).toBeDefined();
   });
 });
 

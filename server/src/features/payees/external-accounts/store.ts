@@ -77,7 +77,7 @@ export const readExternalAccount = (
 export const requireExternalAccount = (ctx: Ctx, row: ExternalAccountRow): void =>
   ctx.require(externalAccounts, row);
 
-/** Accounts that match all given column values. */
+/** Accounts that match all specified column values. */
 export const findExternalAccounts = (
   db: Pick<Database, 'find'>,
   where: Partial<ExternalAccountRow>,

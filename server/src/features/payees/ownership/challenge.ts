@@ -73,7 +73,7 @@ export function isSigned(info: AccountInfo, proof: Proof): boolean {
   return addressKind !== undefined && PROVERS[addressKind](primaryIdentifierOf(info), proof);
 }
 
-/** The text to sign. It states its purpose, so that the signature has no other use. */
+/** The text to sign. The text states its purpose, so that the signature has no other use. */
 export const messageOf = (content: {
   accountId: string;
   info: AccountInfo;

@@ -139,13 +139,13 @@ async function verify(
     return { rejected: invalidField('signature', `${reason}; start a new challenge`) };
   };
   if (ctx.now >= challenge.expires_at) return reject('was submitted after the challenge expired');
-  const serving = connectors(ctx.caller.environment);
+  const currentConnectors = connectors(ctx.caller.environment);
   const isValid =
     isSigned(account.info, { message, signature, scheme }) ||
-    (await isApproved(serving, account, message, signature));
+    (await isApproved(currentConnectors, account, message, signature));
   if (!isValid) return reject('is not a valid signature of this wallet over the challenge message');
-  const proven = closeChallenge(ctx, challenge, account, true);
-  return { status: 200, body: presentExternalAccountTo(ctx, proven) } as const;
+  const provenAccount = closeChallenge(ctx, challenge, account, true);
+  return { status: 200, body: presentExternalAccountTo(ctx, provenAccount) } as const;
 }
 
 export const ownershipOperations = (parts: OwnershipParts) => [

@@ -35,12 +35,15 @@ describe.each([
       expect.stringMatching(/^Nonce: [0-9a-f-]{36}$/),
       `Expires: ${expiresAt}`,
     ]);
-    const proven = ok(await ownership.verify(id, wallet.sign(messageToSign), {}, owner), 200);
-    expect(proven.status).toBe('ACTIVE');
-    expect((await ownership.get(id, owner)).body).toEqual(proven);
+    const provenAccount = ok(
+      await ownership.verify(id, wallet.sign(messageToSign), {}, owner),
+      200,
+    );
+    expect(provenAccount.status).toBe('ACTIVE');
+    expect((await ownership.get(id, owner)).body).toEqual(provenAccount);
     expect(await eventTypes(ownership.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
     const event = (await ownership.app.events()).find((each) => each.subject === id);
-    expect(event?.data).toEqual(proven);
+    expect(event?.data).toEqual(provenAccount);
     expect(
       statusAndCode(await ownership.verify(id, wallet.sign(messageToSign), {}, owner)),
     ).toEqual([409, 'CONFLICT']);

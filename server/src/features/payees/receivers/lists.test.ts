@@ -24,14 +24,16 @@ async function readAllPages(path: string) {
 }
 
 describe('getAvailableUmaProviders', () => {
-  const all = UMA_PROVIDERS.map((each) => each.name).sort();
+  const allNames = UMA_PROVIDERS.map((each) => each.name).sort();
 
   it('lists every provider by name in descending order', async () => {
     const body = ok(await get('/uma-providers'), 200);
-    expect(namesOf(body)).toEqual([...all].reverse());
-    expect(body).toMatchObject({ hasMore: false, totalCount: all.length });
-    const blocked = body.data.filter((each: { allowListStatus: boolean }) => !each.allowListStatus);
-    expect(namesOf({ data: blocked })).toEqual(['Blockvale Exchange']);
+    expect(namesOf(body)).toEqual([...allNames].reverse());
+    expect(body).toMatchObject({ hasMore: false, totalCount: allNames.length });
+    const blockedProviders = body.data.filter(
+      (each: { allowListStatus: boolean }) => !each.allowListStatus,
+    );
+    expect(namesOf({ data: blockedProviders })).toEqual(['Blockvale Exchange']);
     expect(body.data.at(-1)).toEqual({
       name: 'Andenpay',
       supportedRegions: ['AR', 'CL', 'CO', 'PE'],
@@ -48,13 +50,13 @@ describe('getAvailableUmaProviders', () => {
 
   it('is paged in either order', async () => {
     for (const [order, expected] of [
-      ['asc', all],
-      ['desc', [...all].reverse()],
+      ['asc', allNames],
+      ['desc', [...allNames].reverse()],
     ] as const) {
       const pages = await readAllPages(`/uma-providers?limit=3&sortOrder=${order}`);
       expect(pages.map((page) => page.data.length)).toEqual([3, 3, 2]);
       expect(pages.flatMap(namesOf)).toEqual(expected);
-      for (const page of pages) expect(page.totalCount).toBe(all.length);
+      for (const page of pages) expect(page.totalCount).toBe(allNames.length);
     }
   });
 

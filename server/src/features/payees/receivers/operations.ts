@@ -101,14 +101,14 @@ function cursorPosition(list: string, cursor: string): string {
 /** One page of `all`, ordered by `nameOf`. Throws INVALID_INPUT for a cursor of another list. */
 function pageOfList<T>(
   list: string,
-  all: readonly T[],
+  items: readonly T[],
   nameOf: (item: T) => string,
   { limit = DEFAULT_LIMIT, cursor, sortOrder = 'asc' }: ListQuery,
 ): { data: T[]; hasMore: boolean; nextCursor?: string } {
   const position = cursor === undefined ? undefined : cursorPosition(list, cursor);
   const sign = sortOrder === 'asc' ? 1 : -1;
   const compareNames = (a: string, b: string) => (a === b ? 0 : a < b ? -sign : sign);
-  const remaining = all
+  const remaining = items
     .filter((item) => position === undefined || compareNames(nameOf(item), position) > 0)
     .sort((a, b) => compareNames(nameOf(a), nameOf(b)));
   const data = remaining.slice(0, limit);
@@ -142,8 +142,8 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
       const parts = connectors(ctx.caller.environment);
       const discovery = await findUma(ctx, parts, sender, receiver);
-      const saved = await saveDiscovery(ctx, parts.rates, sender, discovery);
-      return { status: 200, body: { receiverUmaAddress: discovery.receiver, ...saved } };
+      const savedDiscovery = await saveDiscovery(ctx, parts.rates, sender, discovery);
+      return { status: 200, body: { receiverUmaAddress: discovery.receiver, ...savedDiscovery } };
     }),
 
     handle(lookupExternalAccount, async (ctx, { params, query }) => {
@@ -152,8 +152,8 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address, customerId });
       const parts = connectors(ctx.caller.environment);
       const foundAccount = await findAccount(ctx, parts, sender, params.accountId);
-      const saved = await saveDiscovery(ctx, parts.rates, sender, foundAccount);
-      return { status: 200, body: { accountId: foundAccount.receiver, ...saved } };
+      const savedDiscovery = await saveDiscovery(ctx, parts.rates, sender, foundAccount);
+      return { status: 200, body: { accountId: foundAccount.receiver, ...savedDiscovery } };
     }),
 
     handle(estimateCryptoWithdrawalFee, async (ctx, { body }) => ({
@@ -163,17 +163,17 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
 
     handle(getAvailableUmaProviders, async (ctx, { query }) => {
       const { countryCode, currencyCode, hasBlockedProviders = true } = query;
-      const matching = (connectors(ctx.caller.environment).uma?.providers?.() ?? [])
+      const matchingProviders = (connectors(ctx.caller.environment).uma?.providers?.() ?? [])
         .filter((each) => hasBlockedProviders || each.allowed)
         .filter((each) => countryCode === undefined || each.regions.includes(countryCode))
         .filter((each) => currencyCode === undefined || each.currencies.includes(currencyCode));
       const sortOrder = query.sortOrder ?? 'desc';
-      const page = pageOfList('uma-providers', matching, (each) => each.name, {
+      const page = pageOfList('uma-providers', matchingProviders, (each) => each.name, {
         ...query,
         sortOrder,
       });
       const data = page.data.map(presentProvider);
-      return { status: 200, body: { ...page, data, totalCount: matching.length } };
+      return { status: 200, body: { ...page, data, totalCount: matchingProviders.length } };
     }),
 
     handle(listVasps, async (_ctx, { query }) => {

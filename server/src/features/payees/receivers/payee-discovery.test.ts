@@ -161,8 +161,8 @@ describe('lookupUma', () => {
   });
 
   it('rejects a blocked provider and accepts an allowed one', async () => {
-    const blocked = await discoverUma('$success.usd@blockvale.example');
-    expect(codeOf(blocked)).toEqual([403, 'COUNTERPARTY_NOT_ALLOWED']);
+    const blockedResponse = await discoverUma('$success.usd@blockvale.example');
+    expect(codeOf(blockedResponse)).toEqual([403, 'COUNTERPARTY_NOT_ALLOWED']);
     expect((await discoverUma('$success.usd@montera.example')).status).toBe(200);
   });
 
@@ -196,7 +196,7 @@ describe('lookupUma of a customer of this server', () => {
   it('applies the settings of their platform and returns its required fields', async () => {
     const platform = await app.newPlatform('Picky');
     const otherCustomer = await createCustomer(app, { as: platform });
-    const required = [
+    const requiredFields = [
       { name: 'FULL_NAME', mandatory: false },
       { name: 'EMAIL', mandatory: true },
     ];
@@ -208,7 +208,8 @@ describe('lookupUma of a customer of this server', () => {
       currencyCode: currency.currencyCode,
       minAmount: currency.currencyCode === 'EUR' ? 5_00 : 0,
       maxAmount: currency.currencyCode === 'GBP' ? 0 : 9_000_00,
-      requiredCounterpartyFields: currency.currencyCode === 'EUR' ? required : [required[0]],
+      requiredCounterpartyFields:
+        currency.currencyCode === 'EUR' ? requiredFields : [requiredFields[0]],
       enabledTransactionTypes: currency.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
     ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform }), 200);
@@ -218,7 +219,7 @@ describe('lookupUma of a customer of this server', () => {
     const [firstOffer] = body.supportedCurrencies;
     expect(firstOffer).toMatchObject({ currency: { code: 'EUR' }, min: 5_00, max: 9_000_00 });
     expect(body.supportedCurrencies[1].min).toBe(1);
-    expect(body.requiredPayerDataFields).toEqual(required);
+    expect(body.requiredPayerDataFields).toEqual(requiredFields);
   });
 
   it('lists the default account for UMA first', async () => {
@@ -346,10 +347,10 @@ describe('lookupExternalAccount', () => {
     const payeeAccount = await createExternalAccount(app, ada.id, 'EUR');
     const invalidResponse = await discoverAccount(payeeAccount.id, { senderUmaAddress: 'ada' });
     expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    const absent = await discoverAccount(payeeAccount.id, {
+    const absentSenderResponse = await discoverAccount(payeeAccount.id, {
       senderUmaAddress: '$absent@example.com',
     });
-    expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
+    expect(codeOf(absentSenderResponse)).toEqual([404, 'USER_NOT_FOUND']);
     const unknownCustomer = await discoverAccount(payeeAccount.id, { customerId: '4294967296' });
     expect(codeOf(unknownCustomer)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);

@@ -41,8 +41,8 @@ export function offerOf(
   const foundCurrency =
     currency === undefined ? currencies[0] : currencies.find((c) => c.code === currency);
   if (!foundCurrency) {
-    const offered = currencies.map((each) => each.code).join(', ');
-    throw invalidField(field, `must be one of ${offered}`, 'INVALID_CURRENCY');
+    const offeredCodes = currencies.map((each) => each.code).join(', ');
+    throw invalidField(field, `must be one of ${offeredCodes}`, 'INVALID_CURRENCY');
   }
   return {
     currency: foundCurrency.code,
@@ -65,13 +65,13 @@ export function checkOffer({ currency, min, max }: Offer, receiving: Money): voi
 /** Names of the mandatory fields that `provided` does not contain. */
 export const missingPayerData = (
   discovery: Pick<PayeeDiscoveryRow, 'required_payer_data'>,
-  provided: Readonly<Record<string, unknown>>,
+  payerData: Readonly<Record<string, unknown>>,
 ): string[] =>
   discovery.required_payer_data
     .filter(({ mandatory }) => mandatory)
     .map(({ name }) => name)
     .filter(
-      (name) => provided[name] === undefined || provided[name] === null || provided[name] === '',
+      (name) => payerData[name] === undefined || payerData[name] === null || payerData[name] === '',
     );
 
 /** Deletes expired payee discoveries. */

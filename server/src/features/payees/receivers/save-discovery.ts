@@ -58,7 +58,7 @@ export async function saveDiscovery(
     const reason = `No exchange rate from ${sender.currency} to a currency of the receiver is available.`;
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
-  const required = [...discovery.required];
+  const requiredFields = [...discovery.required];
   const row = ctx.insert(payeeDiscoveries, {
     id: ctx.id('Lookup'),
     platform_id: ctx.caller.platformId,
@@ -68,7 +68,7 @@ export async function saveDiscovery(
     sender: sender.address,
     customer_id: sender.customer?.id,
     currencies: currencies.map(({ code, min, max }) => ({ code, min, max })),
-    required_payer_data: required,
+    required_payer_data: requiredFields,
     expires_at: ctx.now + DISCOVERY_TTL_MS,
     created_at: ctx.now,
   });
@@ -77,7 +77,7 @@ export async function saveDiscovery(
       currency: currencyView(code),
       ...more,
     })),
-    requiredPayerDataFields: required,
+    requiredPayerDataFields: requiredFields,
     lookupId: row.id,
   };
 }

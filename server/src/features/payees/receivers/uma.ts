@@ -40,11 +40,13 @@ export function rejectBlockedProvider(port: UmaPort | undefined, address: string
 const NAMES: readonly string[] = COUNTERPARTY_FIELDS;
 
 /** The fields required by a provider that this server supports. */
-const knownFields = (required: readonly { name: string; mandatory: boolean }[]) =>
-  required.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
+const knownFields = (requiredFields: readonly { name: string; mandatory: boolean }[]) =>
+  requiredFields.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
 
-function rejectUnknownFields(required: readonly { name: string; mandatory: boolean }[]): void {
-  const unknownFields = required.filter(
+function rejectUnknownFields(
+  requiredFields: readonly { name: string; mandatory: boolean }[],
+): void {
+  const unknownFields = requiredFields.filter(
     ({ name, mandatory }) => mandatory && !NAMES.includes(name),
   );
   if (unknownFields.length === 0) return;
@@ -74,7 +76,7 @@ async function externalReceiver(
 
 /** Currencies that a customer can receive, starting with the currency of its default UMA account. */
 async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
-  const [external, internal] = await Promise.all([
+  const [external, ownCustomer] = await Promise.all([
     findExternalAccounts(ctx.db, {
       customer_id: customer.id,
       default_uma: true,
@@ -83,7 +85,7 @@ async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<st
     }),
     findInternalAccounts(ctx.db, { customer_id: customer.id, status: 'ACTIVE' }),
   ]);
-  return [...new Set([...external, ...internal.filter(isBalance)].map((each) => each.currency))];
+  return [...new Set([...external, ...ownCustomer.filter(isBalance)].map((each) => each.currency))];
 }
 
 /** Offers within the settings of the platform, the preferred currency first. */
@@ -162,8 +164,8 @@ export async function findUma(
   }
   rejectBlockedProvider(uma, receiver.address);
   if (uma?.reaches(receiver.address)) return externalReceiver(ctx, uma, sender, receiver);
-  const internal = await internalCustomer(ctx, receiver.address);
-  if (internal) return internalReceiver(ctx, internal.customer, internal.platform);
+  const ownCustomer = await internalCustomer(ctx, receiver.address);
+  if (ownCustomer) return internalReceiver(ctx, ownCustomer.customer, ownCustomer.platform);
   if (await isOwnDomain(ctx, receiver.host)) throw umaNotFound();
   if (!uma) {
     throw new Fault('NOT_IMPLEMENTED', 'No connection to UMA providers is configured.');

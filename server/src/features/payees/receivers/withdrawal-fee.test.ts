@@ -64,7 +64,7 @@ describe('estimateCryptoWithdrawalFee', () => {
     });
   });
 
-  it('creates no hold and stores nothing', async () => {
+  it('creates no hold and no row', async () => {
     const { USDC } = accounts as { USDC: string };
     await fundAccount(app, USDC, 2_000_000);
     const emittedEventsBefore = await app.events();

@@ -201,13 +201,13 @@ export async function rejectFunds(
   const isStart = status !== row.status;
   emitPending(ctx, row);
   await postAndNotify(ctx, () => postFunding(ctx, row, funds));
-  const funded = changeTransaction(ctx, row, {
+  const fundedPayment = changeTransaction(ctx, row, {
     status,
     funds: 'FUNDED',
     ...fundingColumns(row, funds),
   });
-  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, funded);
-  return failPayout(ctx, funded, reason, true);
+  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, fundedPayment);
+  return failPayout(ctx, fundedPayment, reason, true);
 }
 
 /** The rail has accepted the payout: the held funds are posted. */
@@ -267,12 +267,12 @@ export async function failPayout(
     await reverseUsage(ctx, row);
     return failedPayment;
   }
-  const refunding = changeTransaction(ctx, failedPayment, {
+  const refundingPayment = changeTransaction(ctx, failedPayment, {
     refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
   });
-  emitPayment(ctx, outgoingPayment.REFUND_PENDING, refunding);
+  emitPayment(ctx, outgoingPayment.REFUND_PENDING, refundingPayment);
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable });
-  return refunding;
+  return refundingPayment;
 }
 
 /** Requests cancellation; `job` calls the rail. A repeated request has no effect. */
@@ -290,10 +290,10 @@ export function requestCancel(
 export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
   const refund = openRefund(ctx, row, 'USER_CANCELLATION');
-  const refunding = changeTransaction(ctx, row, { refund, cancel_requested_at: null });
-  emitPayment(ctx, outgoingPayment.REFUND_PENDING, refunding);
+  const refundingPayment = changeTransaction(ctx, row, { refund, cancel_requested_at: null });
+  emitPayment(ctx, outgoingPayment.REFUND_PENDING, refundingPayment);
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable: true });
-  return refunding;
+  return refundingPayment;
 }
 
 /** The rail rejected the cancellation: the payment continues. */

@@ -111,7 +111,7 @@ function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'targ
 export interface DepositEntry {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
-  /** The provider that reported it, and its environment; absent: an operator. */
+  /** The provider that reported the entry, and its environment; absent: an operator. */
   reportedBy?: DepositReporter | undefined;
   /** The credited account, or `paymentReference`. */
   accountId?: string | undefined;
@@ -309,7 +309,7 @@ export async function recordDeposit(runtime: Runtime, input: DepositEntry): Prom
 
 const isDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
 
-/** Whether it is held for review: a deposit, a debit or a UMA payment. */
+/** Whether the funds of a deposit, a debit or a UMA payment are held for review. */
 const isUnderReview = (row: IncomingRow) => isHeld(row) && row.pending_reason !== null;
 
 interface DecisionInput {

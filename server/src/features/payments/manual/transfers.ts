@@ -91,7 +91,7 @@ const AWAITED_RESULTS = `select id, kind, since from awaited_rail_results
   where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
   order by since, id limit $4`;
 
-/** The oldest awaited transfers. Rows whose payments no longer wait for a result are skipped. */
+/** The oldest awaited transfers. Rows whose payments no longer await a result are skipped. */
 export async function listAwaitedTransfers(
   runtime: Runtime,
   { platformId, limit, cursor }: ListQuery,

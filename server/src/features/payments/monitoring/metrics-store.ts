@@ -153,7 +153,7 @@ const CLAIM = `update payment_metric_marks set claimed_by = $1, claimed_until = 
   where platform_id = '' and (claimed_by = $1 or claimed_until is null or claimed_until < $2)
   returning 1`;
 
-/** Whether this process may maintain the metrics until a given time. */
+/** Whether this process may maintain the metrics until a time. */
 export const claim = async (db: Database, process: string, now: Time, until: Time) =>
   (await db.query(CLAIM, [process, new Date(now), new Date(until)])).length > 0;
 

@@ -78,7 +78,7 @@ const ratio = (numerator: bigint, denominator: bigint) =>
   denominator === 0n ? null : Number((numerator * 10_000n) / denominator) / 10_000;
 
 const presentRow = ({ platform_id, rail, ...row }: Sums) => {
-  const settled = row.completed + row.returned;
+  const settledCount = row.completed + row.returned;
   return {
     start: iso(row.start),
     type: row.type,
@@ -89,12 +89,12 @@ const presentRow = ({ platform_id, rail, ...row }: Sums) => {
     completed: Number(row.completed),
     failed: Number(row.failed),
     returned: Number(row.returned),
-    open: Number(row.payments - settled - row.failed),
+    open: Number(row.payments - settledCount - row.failed),
     amount: row.amount,
     completedAmount: row.completed_amount,
     returnedAmount: row.returned_amount,
-    successRate: ratio(settled, settled + row.failed),
-    returnRate: ratio(row.returned, settled),
+    successRate: ratio(settledCount, settledCount + row.failed),
+    returnRate: ratio(row.returned, settledCount),
   };
 };
 

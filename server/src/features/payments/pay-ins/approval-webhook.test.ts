@@ -95,9 +95,9 @@ describe('approval webhook', () => {
     const validPayment = await receiveAndRead(JSON.stringify({ receiverCustomerInfo: info }));
     expect(validPayment.status).toBe('COMPLETED');
     expect(validPayment).not.toHaveProperty('requestedReceiverCustomerInfoFields');
-    const requested = JSON.parse(fixture.requests()[0]?.body ?? '').data
+    const requestedNames = JSON.parse(fixture.requests()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
-    expect(requested).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
+    expect(requestedNames).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
     const invalidPayment = await receiveAndRead('{}');
     expect(invalidPayment).toMatchObject({
       status: 'FAILED',

@@ -14,8 +14,8 @@ describe('decisionOf', () => {
     ['an empty body when no fields are requested', '', []],
     ['an object without the info', '{"message":"fine"}', []],
     ['null for the info', '{"receiverCustomerInfo":null}', []],
-  ])('accepts 200 with %s', (_, reply, requested) => {
-    expect(decisionOf(receiverResponse(200, reply), requested)).toEqual({
+  ])('accepts 200 with %s', (_, reply, mandatoryFields) => {
+    expect(decisionOf(receiverResponse(200, reply), mandatoryFields)).toEqual({
       outcome: 'approve',
       info: {},
     });

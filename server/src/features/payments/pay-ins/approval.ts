@@ -25,9 +25,9 @@ export type Info = Record<string, unknown>;
 /** Names of mandatory fields that are missing in a response. */
 export const missingFieldsOf = (
   info: Info,
-  requested: readonly { name: string; mandatory: boolean }[],
+  fields: readonly { name: string; mandatory: boolean }[],
 ) =>
-  requested
+  fields
     .filter(({ name, mandatory }) => mandatory && (info[name] ?? '') === '')
     .map(({ name }) => name);
 
@@ -59,7 +59,7 @@ export const TIMED_OUT: Decision = reject('PAYMENT_APPROVAL_TIMED_OUT');
 /** `status` is null if there was no response. */
 export function decisionOf(
   { status, responseText }: { status: number | null; responseText: string | null },
-  requested: readonly { name: string; mandatory: boolean }[],
+  fields: readonly { name: string; mandatory: boolean }[],
 ): Decision {
   switch (status) {
     case null:
@@ -67,7 +67,7 @@ export function decisionOf(
     case 200: {
       const info = parseInfo(responseText ?? '');
       if (!info) return reject('PAYMENT_APPROVAL_WEBHOOK_ERROR');
-      if (missingFieldsOf(info, requested).length) return reject('MISSING_MANDATORY_PAYEE_DATA');
+      if (missingFieldsOf(info, fields).length) return reject('MISSING_MANDATORY_PAYEE_DATA');
       return { outcome: 'approve', info };
     }
     case 202:

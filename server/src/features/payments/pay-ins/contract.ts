@@ -33,7 +33,7 @@ export const DecidedTransaction = named(
   ),
 );
 
-const common = {
+const commonContract = {
   method: 'POST',
   tag: 'Transactions',
   permission: 'TRANSACT',
@@ -44,7 +44,7 @@ const common = {
 } as const;
 
 export const approvePendingPayment = operation({
-  ...common,
+  ...commonContract,
   operationId: 'approvePendingPayment',
   path: '/transactions/{transactionId}/approve',
   summary: 'Approve a pending payment',
@@ -78,7 +78,7 @@ export const approvePendingPayment = operation({
 });
 
 export const rejectPendingPayment = operation({
-  ...common,
+  ...commonContract,
   operationId: 'rejectPendingPayment',
   errors: ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'],
   path: '/transactions/{transactionId}/reject',

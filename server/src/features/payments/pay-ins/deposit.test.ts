@@ -343,9 +343,12 @@ describe('declared wallet', () => {
     const { person, account } = await createAccountHolder('USDC');
     const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
       receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
-    const declared = await depositFrom(WALLET.toLowerCase(), 'COUNTERPARTY_DECLARATION_REQUIRED');
+    const declaredDeposit = await depositFrom(
+      WALLET.toLowerCase(),
+      'COUNTERPARTY_DECLARATION_REQUIRED',
+    );
     const verifiedDeposit = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
-    const reviewed = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
+    const depositInReview = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
     const otherDeposit = await depositFrom(
       '0x0000000000000000000000000000000000000001',
       'COMPLIANCE_REVIEW',
@@ -357,7 +360,9 @@ describe('declared wallet', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 400 });
     ok(await register(person.id, WALLET, { vaspName }), 201);
     await app.settle();
-    const states = await Promise.all([declared, verifiedDeposit, reviewed, otherDeposit].map(read));
+    const states = await Promise.all(
+      [declaredDeposit, verifiedDeposit, depositInReview, otherDeposit].map(read),
+    );
     expect(states.map((each) => each.status)).toEqual([
       'COMPLETED',
       'COMPLETED',

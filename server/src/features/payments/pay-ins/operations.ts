@@ -55,9 +55,9 @@ const viewOf = (row: PaymentRow) => presentTransaction(row) as Static<typeof Dec
 
 export const incomingOperations = (parts: IncomingParts) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {
-    const pending = await pendingOf(ctx, parts, params.transactionId);
+    const pendingItem = await pendingOf(ctx, parts, params.transactionId);
     const info = body.receiverCustomerInfo ?? {};
-    const missingFields = missingFieldsOf(info, pending.row.requested_fields ?? []);
+    const missingFields = missingFieldsOf(info, pendingItem.row.requested_fields ?? []);
     if (missingFields.length) {
       const errors = missingFields.map((name) => ({
         field: `receiverCustomerInfo.${name}`,
@@ -65,11 +65,11 @@ export const incomingOperations = (parts: IncomingParts) => [
       }));
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
-    const approvedBody = await pending.approve(info);
+    const approvedBody = await pendingItem.approve(info);
     return 'rejected' in approvedBody ? approvedBody : { status: 200, body: viewOf(approvedBody) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
-    const pending = await pendingOf(ctx, parts, params.transactionId);
-    return { status: 200, body: viewOf(pending.reject(body.reason)) };
+    const pendingItem = await pendingOf(ctx, parts, params.transactionId);
+    return { status: 200, body: viewOf(pendingItem.reject(body.reason)) };
   }),
 ];

@@ -147,8 +147,8 @@ describe('sandboxReceive', () => {
     await expectError({ senderUmaAddress: 'invalid' }, 400, 'INVALID_UMA_ADDRESS');
     const error = '$error.cert-chain-expired@sandbox.uma.money';
     await expectError({ senderUmaAddress: error }, 400, 'SENDER_NOT_ACCEPTED');
-    const blocked = '$success.usd@blockvale.example';
-    await expectError({ senderUmaAddress: blocked }, 403, 'COUNTERPARTY_NOT_ALLOWED');
+    const blockedAddress = '$success.usd@blockvale.example';
+    await expectError({ senderUmaAddress: blockedAddress }, 403, 'COUNTERPARTY_NOT_ALLOWED');
     await expectError({ receiverUmaAddress: '$unknown@main.example' }, 404, 'UMA_NOT_FOUND');
     const otherCustomer = await createCustomer(app);
     await expectError({ receiverUmaAddress: otherCustomer.umaAddress }, 404, 'UMA_NOT_FOUND');
@@ -173,9 +173,14 @@ describe('sandboxReceive', () => {
       'WEBHOOK_ENDPOINT_NOT_SET',
       app.other,
     );
-    const unverified = await createCustomer(app, { as: app.unregulated });
+    const unverifiedCustomer = await createCustomer(app, { as: app.unregulated });
     await fixture.listen(app.unregulated);
-    await expectError({ customerId: unverified.id }, 403, 'USER_NOT_READY', app.unregulated);
+    await expectError(
+      { customerId: unverifiedCustomer.id },
+      403,
+      'USER_NOT_READY',
+      app.unregulated,
+    );
     ok(await app.call('DELETE', `/customers/${otherCustomer.id}`), 200);
     await expectError({ customerId: otherCustomer.id }, 410, 'CUSTOMER_DELETED');
     await expectError({}, 403, 'FORBIDDEN', app.production);

@@ -85,8 +85,8 @@ function checkAdmission({ platform, customer, currency, amount }: UmaIncoming): 
 
 /** The sender information that the platform requires. Throws SENDER_NOT_ACCEPTED if a field is missing. */
 function senderInformationOf({ platform, currency, payerData }: UmaIncoming): Info | null {
-  const required = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
-  const missingNames = required
+  const mandatoryFields = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
+  const missingNames = mandatoryFields
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
     .map(({ name }) => name);
   if (missingNames.length) {
@@ -94,7 +94,7 @@ function senderInformationOf({ platform, currency, payerData }: UmaIncoming): In
     const reason = `The platform requires sender information that is missing: ${names}.`;
     throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missingNames });
   }
-  const presentFields = required.filter(({ name }) => payerData[name] !== undefined);
+  const presentFields = mandatoryFields.filter(({ name }) => payerData[name] !== undefined);
   if (!presentFields.length) return null;
   return Object.fromEntries(presentFields.map(({ name }) => [name, payerData[name]]));
 }
@@ -135,8 +135,8 @@ async function destinationOf(
   port: RailPort | undefined,
   input: UmaIncoming,
 ): Promise<Destination> {
-  const external = await findDefaultExternalAccount(ctx, port, input);
-  if (external) return external;
+  const externalDestination = await findDefaultExternalAccount(ctx, port, input);
+  if (externalDestination) return externalDestination;
   const { customer, currency } = input;
   const customerAccounts = await findInternalAccounts(ctx.db, {
     customer_id: customer.id,

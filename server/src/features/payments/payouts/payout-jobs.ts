@@ -188,10 +188,10 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const callAndApply =
     (action: 'send' | 'check') =>
     async (runtime: Runtime, job: PaymentJob): Promise<Result> => {
-      const loaded = await loadPayment(runtime, job, asOutgoing);
-      const { row, caller } = loaded;
+      const loadedPayment = await loadPayment(runtime, job, asOutgoing);
+      const { row, caller } = loadedPayment;
       if (action === 'send' && !maySend(row)) return { caller, stage: noChange };
-      const progress = await callProvider(runtime, connectors, loaded, action);
+      const progress = await callProvider(runtime, connectors, loadedPayment, action);
       return {
         caller,
         stage: async (ctx) =>

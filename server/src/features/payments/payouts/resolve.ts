@@ -63,7 +63,7 @@ const readNetInSuspense = async (ctx: Ctx, row: TransactionRow): Promise<Money> 
   amount: (await readSuspenseAmounts(ctx.db, [row.id])).get(row.id) ?? 0n,
 });
 
-/** Returns funds from suspense. An account repays its shortfall with them. */
+/** Returns funds from suspense. An account repays its shortfall with these funds. */
 function postFromSuspense(
   ctx: Ctx,
   row: TransactionRow,

@@ -44,9 +44,9 @@ beforeAll(async () => {
   for (const amount of [3_00n, 4_00n])
     await network.notify(paidRequest.token, { kind: 'RETURN', amount });
   await network.notify(paidRequest.token, { kind: 'RETURN_REVERSAL' });
-  const short = network.message(id, 10_00);
-  await network.send(short);
-  await network.notify(short.token, { kind: 'CLEARING', amount: 200_00n });
+  const shortClearing = network.message(id, 10_00);
+  await network.send(shortClearing);
+  await network.notify(shortClearing.token, { kind: 'CLEARING', amount: 200_00n });
   const openRequest = network.message(id, 5_00);
   await network.send(openRequest);
   const lateCardRequest = network.message(id, 4_00);

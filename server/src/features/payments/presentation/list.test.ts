@@ -196,11 +196,11 @@ describe('listTransactions', () => {
   });
 
   it('combines filters with AND', async () => {
-    const matching = await list(
+    const matchingTransactions = await list(
       `customerId=${ids.ada}&senderAccountIdentifier=${ids.adaUsd}` +
         '&type=OUTGOING&status=COMPLETED&sortOrder=asc',
     );
-    expect(matching.data.map((each: TransactionView) => each.id)).toEqual([
+    expect(matchingTransactions.data.map((each: TransactionView) => each.id)).toEqual([
       shownTransactions[3]?.id,
       shownTransactions[6]?.id,
     ]);
@@ -258,7 +258,7 @@ describe('listTransactions', () => {
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual(['endDate', 'limit', 'sortOrder', 'startDate', 'status', 'type']);
-    for (const invalid of [
+    for (const invalidQuery of [
       'limit=101',
       'limit=1.5',
       'limit=',
@@ -268,10 +268,10 @@ describe('listTransactions', () => {
       'endDate=0001-01-01T00:00:00%2B00:01',
       'endDate=9999-12-31T23:59:59-00:01',
     ]) {
-      expect([invalid, (await app.call('GET', `/transactions?${invalid}`)).status]).toEqual([
-        invalid,
-        400,
-      ]);
+      expect([
+        invalidQuery,
+        (await app.call('GET', `/transactions?${invalidQuery}`)).status,
+      ]).toEqual([invalidQuery, 400]);
     }
   });
 });

@@ -26,7 +26,7 @@ import {
   TransactionType,
 } from './transaction-parts.ts';
 
-const common = {
+const commonFields = {
   id: Type.String({ description: 'ID of the transaction, `Transaction:<uuid>`.' }),
   pendingReason: Type.Optional(
     oneOf(
@@ -157,7 +157,7 @@ export const OutgoingTransaction = named(
   Type.Object(
     {
       type: subsetOf(TransactionType, ['OUTGOING']),
-      ...common,
+      ...commonFields,
       status: subsetOf(TransactionStatus, [
         'PENDING',
         'PENDING_AUTHORIZATION',
@@ -232,7 +232,7 @@ export const IncomingTransaction = named(
   Type.Object(
     {
       type: subsetOf(TransactionType, ['INCOMING']),
-      ...common,
+      ...commonFields,
       status: TransactionStatus,
       source: Type.Optional(withDescription(TransactionSource, 'Party that sends the funds.')),
       sentAmount: Type.Optional(

@@ -191,11 +191,11 @@ export async function requireRealtimePayer(
 /** The rails for a payment to the account: the requested one, or all that reach it. */
 function railsTo(
   account: ExternalAccountRow,
-  requested: string | undefined,
+  requestedRail: string | undefined,
   port: RailPort,
 ): Pick<Payee & { kind: 'external' }, 'rails' | 'railMode'> {
   const accountRails = railsOf(account.info);
-  if (requested !== undefined && !accountRails.some((each) => each === requested)) {
+  if (requestedRail !== undefined && !accountRails.some((each) => each === requestedRail)) {
     throw invalidField(
       'destination.paymentRail',
       accountRails.length
@@ -204,13 +204,15 @@ function railsTo(
     );
   }
   const candidates =
-    requested === undefined ? accountRails : accountRails.filter((each) => each === requested);
+    requestedRail === undefined
+      ? accountRails
+      : accountRails.filter((each) => each === requestedRail);
   const rails = candidates.filter((rail) => port.supportsPayout(account.account_type, rail));
   if (accountRails.length ? rails.length === 0 : !port.supportsPayout(account.account_type, null)) {
     throw new Fault('NOT_IMPLEMENTED', 'No connected rail reaches this account.');
   }
   if (accountRails.length === 0) return { rails, railMode: null };
-  return { rails, railMode: requested === undefined ? 'AUTO' : 'MANUAL' };
+  return { rails, railMode: requestedRail === undefined ? 'AUTO' : 'MANUAL' };
 }
 
 /** The receiving account, internal or external, and the rails that reach it. */

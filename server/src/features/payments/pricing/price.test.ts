@@ -122,15 +122,15 @@ describe('priceOf', () => {
     const terms = { rate: par, service: fee, platform: noFees };
     const price = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
     expect(price?.receiving).toBe(49_95000000n);
-    const received = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00000000n });
-    expect(received?.sending).toBe(50_05005006n); // 50.05005005… rounded up
+    const receivedPrice = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00000000n });
+    expect(receivedPrice?.sending).toBe(50_05005006n); // 50.05005005… rounded up
     const cents = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00n });
     expect(cents).toMatchObject({ sending: 50_06n, serviceFee: 5n, receiving: 50_00n });
   });
 
   it('has no price if fees exceed the amount', () => {
-    const fixed = { ...noFees, fixed: 100n };
-    const terms = { rate: par, service: fixed, platform: noFees };
+    const fixedFee = { ...noFees, fixed: 100n };
+    const terms = { rate: par, service: fixedFee, platform: noFees };
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 99n })).toBeUndefined();
     const fullFeeTerms = {

@@ -110,17 +110,17 @@ export function payerData(
     ...(customer ? factsOfCustomer(vault, customer) : {}),
     ...senderInfo,
   };
-  const missing = missingPayerData(discovery, provided);
-  if (missing.length) {
-    const errors = missing.map((name) => ({
+  const missingNames = missingPayerData(discovery, provided);
+  if (missingNames.length) {
+    const errors = missingNames.map((name) => ({
       field: `senderCustomerInfo.${name}`,
       message: 'is required by the receiver',
     }));
     throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
   }
-  const required = discovery.required_payer_data.map(({ name }) => name as string);
+  const requiredNames = discovery.required_payer_data.map(({ name }) => name as string);
   return Object.fromEntries(
-    required.flatMap((name) => (provided[name] ? [[name, provided[name]]] : [])),
+    requiredNames.flatMap((name) => (provided[name] ? [[name, provided[name]]] : [])),
   );
 }
 

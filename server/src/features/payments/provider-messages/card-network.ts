@@ -14,7 +14,7 @@ export interface CardEntry {
   requestId: string;
   cardId: string;
   kind: 'CLEARING' | 'REVERSAL' | 'ADJUSTMENT' | 'REFUND' | 'REFUND_REVERSAL';
-  /** Undefined for a reversal of everything that is not cleared. */
+  /** Undefined for a reversal of the uncleared amount. */
   amount: bigint | undefined;
   currency: string;
   merchant: CardMerchant | undefined;

@@ -11,7 +11,7 @@ export interface MessageQuery {
   cursor?: string | undefined;
 }
 
-const present = (row: ProviderMessageRow) => ({
+const presentMessage = (row: ProviderMessageRow) => ({
   messageId: row.id.slice(row.provider_id.length + 1),
   providerId: row.provider_id,
   type: row.type,
@@ -30,5 +30,5 @@ export async function pageOfMessages(
   const filters = equals({ provider_id: providerId, result });
   const page = await db.page(providerMessages, { filters, sort: 'desc', limit, cursor });
   const { rows, ...rest } = page;
-  return { data: rows.map(present), ...rest };
+  return { data: rows.map(presentMessage), ...rest };
 }

@@ -130,14 +130,20 @@ type Stored = Pick<ProviderMessageRow, 'result'> &
   Partial<Pick<ProviderMessageRow, 'platform_id' | 'transaction_id' | 'problem' | 'type'>>;
 
 /** Stages a message, with its body if it was not applied. */
-function stageStored(ctx: Ctx, { row }: Provider, id: string, body: string, stored: Stored): void {
-  const isKept = stored.result === 'REJECTED' || stored.result === 'CONTRADICTORY';
+function stageStored(
+  ctx: Ctx,
+  { row }: Provider,
+  id: string,
+  body: string,
+  storedRow: Stored,
+): void {
+  const isKept = storedRow.result === 'REJECTED' || storedRow.result === 'CONTRADICTORY';
   const rowId = `${row.id}/${id}`;
   ctx.insert(providerMessages, {
     id: rowId,
     provider_id: row.id,
     digest: sha256(body),
-    ...stored,
+    ...storedRow,
     body: isKept ? ctx.vault.sealOwn(body, bodyContext(rowId)) : null,
     created_at: ctx.effects.now(),
   });
@@ -149,11 +155,11 @@ async function store(
   provider: Provider,
   id: string,
   body: string,
-  stored: Stored,
+  storedRow: Stored,
 ): Promise<boolean> {
   try {
     await operate(runtime, systemCaller('', provider.row.environment), async (ctx) =>
-      stageStored(ctx, provider, id, body, stored),
+      stageStored(ctx, provider, id, body, storedRow),
     );
     return true;
   } catch (error) {
@@ -191,15 +197,15 @@ async function subjectOfInvalid({ runtime }: ReceiverParts, providerId: string, 
 }
 
 /** Result of a message that was received before. Throws CONFLICT if its body differs. */
-function repeatedResult(stored: ProviderMessageRow, body: string): Result {
-  if (stored.digest !== sha256(body)) {
+function repeatedResult(storedRow: ProviderMessageRow, body: string): Result {
+  if (storedRow.digest !== sha256(body)) {
     throw new Fault(
       'CONFLICT',
       'Another message with this ID was already received. Use a new ID for each message.',
     );
   }
-  if (stored.result === 'APPLIED' || stored.result === 'IGNORED') return 'DUPLICATE';
-  throw new Fault('CONFLICT', stored.problem ?? 'The message was already rejected.');
+  if (storedRow.result === 'APPLIED' || storedRow.result === 'IGNORED') return 'DUPLICATE';
+  throw new Fault('CONFLICT', storedRow.problem ?? 'The message was already rejected.');
 }
 
 /** A result, and the response to an authorization. */
@@ -269,8 +275,9 @@ async function receiveCard(
       stageStored(ctx, provider, message.id, body, storedOf('APPLIED', subject)),
     );
     if (outcome.isNew) return replyOf('APPLIED', outcome);
-    const ignored = storedOf('IGNORED', outcome);
-    if (await store(parts, provider, message.id, body, ignored)) return replyOf('IGNORED', outcome);
+    const ignoredMessage = storedOf('IGNORED', outcome);
+    if (await store(parts, provider, message.id, body, ignoredMessage))
+      return replyOf('IGNORED', outcome);
     const earlierMessage = await parts.runtime.db.read(
       providerMessages,
       `${provider.row.id}/${message.id}`,

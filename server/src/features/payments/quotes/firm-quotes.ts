@@ -121,9 +121,9 @@ const redeem =
     if (!port) throw new Error(`no provider redeems the quote ${firmQuote.id}`);
     const redemption = await port.redeem(heldQuoteOf(firmQuote));
     if (redemption.state === 'pending') {
-      const later = async (ctx: Ctx) =>
+      const checkLater = async (ctx: Ctx) =>
         ctx.later(REDEEM, job.input, ctx.now + redemption.checkAfterMs);
-      return { caller, stage: later };
+      return { caller, stage: checkLater };
     }
     const change = resultOf(firmQuote, redemption);
     if (change.state !== 'REDEEMED') {

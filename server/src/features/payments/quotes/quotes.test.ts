@@ -407,13 +407,13 @@ describe('platform fees', () => {
     await app.advance(MINUTE);
     expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
     expect((await readBalances(app, returnedQuote.account.id)).balance).toBe(1_000_00);
-    const waived = await createQuote('EUR', '000', 100_00, {
+    const waivedFeeQuote = await createQuote('EUR', '000', 100_00, {
       platformFeeOverride: {
         platformFixedFee: { amount: 0, currency: 'USD' },
         platformVariableFeeBps: 0,
       },
     });
-    expect(waived.quote.platformFeesIncluded).toBe(0);
+    expect(waivedFeeQuote.quote.platformFeesIncluded).toBe(0);
     const zeroFees = feeConfigs.map((fee) => ({
       ...fee,
       variableFeeBps: 0,

@@ -146,7 +146,7 @@ describe('quote to a UMA address', () => {
     ['payment.no-compatible-uma-version', undefined],
     ['quote-request-failed', undefined],
     ['sender-not-accepted', 'true'],
-  ])('is retried with the same key unless the error is final: %s', async (name, replayed) => {
+  ])('is retried with the same key unless the error is final: %s', async (name, isReplayed) => {
     const { body } = await createQuote(`$error.${name}@${HOST}`);
     const headers = { 'idempotency-key': `again ${name}` };
     const firstResponse = await app.call('POST', '/quotes', body, { headers });
@@ -155,7 +155,7 @@ describe('quote to a UMA address', () => {
       firstResponse.status,
       firstResponse.body,
     ]);
-    expect(secondResponse.headers['idempotency-replayed']).toBe(replayed);
+    expect(secondResponse.headers['idempotency-replayed']).toBe(isReplayed);
   });
 
   const errorOf = (response: { status: number; body: { code: string } }) => [

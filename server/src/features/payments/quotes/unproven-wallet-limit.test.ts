@@ -28,9 +28,9 @@ describe('needsProof', () => {
     [1n, 2n, 2_001n, true],
     [2n, 1n, 500n, false],
     [2n, 1n, 501n, true],
-  ])('at %s/%s euros a dollar, of %s dollars: %s', async (num, den, dollars, needed) => {
+  ])('at %s/%s euros a dollar, of %s dollars: %s', async (num, den, dollars, isNeeded) => {
     expect(await needsProof(walletWith(), usdc(dollars * DOLLAR), ratePortWith(num, den))).toBe(
-      needed,
+      isNeeded,
     );
   });
 

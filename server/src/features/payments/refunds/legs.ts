@@ -36,13 +36,13 @@ const internalAccountId = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
 function paidAmountsOf(row: OutgoingRow, environment: Mode): PaidAmounts {
-  const debited = debitedOf(row);
-  const { currency } = debited;
+  const debitedAmount = debitedOf(row);
+  const { currency } = debitedAmount;
   return {
     source:
       internalAccountId(row.source_account) ?? systemAccount(environment, 'inbound', currency),
     internal: internalAccountId(row.destination_account),
-    sent: debited,
+    sent: debitedAmount,
     received: receivedOf(row),
     fees: { currency, amount: row.fees },
     platformFees: { currency, amount: row.platform_fees },

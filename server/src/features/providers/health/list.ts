@@ -10,12 +10,12 @@ export async function listHealth(
 ) {
   // Includes the latest calls of this process in the result.
   await directory.calls.flush();
-  const all = [...directory.current().providers.values()].filter(
+  const selectedProviders = [...directory.current().providers.values()].filter(
     ({ row }) => providerId === undefined || row.id === providerId,
   );
-  const ids = all.map(({ row }) => row.id);
+  const ids = selectedProviders.map(({ row }) => row.id);
   const health = await readHealth(runtime.db, ids, runtime.effects.now());
-  return all.map(({ row }) => ({
+  return selectedProviders.map(({ row }) => ({
     providerId: row.id,
     environment: row.environment,
     status: row.status,

@@ -16,23 +16,23 @@ interface WatchParts {
   effects: Pick<Effects, 'now'>;
 }
 
-/** One scrape reads several metrics: they share one query. */
+/** Period in which the metrics of one scrape share one query. */
 const CACHED_MS = 5_000;
 
 const STATUS = { ACTIVE: 0, OPERATOR: 1, SYSTEM: 2 } as const;
 
 /** Reads the health of all providers at most once per scrape. */
 function cachedHealth({ directory, db, effects }: WatchParts): () => Promise<HealthByProvider> {
-  let cached: Promise<HealthByProvider> | undefined;
+  let cachedHealthResult: Promise<HealthByProvider> | undefined;
   let readAt: Time = 0;
   return () => {
     const now = effects.now();
-    if (cached && now < readAt + CACHED_MS) return cached;
+    if (cachedHealthResult && now < readAt + CACHED_MS) return cachedHealthResult;
     readAt = now;
     const health = readHealth(db, [...directory.current().providers.keys()], now);
-    cached = health;
+    cachedHealthResult = health;
     health.catch(() => {
-      cached = undefined;
+      cachedHealthResult = undefined;
     });
     return health;
   };

@@ -77,8 +77,8 @@ async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<u
   const { parts, operations, responses } = build;
   const operation = operations.get(step.operationId);
   if (!operation) throw new Error(`no operation ${step.operationId}`);
-  const resolved = (value: unknown, field: string) => resolve(value, responses, field);
-  const body = resolved(step.body, 'body');
+  const resolveValue = (value: unknown, field: string) => resolve(value, responses, field);
+  const body = resolveValue(step.body, 'body');
   if (isUpload(step)) {
     const { fileName, content } = step.file;
     const { upload } = operation.contract;
@@ -87,11 +87,11 @@ async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<u
     const request = { params: {}, query: {}, body: { ...(body as object), file } };
     return parts.perform(runtime, build.caller, operation, request);
   }
-  const agentId = resolved(step.agentId, 'agentId') as string | undefined;
+  const agentId = resolveValue(step.agentId, 'agentId') as string | undefined;
   const { platformId } = build.caller;
   const caller = agentId ? await agentCaller(runtime, platformId, agentId) : build.caller;
-  const params = resolved(step.params ?? {}, 'params') as Record<string, string>;
-  const query = resolved(step.query ?? {}, 'query') as Record<string, unknown>;
+  const params = resolveValue(step.params ?? {}, 'params') as Record<string, string>;
+  const query = resolveValue(step.query ?? {}, 'query') as Record<string, unknown>;
   return parts.perform(runtime, caller, operation, { params, query, body });
 }
 
@@ -138,8 +138,8 @@ async function performAll(build: Build, actions: readonly Action[]): Promise<voi
     for (const action of actions) if (action.owner === owner) await perform(build, action);
   });
   const results = await Promise.allSettled(owners);
-  const failed = results.find((each) => each.status === 'rejected');
-  if (failed) throw failed.reason;
+  const failure = results.find((each) => each.status === 'rejected');
+  if (failure) throw failure.reason;
 }
 
 /** Advances the clock and executes all work that is due by then. */

@@ -39,8 +39,8 @@ function canvasOf(width: number, height: number, background: Color) {
     }
   }
   function write(x: number, y: number, text: string, scale: number, color: Color): void {
-    const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toUpperCase();
-    for (const [place, character] of [...plain].entries()) {
+    const plainText = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toUpperCase();
+    for (const [place, character] of [...plainText].entries()) {
       for (const [row, digit] of [...(GLYPHS.get(character) ?? '')].entries()) {
         for (let bit = 0; bit < 5; bit++) {
           if (!((Number.parseInt(digit, 32) >> (4 - bit)) & 1)) continue;
@@ -119,11 +119,11 @@ export const passport = (input: PassportInput): DocumentFile => ({
 
 /** The bytes of a PDF file with one page of text. Characters beyond Latin-1 are not possible. */
 function pdfOf(lines: readonly (readonly [size: number, text: string])[]): Buffer {
-  const escaped = (text: string) => text.replaceAll(/[\\()]/g, '\\$&');
+  const escapeText = (text: string) => text.replaceAll(/[\\()]/g, '\\$&');
   let y = 770;
   const drawn = lines.map(([size, text]) => {
     y -= size * 1.7;
-    return `BT /F1 ${size} Tf 64 ${Math.round(y)} Td (${escaped(text)}) Tj ET`;
+    return `BT /F1 ${size} Tf 64 ${Math.round(y)} Td (${escapeText(text)}) Tj ET`;
   });
   const stream = drawn.join('\n');
   const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';

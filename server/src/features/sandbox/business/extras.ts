@@ -297,9 +297,9 @@ function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action
     const [fundingSource, destination] = [{ type: 'WIRE' }, { accountId: '$coin-wallet.id' }];
     if (index % 3 < 2)
       return order(at, 'createStablecoinMint', { amount, fundingSource, destination });
-    const small = String(random.between(50, 190) * 1_000_000);
+    const smallAmount = String(random.between(50, 190) * 1_000_000);
     return order(at, 'createStablecoinBurn', {
-      amount: small,
+      amount: smallAmount,
       source: { type: 'EXTERNAL_ACCOUNT' },
       destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId: '$coin-bank.id', rail: 'WIRE' },
     });
@@ -314,7 +314,7 @@ function latePayouts({ keys, until }: Extras, random: SeededRandom): Action[] {
     const isExecuted = index % 4 !== 3;
     const steps: PlannedStep[] = [
       fund(`${key}-USD`, 2_000_00),
-      // This suffix is PROCESSING for six minutes.
+      // A payout to this suffix is PROCESSING for six minutes.
       usAccount(payee, key, `4${random.digits(6)}003`),
       {
         name: quote,

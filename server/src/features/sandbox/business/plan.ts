@@ -216,7 +216,7 @@ function timesOf({ from, until, payments }: PlanInput, random: SeededRandom): Ti
 const customersFor = (payments: number) => Math.max(8, Math.min(150, Math.round(payments / 33)));
 
 /** The times at which customers join: a third at the start, the others over the first 50 days. */
-function joining(input: PlanInput, random: SeededRandom): { at: Time; holder: Holder }[] {
+function joinTimes(input: PlanInput, random: SeededRandom): { at: Time; holder: Holder }[] {
   const customers = customersOf(customersFor(input.payments), random);
   return customers.map((customer, index) => {
     const isFirst = index < customers.length / 3;
@@ -252,7 +252,7 @@ function activity(holder: Holder, at: Time, until: Time): Action[] {
 export function businessPlan(input: PlanInput): Action[] {
   const random = seededRandom('business');
   const { until } = input;
-  const arrivals = joining(input, random);
+  const arrivals = joinTimes(input, random);
   const actions: Action[] = arrivals.map(({ at, holder }) => ({
     at,
     owner: holder.customer.key,

@@ -19,9 +19,9 @@ export function seededRandom(seed: string): SeededRandom {
   // Mulberry32: fast, and sufficient for data that only needs to be plausible.
   function next(): number {
     state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
   }
   const between = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
   return {

@@ -79,7 +79,7 @@ export async function advanceTo(
   const until = performance.now() + MAX_MS;
   let clock = heldClock;
   let renewAt = performance.now() + RENEW_MS;
-  let processed = 0;
+  let processedCount = 0;
   /** Whether the endpoint responds; otherwise the regular deliverer sends its deliveries. */
   let responses = true;
 
@@ -96,18 +96,18 @@ export async function advanceTo(
     // Another process claimed the job before the clock was held.
     if (!job) return void (await sleep(PAUSE_MS));
     await work.runJob(job);
-    processed++;
+    processedCount++;
   }
 
   async function deliver(): Promise<void> {
     const { attempts, answered } = await deliveries.run();
-    processed += attempts;
+    processedCount += attempts;
     responses = answered;
   }
 
   async function pause(endpoint: FailingEndpoint): Promise<void> {
     await pauseFailing(runtime, endpoint);
-    processed++;
+    processedCount++;
   }
 
   /** The next instant with work, and the work. */
@@ -130,14 +130,14 @@ export async function advanceTo(
     for (;;) {
       const nextWork = await next();
       if (!nextWork) break;
-      if (processed >= MAX_ITEMS || performance.now() > until) {
-        return { clock, processed, reached: false };
+      if (processedCount >= MAX_ITEMS || performance.now() > until) {
+        return { clock, processed: processedCount, reached: false };
       }
       await moveTo(nextWork.at);
       await nextWork.run();
     }
     await moveTo(target);
-    return { clock, processed, reached: true };
+    return { clock, processed: processedCount, reached: true };
   } finally {
     deliveries.end();
   }

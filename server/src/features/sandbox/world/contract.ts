@@ -121,12 +121,12 @@ const SandboxFixtureRequest = named(
 function worldErrors(body: unknown): FieldError[] {
   if (typeof body !== 'object' || body === null) return [];
   const { world, payments, steps, seed } = body as Record<string, unknown>;
-  const excluded = world === 'business' ? { steps, seed } : { payments };
+  const excludedFields = world === 'business' ? { steps, seed } : { payments };
   const message =
     world === 'business'
       ? 'must be absent with the world business'
       : 'must be absent unless the world is business';
-  return Object.entries(excluded).flatMap(([field, value]) =>
+  return Object.entries(excludedFields).flatMap(([field, value]) =>
     value === undefined ? [] : [{ field, message }],
   );
 }

@@ -238,7 +238,7 @@ describe('createSandboxFixtures', () => {
 
   it('reports every error of the steps before the first call', async () => {
     await reset();
-    const rejected = await build({
+    const rejectedResponse = await build({
       steps: [
         CUSTOMER,
         { name: 'ada', operationId: 'createEverything' },
@@ -246,8 +246,8 @@ describe('createSandboxFixtures', () => {
         { operationId: 'resetSandbox' },
       ],
     });
-    expect(rejected.status).toBe(400);
-    expect(fieldsOf(rejected)).toEqual([
+    expect(rejectedResponse.status).toBe(400);
+    expect(fieldsOf(rejectedResponse)).toEqual([
       'steps.1.name',
       'steps.1.operationId',
       'steps.2.params.customerId',
@@ -259,24 +259,24 @@ describe('createSandboxFixtures', () => {
 
   it('returns the error of a step with its number', async () => {
     await reset();
-    const rejected = await build({
+    const rejectedResponse = await build({
       steps: [CUSTOMER, { operationId: 'getCustomerById', params: { customerId: 'unknown' } }],
     });
     const error = { code: 'CUSTOMER_NOT_FOUND' };
-    expect(rejected).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
-    expect(rejected.body.reason).toContain('Step 1, getCustomerById');
+    expect(rejectedResponse).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
+    expect(rejectedResponse.body.reason).toContain('Step 1, getCustomerById');
     expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
   });
 
   it('continues after a rejection of a step with `mayBeRejected`', async () => {
     await reset();
-    const unknown = {
+    const unknownStep = {
       name: 'unknown',
       operationId: 'getCustomerById',
       params: { customerId: 'unknown' },
     };
     const { resources } = ok(
-      await build({ steps: [{ ...unknown, mayBeRejected: true }, CUSTOMER] }),
+      await build({ steps: [{ ...unknownStep, mayBeRejected: true }, CUSTOMER] }),
       201,
     );
     expect(resources.unknown).toMatchObject({ code: 'CUSTOMER_NOT_FOUND' });
@@ -286,10 +286,10 @@ describe('createSandboxFixtures', () => {
   it('calls operations of agents as an agent of the platform only', async () => {
     await reset();
     const agentStep = { operationId: 'agentListActions' };
-    const rejected = await build({
+    const rejectedResponse = await build({
       steps: [agentStep, { operationId: 'listCustomers', agentId: 'Agent:1' }],
     });
-    expect(fieldsOf(rejected)).toEqual(['steps.0.agentId', 'steps.1.agentId']);
+    expect(fieldsOf(rejectedResponse)).toEqual(['steps.0.agentId', 'steps.1.agentId']);
     const otherPlatformWorld = ok(await build({ world: 'agents' }, { as: app.other }), 201);
     const agentId = otherPlatformWorld.resources.payer.agent.id;
     const response = await build({ steps: [{ ...agentStep, agentId }] });
@@ -302,9 +302,9 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
       { operationId: 'getCustomerById', params: { customerId: '$grace.id' } },
     ];
-    const rejected = await build({ steps });
-    expect(rejected.status).toBe(400);
-    expect(fieldsOf(rejected)).toEqual(['steps.1.params.customerId']);
+    const rejectedResponse = await build({ steps });
+    expect(rejectedResponse.status).toBe(400);
+    expect(fieldsOf(rejectedResponse)).toEqual(['steps.1.params.customerId']);
   });
 
   it('reports invalid fields and references of all steps before the first call', async () => {
@@ -317,9 +317,9 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
       { name: 'later', operationId: 'createQuote', body: quote },
     ];
-    const rejected = await build({ steps });
-    expect(rejected.status).toBe(400);
-    expect(fieldsOf(rejected)).toEqual(
+    const rejectedResponse = await build({ steps });
+    expect(rejectedResponse.status).toBe(400);
+    expect(fieldsOf(rejectedResponse)).toEqual(
       expect.arrayContaining([
         'steps.0.body.customerType',
         'steps.1.params.accountId',
@@ -344,8 +344,8 @@ describe('createSandboxFixtures', () => {
     });
     const manager = await app.tokenWith(['VIEW', 'MANAGE']);
     await reset();
-    const rejected = await build({ world: 'starter' }, { as: manager });
-    expect(rejected).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    const rejectedResponse = await build({ world: 'starter' }, { as: manager });
+    expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
   });
 });

@@ -97,11 +97,18 @@ function requestOf(step: Step, results: ReadonlyMap<string, unknown>, index: num
   };
 }
 
-function checkPermissions(caller: Caller, called: readonly Operation[]): void {
-  const needed = called.map(({ contract }) => contract.permission as Permission);
-  const missing = [...new Set(needed)].filter((each) => !caller.permissions.includes(each));
-  if (missing.length === 0) return;
-  throw new Fault('FORBIDDEN', `The steps need permissions of the token: ${missing.join(', ')}.`);
+function checkPermissions(caller: Caller, calledOperations: readonly Operation[]): void {
+  const neededPermissions = calledOperations.map(
+    ({ contract }) => contract.permission as Permission,
+  );
+  const missingPermissions = [...new Set(neededPermissions)].filter(
+    (each) => !caller.permissions.includes(each),
+  );
+  if (missingPermissions.length === 0) return;
+  throw new Fault(
+    'FORBIDDEN',
+    `The steps need permissions of the token: ${missingPermissions.join(', ')}.`,
+  );
 }
 
 /** Responses by the names of their steps. */
@@ -124,21 +131,21 @@ export async function buildWorld(
     }),
   );
   checkSteps(steps, operations);
-  const called = steps.map(({ operationId }) => operations.get(operationId) as Operation);
-  checkPermissions(caller, called);
+  const calledOperations = steps.map(({ operationId }) => operations.get(operationId) as Operation);
+  checkPermissions(caller, calledOperations);
   const results = new Map<string, unknown>();
   const replayed: World['replayed'] = {};
   const { platformId } = caller;
   for (const [index, step] of steps.entries()) {
-    const operation = called[index] as Operation;
+    const operation = calledOperations[index] as Operation;
     const ids = seed === undefined ? undefined : seededIds(runtime, seed, platformId, index);
-    const seeded = ids ? { ...runtime, ids } : runtime;
+    const seededRuntime = ids ? { ...runtime, ids } : runtime;
     const request = requestOf(step, results, index);
     try {
       const actionCaller = request.agentId
         ? await agentCaller(runtime, platformId, request.agentId)
         : caller;
-      const response = await parts.perform(seeded, actionCaller, operation, request);
+      const response = await parts.perform(seededRuntime, actionCaller, operation, request);
       if (step.name === undefined) continue;
       results.set(step.name, response);
       replayed[step.name] = withoutSecrets(operation.contract, response);

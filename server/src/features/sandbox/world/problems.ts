@@ -47,11 +47,11 @@ function schemaErrors(
 
 function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError[] {
   const expected = Object.keys(contract.params?.properties ?? {});
-  const absent = expected.filter((each) => !(each in params));
-  const unknown = Object.keys(params).filter((each) => !expected.includes(each));
+  const absentNames = expected.filter((each) => !(each in params));
+  const unknownNames = Object.keys(params).filter((each) => !expected.includes(each));
   return [
-    ...absent.map((each) => ({ field: `params.${each}`, message: 'is required' })),
-    ...unknown.map((parameter) => ({
+    ...absentNames.map((each) => ({ field: `params.${each}`, message: 'is required' })),
+    ...unknownNames.map((parameter) => ({
       field: `params.${parameter}`,
       message: 'is not a parameter of the operation',
     })),
@@ -73,7 +73,9 @@ function errorsOf(
 ): FieldError[] {
   const { name, operationId, agentId, params, query, body } = step;
   const references = referencesIn({ agentId, params, query, body });
-  const unknown = references.filter((each) => each.name !== undefined && !names.has(each.name));
+  const unknownNames = references.filter(
+    (each) => each.name !== undefined && !names.has(each.name),
+  );
   return [
     ...(name !== undefined && names.has(name)
       ? [{ field: 'name', message: `${name} is used twice` }]
@@ -90,7 +92,7 @@ function errorsOf(
             message: `${operationId} is not an operation that a step can call`,
           },
         ]),
-    ...unknown.map(({ field, text }) => ({
+    ...unknownNames.map(({ field, text }) => ({
       field,
       message: `${text} is not a field of an earlier step`,
     })),

@@ -142,7 +142,10 @@ describe('resetSandbox', () => {
   });
 
   it('resets configuration and tokens if requested', async () => {
-    const changed = ok(await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }), 200);
+    const changedConfig = ok(
+      await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }),
+      200,
+    );
     const secondToken = ok(
       await app.call('POST', '/tokens', { name: 'extra', permissions: ['VIEW'] }),
       201,
@@ -152,7 +155,7 @@ describe('resetSandbox', () => {
     ok(await app.call('GET', `/tokens/${secondToken.id}`), 200);
     ok(await reset({ including: ['CONFIGURATION', 'TOKENS'] }), 200);
     const config = ok(await app.call('GET', '/config'), 200);
-    expect(config.umaDomain).toBe(`${changed.proxyUmaSubdomain}.uma.localhost`);
+    expect(config.umaDomain).toBe(`${changedConfig.proxyUmaSubdomain}.uma.localhost`);
     expect(await app.call('GET', `/tokens/${secondToken.id}`)).toMatchObject({ status: 404 });
   });
 
@@ -244,9 +247,11 @@ describe('resetSandbox', () => {
   });
 
   it('reports unknown fields', async () => {
-    const rejected = await reset({ everything: true, including: ['DATA'] });
-    expect(rejected.status).toBe(400);
-    const fields = rejected.body.details.errors.map((each: { field: string }) => each.field);
+    const rejectedResponse = await reset({ everything: true, including: ['DATA'] });
+    expect(rejectedResponse.status).toBe(400);
+    const fields = rejectedResponse.body.details.errors.map(
+      (each: { field: string }) => each.field,
+    );
     expect(fields.sort()).toEqual(['everything', 'including.0']);
   });
 

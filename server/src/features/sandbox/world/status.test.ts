@@ -111,9 +111,9 @@ describe('setSandboxStatus', () => {
 
   it('reports the possible statuses of the resource, and hides resources of other platforms', async () => {
     const { active, externalActive } = await world('accounts');
-    const rejected = await set(active.id, 'HOLD');
-    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-    expect(rejected.body.details.errors[0]).toEqual({
+    const rejectedResponse = await set(active.id, 'HOLD');
+    expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect(rejectedResponse.body.details.errors[0]).toEqual({
       field: 'status',
       message: 'must be one of FROZEN, ACTIVE, CLOSED for this resource',
     });

@@ -74,7 +74,7 @@ interface DecideInput {
 
 /** Decides an open factor reset. Throws NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
 export async function decideFactorReset(runtime: Runtime, { resetId, decision, by }: DecideInput) {
-  const decided = await operateOnPlatform(
+  const decidedReset = await operateOnPlatform(
     runtime,
     await resetById(runtime.db, resetId),
     async (ctx) => {
@@ -87,7 +87,7 @@ export async function decideFactorReset(runtime: Runtime, { resetId, decision, b
       return decideReset(ctx, customer, currentState, decision, by);
     },
   );
-  return presentReset(decided);
+  return presentReset(decidedReset);
 }
 
 async function factorsOf(ctx: Ctx, customer: CustomerRow) {

@@ -50,7 +50,7 @@ export interface ScaAction {
   kind: ChallengeKind;
   /** The customer, the quote or the external account. */
   subject: string;
-  /** Canonical text of everything that the proof is bound to. */
+  /** Canonical text of all data that the proof is bound to. */
   binding: string;
 }
 
@@ -185,9 +185,11 @@ async function factorFor(
   { kind, factor, field }: ChallengeRequest,
 ): Promise<ScaFactorName> {
   if (factor === undefined) {
-    const enrolled = await enrolledFactors(ctx, customer);
-    const preferred = PREFERRED.find((each) => isAccepted(kind, each) && enrolled.includes(each));
-    if (preferred) return preferred;
+    const enrolledTypes = await enrolledFactors(ctx, customer);
+    const preferredFactor = PREFERRED.find(
+      (each) => isAccepted(kind, each) && enrolledTypes.includes(each),
+    );
+    if (preferredFactor) return preferredFactor;
     throw invalidField(field, 'the customer has no enrolled factor for this action');
   }
   if (!isAccepted(kind, factor)) {
@@ -278,12 +280,12 @@ export async function presentChallenge(
   action: ScaAction,
 ): Promise<Static<typeof ScaChallenge>> {
   const { id, kind, factor, purpose } = row;
-  const enrolled = await enrolledFactors(ctx, party.customer);
+  const enrolledTypes = await enrolledFactors(ctx, party.customer);
   const view = {
     id,
     expiresAt: iso(row.expires_at),
     factor,
-    availableFactors: enrolled.filter((each) => isAccepted(kind, each)),
+    availableFactors: enrolledTypes.filter((each) => isAccepted(kind, each)),
     ...(purpose === null ? {} : { purpose }),
   };
   if (factor !== 'PASSKEY') return view;
@@ -359,10 +361,10 @@ async function isValidProof(
     const assertion = { passkeyAssertion: passkeyAssertion ?? {}, origin: origin ?? '' };
     return verifyAssertion(ctx, customer, signedText(row, action), assertion);
   }
-  const typed = normalizedCode(code);
-  if (row.factor === 'TOTP') return verifyTotp(ctx, customer, typed);
+  const typedCode = normalizedCode(code);
+  if (row.factor === 'TOTP') return verifyTotp(ctx, customer, typedCode);
   const purpose = purposeOf(ctx, row, action, customer.phone);
-  return (await verifyCode(ctx, purpose, typed)) === 'valid';
+  return (await verifyCode(ctx, purpose, typedCode)) === 'valid';
 }
 
 /**

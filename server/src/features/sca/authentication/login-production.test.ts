@@ -246,7 +246,12 @@ describe('a proof', () => {
         (fault) => fault.status,
       );
 
-  const reopen = (id: string, challenge: string, action: ScaAction, description?: string) =>
+  const reopenChallenge = (
+    id: string,
+    challenge: string,
+    action: ScaAction,
+    description?: string,
+  ) =>
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
@@ -285,9 +290,9 @@ describe('a proof', () => {
       ctx.update(customers, customer, { phone: '+4915200000001' });
     }, app.production);
     expect(await tryProof(id, row.id, paymentAction('1.00 EUR'), proof)).toBe(400);
-    expect(await reopen(id, row.id, paymentAction('1.00 EUR'))).toBe('429 30');
+    expect(await reopenChallenge(id, row.id, paymentAction('1.00 EUR'))).toBe('429 30');
     wait(30 * SECOND);
-    expect(await reopen(id, row.id, paymentAction('1.00 EUR'))).toBe('sent');
+    expect(await reopenChallenge(id, row.id, paymentAction('1.00 EUR'))).toBe('sent');
     await app.settle();
     expect((await readTextMessage(id)).to).toBe('+4915200000001');
     expect(
@@ -302,14 +307,14 @@ describe('a proof', () => {
     await app.settle();
     wait(4 * MINUTE + 30 * SECOND);
     const results = await Promise.all([
-      reopen(id, row.id, action, 'rent'),
-      reopen(id, row.id, action),
+      reopenChallenge(id, row.id, action, 'rent'),
+      reopenChallenge(id, row.id, action),
     ]);
     expect(results.sort()).toEqual(['429 30', 'sent']);
     await app.settle();
     expect((await readTextMessage(id)).text).toContain('It expires in 30 seconds.');
     wait(30 * SECOND);
-    expect(await reopen(id, row.id, action)).toBe('409');
+    expect(await reopenChallenge(id, row.id, action)).toBe('409');
     expect(await tryProof(id, row.id, action, { code: await readCode(id) })).toBe(400);
     expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
   });

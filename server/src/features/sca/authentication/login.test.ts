@@ -260,8 +260,8 @@ describe('a login with a passkey', () => {
     const otherAssertion = await signPasskeyLogin();
     const challengeId = await startSms(id);
     expect(statusCodeAndFields(await fixture.complete(id, otherAssertion))).toEqual(expectedError);
-    const mixed = await fixture.complete(id, { ...otherAssertion, challengeId });
-    expect(statusCodeAndFields(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
+    const mixedResponse = await fixture.complete(id, { ...otherAssertion, challengeId });
+    expect(statusCodeAndFields(mixedResponse)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
     expect(await countFailures(id)).toBe(0);
   });
 });
@@ -337,8 +337,11 @@ describe('a login', () => {
       unknownResponses.map(({ body }) => body),
     );
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
-    const unregulated = await createEuropeanCustomer(app, { as: app.other });
-    for (const response of await callAll(unregulated.id, loginFixture(app, { as: app.other }))) {
+    const unregulatedCustomer = await createEuropeanCustomer(app, { as: app.other });
+    for (const response of await callAll(
+      unregulatedCustomer.id,
+      loginFixture(app, { as: app.other }),
+    )) {
       expect(statusCodeAndFields(response)).toEqual([409, 'CONFLICT']);
     }
     await app.runtime.db.query('update platforms set sca = true where id = $1', [app.other.id]);

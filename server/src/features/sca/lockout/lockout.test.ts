@@ -90,17 +90,17 @@ describe('recordSecurityEvent', () => {
   });
 
   describe('password reset', () => {
-    const unlocked = {
+    const unlockedState = {
       eventType: 'RESET_PASSWORD_COMPLETED',
       ...{ suspended: false, lockedUntil: null, failedAttempts: 0 },
     };
 
     it('revokes the session and can be reported at any time', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
-      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlockedState);
       await logIn(app, id);
       expect((await readLockout(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
-      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlockedState);
       expect((await readLockout(id))?.session_expires_at).toBeNull();
       ok(await fixture.fail(id), 200);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
@@ -116,7 +116,7 @@ describe('recordSecurityEvent', () => {
         423,
         'ACCOUNT_LOCKED',
       ]);
-      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlockedState);
       ok(await guess(id, challengeId, CODE), 200);
     });
 
@@ -128,7 +128,7 @@ describe('recordSecurityEvent', () => {
         ok(await fixture.fail(id), 200);
       }
       expect((await readLockout(id))?.suspended).toBe(true);
-      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlockedState);
       await logIn(app, id);
     });
   });

@@ -80,7 +80,7 @@ function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput)
   if (serviceStates.targetOf(row.service_status, decision) === undefined) {
     throw new Fault('CONFLICT', `The stablecoin is ${row.service_status}.`);
   }
-  // It can be enabled only once the token is provisioned.
+  // A stablecoin can be enabled only once the token is provisioned.
   if (decision === 'approve' && !isIssuable(row.issuance_status)) {
     throw new Fault('CONFLICT', `The token is ${row.issuance_status} at its provider.`);
   }

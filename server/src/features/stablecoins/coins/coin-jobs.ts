@@ -66,14 +66,14 @@ function disableService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
 /** Applies the response to a poll with account `polled`. */
 async function applyPoll(
   ctx: Ctx,
-  polled: ProviderAccountRow,
+  polledAccount: ProviderAccountRow,
   coin: StablecoinRow,
   response: TokenLookup,
 ) {
   if (response.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
     // An account that was linked again remains linked. The token is polled again once the account is linked.
-    if (account.version === polled.version) unlink(ctx, account, response.as);
+    if (account.version === polledAccount.version) unlink(ctx, account, response.as);
     return;
   }
   // The provider had the token before, so it will not be issued.

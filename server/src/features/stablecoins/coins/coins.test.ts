@@ -83,9 +83,9 @@ describe('registerStablecoin', () => {
       '000',
       { networkTokenIdentifier: 'btkn1-002' },
     ],
-  ])('rejects %s', async (_, suffix, more) => {
+  ])('rejects %s', async (_, suffix, overrides) => {
     const fixture = await linkedFixture(app);
-    const response = await fixture.registerCoin(suffix, more);
+    const response = await fixture.registerCoin(suffix, overrides);
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
     expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
@@ -355,7 +355,7 @@ describe('supply accounts of a token', () => {
     }
   });
 
-  it('accept the maximum supply, and no more', async () => {
+  it('accept at most the maximum supply', async () => {
     expect(await openSupply(MAX_UNITS)).toContain('Stablecoin:');
     for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
       await expect(openSupply(supply)).rejects.toMatchObject({

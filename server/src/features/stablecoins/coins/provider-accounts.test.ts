@@ -302,11 +302,11 @@ describe('an idempotency key', () => {
     const unavailable = separateFixture.linkBody({ apiClientSecret: 'x-008' });
     expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
     expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
-    const stored = await app.runtime.db.query(
+    const storedRows = await app.runtime.db.query(
       "select 1 from idempotency where id like $1 || ' %again'",
       [platform.id],
     );
-    expect(stored).toEqual([]);
+    expect(storedRows).toEqual([]);
   });
 });
 

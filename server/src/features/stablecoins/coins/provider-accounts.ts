@@ -98,11 +98,11 @@ export function rejectUnlinked(
 const notVerified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 
 /** Selects one of the accounts that the credentials give access to. */
-function selectAccount(accessible: readonly string[], requested: string | undefined): string {
+function selectAccount(accessible: readonly string[], requestedId: string | undefined): string {
   const [accountId] = accessible;
   if (accountId === undefined) throw notVerified('The provider rejected these credentials.');
-  if (requested !== undefined) {
-    if (accessible.includes(requested)) return requested;
+  if (requestedId !== undefined) {
+    if (accessible.includes(requestedId)) return requestedId;
     throw notVerified('These credentials do not give access to this account.');
   }
   if (accessible.length === 1) return accountId;

@@ -51,10 +51,10 @@ async function validateOrderInput(
 const newOrder = (
   ctx: Ctx,
   { provider_account }: StablecoinRow,
-  rest: Pick<OrderFields, 'type' | 'amount' | 'source' | 'destination'>,
+  orderTerms: Pick<OrderFields, 'type' | 'amount' | 'source' | 'destination'>,
   description: string | undefined,
 ): OrderFields => ({
-  ...rest,
+  ...orderTerms,
   id: ctx.id('StablecoinOperation'),
   platform_id: ctx.caller.platformId,
   provider_account,
@@ -70,9 +70,9 @@ async function placeFromBalance(
   ctx: Ctx,
   coin: StablecoinRow,
   access: ProviderAccess,
-  ordered: OrderFields,
+  orderFields: OrderFields,
 ): Promise<Rejected> {
-  const response = await validateOrder(access, coin, ordered);
+  const response = await validateOrder(access, coin, orderFields);
   if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.as);
   if (response.state === 'no-source') throw noSourceFault();
   throw new Fault(
@@ -96,14 +96,14 @@ async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint
   const { accountId } = destination;
   const source = sourceOf(funding);
   const order = { type: 'MINT', amount, source, destination: { accountId } } as const;
-  const ordered = newOrder(ctx, coin, order, description);
+  const orderFields = newOrder(ctx, coin, order, description);
   if (funding.type === 'PROVIDER_INTERNAL_BALANCE') {
-    return placeFromBalance(ctx, coin, access, ordered);
+    return placeFromBalance(ctx, coin, access, orderFields);
   }
   if (isId(accountId, 'InternalAccount')) {
     throw reservedFault(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
   }
-  return placeOrder(ctx, coin, access, ordered);
+  return placeOrder(ctx, coin, access, orderFields);
 }
 
 async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn): OrderResult {
@@ -138,15 +138,15 @@ async function list(ctx: Ctx, coinId: string, query: ListQuery) {
   const coin = await stablecoinOf(ctx, coinId);
   const filters = equals({ stablecoin_id: coin.id, type: operationType });
   const choice = { filters, sort: 'desc', limit, cursor } as const;
-  const { rows, ...rest } = await ctx.db.page(mintsAndBurns, choice);
-  return { data: await Promise.all(rows.map((row) => readAndPresent(ctx, row))), ...rest };
+  const { rows, ...pageInfo } = await ctx.db.page(mintsAndBurns, choice);
+  return { data: await Promise.all(rows.map((row) => readAndPresent(ctx, row))), ...pageInfo };
 }
 
 /** The reply to a placed order, or its error. */
-async function reply(ctx: Ctx, placing: OrderResult) {
-  const placed = await placing;
-  if ('rejected' in placed) return placed;
-  return { status: 201, body: await readAndPresent(ctx, placed) } as const;
+async function reply(ctx: Ctx, result: OrderResult) {
+  const placedOrder = await result;
+  if ('rejected' in placedOrder) return placedOrder;
+  return { status: 201, body: await readAndPresent(ctx, placedOrder) } as const;
 }
 
 export const mintOperations = (parts: StablecoinParts) => [

@@ -116,8 +116,8 @@ describe('the amount', () => {
   });
 
   it('must be a string', async () => {
-    const raw = fixture.mintBody(wallet.id, { amount: 1_000_000 });
-    expect(codeOf(await fixture.mint(coin.id, raw))).toEqual([400, 'INVALID_INPUT']);
+    const validBody = fixture.mintBody(wallet.id, { amount: 1_000_000 });
+    expect(codeOf(await fixture.mint(coin.id, validBody))).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('is returned without leading zeros', async () => {
@@ -280,13 +280,13 @@ describe('an external account', () => {
       requestBurn(payoutTo(wallet.id)),
       requestBurn(payoutTo(euros.id, 'ACH_CREDIT')),
     ];
-    const disabled = await fixture.createBankAccount();
-    await fixture.setAccountStatus(disabled.id, 'INACTIVE');
+    const disabledAccount = await fixture.createBankAccount();
+    await fixture.setAccountStatus(disabledAccount.id, 'INACTIVE');
     const idle = await fixture.createWallet();
     await fixture.setAccountStatus(idle.id, 'INACTIVE');
     rejections.push(
-      requestBurn(payoutTo(disabled.id)),
-      requestMint(debitSource(disabled.id)),
+      requestBurn(payoutTo(disabledAccount.id)),
+      requestMint(debitSource(disabledAccount.id)),
       requestMint({ destination: { accountId: idle.id } }),
     );
     for (const response of await Promise.all(rejections)) {

@@ -118,8 +118,8 @@ it('does not submit an operation that a concurrent run has made final', async ()
   const parts = { connectors: () => ({ mint: { submit } }) as never };
   const handler = operationJobs(parts).find(({ kind }) => kind === SUBMIT.kind);
   const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
-  const stalled = { ...runtime, db: { ...runtime.db, read } };
-  const result = await handler?.run(stalled, job as never);
+  const stalledRuntime = { ...runtime, db: { ...runtime.db, read } };
+  const result = await handler?.run(stalledRuntime, job as never);
   expect(finalCount).toBeGreaterThan(0);
   expect(result).toBeDefined();
   expect(await fixture.readOperation(id)).toMatchObject({

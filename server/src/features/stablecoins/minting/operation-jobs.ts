@@ -109,8 +109,8 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
   const run =
     (definition: OperationDefinition) =>
     async (runtime: Runtime, job: OperationJob): Promise<Result> => {
-      const loaded = await loadOperation(runtime, job);
-      const { row, account, caller } = loaded;
+      const loadedOperation = await loadOperation(runtime, job);
+      const { row, account, caller } = loadedOperation;
       const createResult = (
         stage: (ctx: Ctx, current: StablecoinOperationRow) => Promise<void> | void,
       ) => ({
@@ -126,10 +126,10 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
           handleUnlinked(ctx, current, linkStatus, current.submitted_at === null),
         );
       }
-      const startOutcome = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
+      const startOutcome = definition === SUBMIT ? await begin(runtime, loadedOperation) : 'again';
       if (startOutcome === 'final') return noChange;
       const calledAt = await runtime.clocks.nowOf(caller);
-      const response = await call(runtime, loaded, definition);
+      const response = await call(runtime, loadedOperation, definition);
       if (response.state !== 'unlinked') {
         return createResult((ctx, current) => applyProgress(ctx, current, response, calledAt));
       }

@@ -46,9 +46,11 @@ interface OrderParties {
 export function partiesOf({ type, source, destination }: OrderFields): OrderParties {
   const { accountId, rail } = destination;
   if (type === 'BURN' && rail) return { to: { accountId, use: rail } };
-  const debited = source.externalAccountId;
+  const debitedAccountId = source.externalAccountId;
   return {
-    ...(debited === undefined ? {} : { from: { accountId: debited, use: 'ACH_DEBIT' } }),
+    ...(debitedAccountId === undefined
+      ? {}
+      : { from: { accountId: debitedAccountId, use: 'ACH_DEBIT' } }),
     to: { accountId, use: 'SPARK' },
   };
 }

@@ -117,9 +117,9 @@ const isUnlinked = (response: object): response is Unlinked =>
 async function linkedPartiesOf(
   ctx: Ctx,
   access: ProviderAccess,
-  ordered: OrderFields,
+  orderFields: OrderFields,
 ): Promise<{ from?: OrderAccount; to?: OrderAccount } | Unlinked> {
-  const { from, to } = partiesOf(ordered);
+  const { from, to } = partiesOf(orderFields);
   const source = from && { party: from, row: await requirePartyAccount(ctx, from) };
   const target = to && { party: to, row: await requirePartyAccount(ctx, to) };
   const payer = source && (await linkAccount(ctx, access, source.party, source.row));
@@ -133,10 +133,10 @@ async function linkedPartiesOf(
 export function validateOrder(
   { port, link }: ProviderAccess,
   coin: StablecoinRow,
-  ordered: OrderFields,
+  orderFields: OrderFields,
   accounts: { from?: OrderAccount; to?: OrderAccount } = {},
 ): Promise<OrderPreview> {
-  const order = orderOf(coin, ordered, accounts);
+  const order = orderOf(coin, orderFields, accounts);
   return callProvider(() => port.prepare(link, order));
 }
 
@@ -151,20 +151,20 @@ export async function placeOrder(
   ctx: Ctx,
   coin: StablecoinRow,
   access: ProviderAccess,
-  ordered: OrderFields,
+  orderFields: OrderFields,
 ): Promise<StablecoinOperationRow | Rejected> {
-  const accounts = await linkedPartiesOf(ctx, access, ordered);
+  const accounts = await linkedPartiesOf(ctx, access, orderFields);
   if (isUnlinked(accounts)) return rejectUnlinked(ctx, access.account, accounts.as);
-  const response = await validateOrder(access, coin, ordered, accounts);
+  const response = await validateOrder(access, coin, orderFields, accounts);
   if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.as);
   if (response.state === 'no-source') throw noSourceFault();
   if (response.state === 'rejected') throw new Fault('STABLECOIN_PROVIDER_ERROR', response.reason);
   ctx.require(stablecoins, coin);
   ctx.require(providerAccounts, access.account);
-  holdTokens(ctx, { ...ordered, stablecoin_id: coin.id });
-  ctx.later(SUBMIT, { operationId: ordered.id });
+  holdTokens(ctx, { ...orderFields, stablecoin_id: coin.id });
+  ctx.later(SUBMIT, { operationId: orderFields.id });
   return ctx.insert(mintsAndBurns, {
-    ...ordered,
+    ...orderFields,
     stablecoin_id: coin.id,
     status: 'CREATED',
     funding_instructions: response.fundingInstructions ?? null,

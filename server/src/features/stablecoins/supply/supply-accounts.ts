@@ -1,5 +1,5 @@
 // The ledger accounts of a stablecoin: issued against circulating supply, in one currency per token.
-// Burning debits the circulating supply, so no more is burned than exists, and a difference to the
+// Burning debits the circulating supply, so burns cannot exceed the existing tokens, and a difference to the
 // provider's figure is visible.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';

@@ -33,10 +33,10 @@ function transferOf({
     issuedTokensAccount(stablecoin_id),
     circulatingTokensAccount(stablecoin_id),
   ];
-  const common = { transactionId: id, ...tokens };
+  const commonFields = { transactionId: id, ...tokens };
   return type === 'MINT'
-    ? { ...common, step: `mint${suffix}`, debit: issued, credit: circulating }
-    : { ...common, step: `burn${suffix}`, debit: circulating, credit: issued };
+    ? { ...commonFields, step: `mint${suffix}`, debit: issued, credit: circulating }
+    : { ...commonFields, step: `burn${suffix}`, debit: circulating, credit: issued };
 }
 
 const supplyExceeded = (): Fault =>

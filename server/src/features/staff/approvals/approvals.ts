@@ -186,12 +186,12 @@ async function assertNotRequested(
 export async function requestApproval(
   runtime: Runtime,
   rightsOf: RightsOfRequester,
-  requested: ApprovalRequest,
+  requestedChange: ApprovalRequest,
 ): Promise<Approval> {
-  const { operator, operationId, subject, input, reason } = requested;
-  const { set, policy } = requested.needed;
+  const { operator, operationId, subject, input, reason } = requestedChange;
+  const { set, policy } = requestedChange.needed;
   const { platformId, customerId } = ownersOf(set);
-  const changeKey = changeKeyOf(runtime, requested);
+  const changeKey = changeKeyOf(runtime, requestedChange);
   const id = newId(runtime.effects, 'Approval');
   const [request, changes] = await Promise.all([
     sealFor(runtime, customerId, JSON.stringify(input), contextOf(id, 'request')),
@@ -266,9 +266,9 @@ export async function approvalDetails(
   id: string,
 ) {
   const row = await approvalRow(runtime.db, operator, id);
-  const opened = (column: 'request' | 'changes') =>
+  const openColumn = (column: 'request' | 'changes') =>
     openFor(runtime, row.customer_id, row[column], contextOf(id, column));
-  const [request, changes] = await Promise.all([opened('request'), opened('changes')]);
+  const [request, changes] = await Promise.all([openColumn('request'), openColumn('changes')]);
   const { status } = await statusOf(runtime.db, row, runtime.effects.now(), rightsOf);
   return {
     ...presentApproval(row, status),
@@ -343,7 +343,7 @@ export const rejectApproval = (runtime: Runtime, id: string, decision: Decision)
     return presentApproval(rejectedApproval, rejectedApproval.status);
   });
 
-/** Adds rows that the commit requires unchanged. Rows that the change set changes are checked anyway. */
+/** Adds rows that the commit requires unchanged. Rows that the change set changes are always checked. */
 function withRequiredRows(set: ChangeSet, rows: readonly Versioned[]): ChangeSet {
   const changedIds = new Set([...set.updates, ...set.removes].map(({ id }) => id));
   return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changedIds.has(id))] };

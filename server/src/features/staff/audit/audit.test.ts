@@ -24,9 +24,9 @@ type App = ReturnType<typeof testApp>;
 /** Renames the platform as an operator. */
 async function rename(app: App, name: string, requestKey?: string) {
   const request = { operator: OPERATOR, operationId: 'test', reason: 'why', requestKey };
-  const audited = auditedRuntime(app.runtime, request);
+  const operatorRuntime = auditedRuntime(app.runtime, request);
   const caller = systemCaller(app.platform.id, 'sandbox');
-  await operate(audited.runtime, caller, async (ctx) =>
+  await operate(operatorRuntime.runtime, caller, async (ctx) =>
     changePlatform(ctx, await readOwnPlatform(ctx), { name }),
   );
 }
@@ -90,9 +90,9 @@ describe('a record', () => {
 
   it('rejects a change of a platform that the operator may not access', async () => {
     const operator = { ...OPERATOR, platformIds: [app.other.id] };
-    const audited = auditedRuntime(app.runtime, { operator, operationId: 'test' });
+    const operatorRuntime = auditedRuntime(app.runtime, { operator, operationId: 'test' });
     const caller = systemCaller(app.platform.id, 'sandbox');
-    const change = operate(audited.runtime, caller, async (ctx) =>
+    const change = operate(operatorRuntime.runtime, caller, async (ctx) =>
       changePlatform(ctx, await readOwnPlatform(ctx), { name: 'Foreign' }),
     );
     await expect(change).rejects.toThrow('not found');
@@ -101,26 +101,33 @@ describe('a record', () => {
   it('rejects a change of another platform before an approval is requested', async () => {
     const operator = { ...OPERATOR, platformIds: [app.other.id] };
     let checks = 0;
-    const audited = auditedRuntime(app.runtime, { operator, operationId: 'test' }, async (set) => {
-      checks++;
-      return set;
-    });
+    const operatorRuntime = auditedRuntime(
+      app.runtime,
+      { operator, operationId: 'test' },
+      async (set) => {
+        checks++;
+        return set;
+      },
+    );
     const rowOf = (id: string) => ({ table: platforms, row: { id } });
     const set = { ...emptyChangeSet(), inserts: [app.other.id, app.platform.id].map(rowOf) };
-    await expect(audited.runtime.committer.commit(set)).rejects.toThrow('not found');
+    await expect(operatorRuntime.runtime.committer.commit(set)).rejects.toThrow('not found');
     expect(checks).toBe(0);
   });
 
   it('is not written if the commit is rejected', async () => {
     const verifiedBefore = await verifyAudit(app.runtime);
-    const audited = auditedRuntime(app.runtime, { operator: OPERATOR, operationId: 'test' });
-    const outdated = { table: platforms, id: app.platform.id, version: 1_000_000 };
-    const outcome = await audited.runtime.committer.commit({
+    const operatorRuntime = auditedRuntime(app.runtime, {
+      operator: OPERATOR,
+      operationId: 'test',
+    });
+    const outdatedRow = { table: platforms, id: app.platform.id, version: 1_000_000 };
+    const outcome = await operatorRuntime.runtime.committer.commit({
       ...emptyChangeSet(),
-      requires: [outdated],
+      requires: [outdatedRow],
     });
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'version' } });
-    expect(audited.count()).toBe(0);
+    expect(operatorRuntime.count()).toBe(0);
     expect((await verifyAudit(app.runtime)).last).toEqual(verifiedBefore.last);
   });
 });
@@ -178,9 +185,9 @@ describe('verification', () => {
     ['a forged record at the end', [copyOf(6, COLUMNS), changeHead('number = 6')]],
     ['another hash', [change(`hash = ${otherHash}`, 5), changeHead(`hash = ${otherHash}`)]],
     ['a changed head', [changeHead(`hash = ${otherHash}`)]],
-  ])('finds %s', async (_, tampering) => {
+  ])('finds %s', async (_, tamper) => {
     await prepare();
-    for (const statement of tampering) await sql(statement);
+    for (const statement of tamper) await sql(statement);
     const { problems } = await verifyAudit(app.runtime);
     expect(problems.length).toBeGreaterThan(0);
   });

@@ -82,8 +82,8 @@ function withRecord(
   record: Awaited<ReturnType<typeof recordOf>>,
   head: Head,
 ): ChangeSet {
-  const unhashed = { ...record, number: head.number + 1n, previous_hash: head.hash };
-  const row = { ...unhashed, hash: hashOf(vault, unhashed) };
+  const recordWithoutHash = { ...record, number: head.number + 1n, previous_hash: head.hash };
+  const row = { ...recordWithoutHash, hash: hashOf(vault, recordWithoutHash) };
   const nextHead = { ...head, number: row.number, hash: row.hash };
   const { id, version } = head;
   const changedColumns = new Set(['number', 'hash']);

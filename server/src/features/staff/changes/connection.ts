@@ -57,10 +57,10 @@ function createBudget(now: () => number) {
 
 /** Messages that are buffered until the client reads. */
 function createOutput(onClose: () => void) {
-  const pending: string[] = [];
+  const pendingTexts: string[] = [];
   let canPush = false;
   function flush(): void {
-    while (canPush && pending.length) canPush = stream.push(pending.shift());
+    while (canPush && pendingTexts.length) canPush = stream.push(pendingTexts.shift());
   }
   const stream = new Readable({
     read() {
@@ -74,13 +74,13 @@ function createOutput(onClose: () => void) {
   });
   return {
     stream,
-    pending: () => pending.length,
+    pending: () => pendingTexts.length,
     send(text: string): void {
-      pending.push(text);
+      pendingTexts.push(text);
       flush();
     },
     end(): void {
-      for (const text of pending.splice(0)) stream.push(text);
+      for (const text of pendingTexts.splice(0)) stream.push(text);
       stream.push(null);
     },
   };
@@ -160,14 +160,14 @@ export function createConnection({
     reset,
     tick,
     begin(resume) {
-      const waiting = bufferedBatches ?? [];
+      const waitingBatches = bufferedBatches ?? [];
       bufferedBatches = undefined;
       if (isClosed) return;
       if (resume === 'reset') isResetDue = true;
       else if (resume && !isResetDue) current = resume.from;
       send(`retry: ${RETRY_MS}\n${eventText('ready', current, {})}`);
       if (typeof resume === 'object') receive(resume.missed);
-      for (const each of waiting) receive(each);
+      for (const each of waitingBatches) receive(each);
       tick();
     },
     end(reason) {

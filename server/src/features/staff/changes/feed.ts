@@ -167,7 +167,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
 
   async function run(): Promise<void> {
     while (connections.size && current) {
-      const started = now();
+      const startedAt = now();
       let isOverflow = false;
       try {
         [isOverflow] = await Promise.all([poll(current), check()]);
@@ -175,7 +175,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
         log.error({ err: error }, 'changes could not be read for operators');
       }
       for (const each of connections) each.tick();
-      const minimumMs = Math.max(MIN_PAUSE_MS, (now() - started) * PAUSE_SHARE);
+      const minimumMs = Math.max(MIN_PAUSE_MS, (now() - startedAt) * PAUSE_SHARE);
       await pause.until(isOverflow ? OVERFLOW_MS : minimumMs);
     }
     current = undefined;

@@ -10,10 +10,14 @@ const NEW = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
 describe('operator tokens', () => {
   it('are returned once and stored as a hash', async () => {
     const headers = { 'Idempotency-Key': 'create' };
-    const created = await client.call('POST', '/operator-tokens', { body: NEW, headers });
-    expect(created.status).toBe(201);
-    expect(created.body).toMatchObject({ roles: ['viewer'], platformIds: null, status: 'ACTIVE' });
-    const { id, secret } = created.body;
+    const createResponse = await client.call('POST', '/operator-tokens', { body: NEW, headers });
+    expect(createResponse.status).toBe(201);
+    expect(createResponse.body).toMatchObject({
+      roles: ['viewer'],
+      platformIds: null,
+      status: 'ACTIVE',
+    });
+    const { id, secret } = createResponse.body;
     expect(secret).toMatch(/^rho_[\w-]{43}$/);
     const repeatedReply = await client.call('POST', '/operator-tokens', { body: NEW, headers });
     expect(repeatedReply.status).toBe(201);
@@ -40,9 +44,9 @@ describe('operator tokens', () => {
 
   it('cannot have more rights than their creator', async () => {
     const { id: ownPlatformId } = app.platform;
-    const limited = await client.secretOf({ platformIds: [ownPlatformId] });
+    const limitedSecret = await client.secretOf({ platformIds: [ownPlatformId] });
     const create = (body: object) =>
-      client.call('POST', '/operator-tokens', { body: { ...NEW, ...body }, secret: limited });
+      client.call('POST', '/operator-tokens', { body: { ...NEW, ...body }, secret: limitedSecret });
     expect((await create({})).status).toBe(403);
     expect((await create({ platformIds: [app.other.id] })).status).toBe(403);
     expect((await create({ platformIds: [ownPlatformId] })).status).toBe(201);
@@ -60,8 +64,11 @@ describe('operator tokens', () => {
     const read = (secret: string) => client.call('GET', '/roles', { secret });
     expect((await read(short.secret)).status).toBe(200);
     expect((await read(token.secret)).status).toBe(403);
-    const revoked = await client.call('DELETE', `/operator-tokens/${token.id}?reason=Not+used`);
-    expect(revoked.body).toMatchObject({ id: token.id, status: 'REVOKED' });
+    const revokeResponse = await client.call(
+      'DELETE',
+      `/operator-tokens/${token.id}?reason=Not+used`,
+    );
+    expect(revokeResponse.body).toMatchObject({ id: token.id, status: 'REVOKED' });
     expect((await read(token.secret)).status).toBe(401);
     const [record] = await client.recordsOf('revokeOperatorToken');
     expect(record).toMatchObject({ subject: token.id, reason: 'Not used' });

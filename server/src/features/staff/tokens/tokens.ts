@@ -47,9 +47,14 @@ export function assertWithin(
   creator: Operator,
   { roles, platformIds }: Pick<NewOperatorToken, 'roles' | 'platformIds'>,
 ): void {
-  const missing = permissionsOf(roles).filter((each) => !creator.permissions.includes(each));
-  if (missing.length) {
-    throw new Fault('FORBIDDEN', `You do not have all permissions of these roles: ${missing[0]}.`);
+  const missingPermissions = permissionsOf(roles).filter(
+    (each) => !creator.permissions.includes(each),
+  );
+  if (missingPermissions.length) {
+    throw new Fault(
+      'FORBIDDEN',
+      `You do not have all permissions of these roles: ${missingPermissions[0]}.`,
+    );
   }
   const creatorPlatformIds = creator.platformIds;
   if (creatorPlatformIds && !platformIds?.every((id) => creatorPlatformIds.includes(id))) {

@@ -17,16 +17,16 @@ import { operatorUsers, type UserRow, userStates } from './store.ts';
 export type UserStatus = 'INVITED' | 'ACTIVE' | 'DISABLED';
 
 /** Lower case, so that every spelling finds the user. */
-const normalized = (email: string) => email.trim().toLowerCase();
+const normalizedAddress = (email: string) => email.trim().toLowerCase();
 
 export const emailDigest = (vault: Vault, email: string): string =>
-  vault.digest('operator e-mail', normalized(email));
+  vault.digest('operator e-mail', normalizedAddress(email));
 
 export const emailContext = (id: string) => `operator_users ${id} email`;
 
 /** The columns of an e-mail address. */
 export const emailColumns = (vault: Vault, id: string, email: string) => ({
-  email: vault.sealOwn(normalized(email), emailContext(id)),
+  email: vault.sealOwn(normalizedAddress(email), emailContext(id)),
   email_digest: emailDigest(vault, email),
 });
 

@@ -14,17 +14,17 @@ type Branded = Pick<
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /** URL of a logo that a page can load; undefined for invalid text. */
-function configuredLogoOf(configured: unknown, isSandbox: boolean): string | undefined {
-  if (typeof configured !== 'string') return undefined;
-  const url = readUrl(configured);
+function configuredLogoOf(configuredUrl: unknown, isSandbox: boolean): string | undefined {
+  if (typeof configuredUrl !== 'string') return undefined;
+  const url = readUrl(configuredUrl);
   if (!url || url.username || url.password) return undefined;
   const isLocal = isSandbox && url.protocol === 'http:' && LOCAL.includes(url.hostname);
   return url.protocol === 'https:' || isLocal ? url.href : undefined;
 }
 
-function withLogo(platform: Branded, configured: unknown): PageBrand {
+function withLogo(platform: Branded, configuredUrl: unknown): PageBrand {
   const isSandbox = platform.environment === 'sandbox';
-  const logoUrl = configuredLogoOf(configured, isSandbox);
+  const logoUrl = configuredLogoOf(configuredUrl, isSandbox);
   const color = platform.brand_color;
   return {
     name: platform.name,

@@ -206,10 +206,10 @@ export function addedCurrencies(
 
 /** A currency with the customer data that its provider requires, absent if none. */
 function presentCurrency(currency: PlatformCurrency) {
-  const required = providerRequiredCustomerFields(currency.currencyCode);
+  const requiredFields = providerRequiredCustomerFields(currency.currencyCode);
   return {
     ...currency,
-    ...(required.length ? { providerRequiredCustomerFields: [...required] } : {}),
+    ...(requiredFields.length ? { providerRequiredCustomerFields: [...requiredFields] } : {}),
   };
 }
 

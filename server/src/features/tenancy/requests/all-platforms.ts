@@ -114,20 +114,20 @@ async function readsPart(
     (tokenId === undefined || row.token_id === tokenId) &&
     (status === undefined || row.status === status) &&
     (position === undefined || newestFirst(position, row) < 0);
-  const started = performance.now();
+  const startedAt = performance.now();
   const length = operationId === undefined && tokenId === undefined ? ROWS : STEP;
   const foundRows: RequestRow[] = [];
   let after: ReadsHead | undefined;
   for (;;) {
     const { text, values } = headsSql({ from, until, operationId, tokenId, after, length });
     const heads = await db.query<ReadsHead>(text, values);
-    const matching = heads.filter(({ matches }) => matches);
-    const read = matching.slice(0, ROWS);
+    const matchingHeads = heads.filter(({ matches }) => matches);
+    const read = matchingHeads.slice(0, ROWS);
     for (const row of read.length ? await contentsOf(db, read) : []) {
       foundRows.push(...requestsOf(row, isWanted));
     }
     foundRows.sort(newestFirst);
-    const isCut = matching.length > ROWS;
+    const isCut = matchingHeads.length > ROWS;
     after = isCut ? read.at(-1) : heads.at(-1);
     const isLast = !isCut && heads.length < length;
     if (isLast && foundRows.length <= limit) return { items: foundRows, end: undefined };
@@ -138,7 +138,7 @@ async function readsPart(
       return { items: foundRows.slice(0, limit), end: foundRows[limit - 1] };
     }
     // Rows after the period only overlap it and contain no request of the page.
-    if (bound < until && performance.now() - started > PAGE_MS) {
+    if (bound < until && performance.now() - startedAt > PAGE_MS) {
       const items = foundRows.filter(({ created_at }) => created_at > bound).slice(0, limit);
       return { items, end: { created_at: bound + 1, id: FIRST_ID } };
     }

@@ -130,8 +130,8 @@ it.each(RARE)('%j finds all matches, in order', async (query, count) => {
       ids.push(...page.rows.map(({ id }) => id));
       cursor = page.nextCursor;
     } while (cursor);
-    const sorted = [...new Set(ids)].sort();
-    expect(ids).toEqual(sort === 'asc' ? sorted : sorted.reverse());
+    const sortedIds = [...new Set(ids)].sort();
+    expect(ids).toEqual(sort === 'asc' ? sortedIds : sortedIds.reverse());
     expect(ids).toHaveLength(count);
   }
 });

@@ -193,17 +193,19 @@ describe('maskedError', () => {
           },
         };
         const request = [{}, { q: text }, { fullName: text, list: [{ pan: digits }] }];
-        const masked = JSON.stringify(maskedError(create.contract, reply, request)).toLowerCase();
-        expect(masked).not.toContain(JSON.stringify(text).slice(1, -1).toLowerCase());
-        expect(masked).not.toContain(String(digits));
-        expect(masked).toContain('is taken');
+        const maskedText = JSON.stringify(
+          maskedError(create.contract, reply, request),
+        ).toLowerCase();
+        expect(maskedText).not.toContain(JSON.stringify(text).slice(1, -1).toLowerCase());
+        expect(maskedText).not.toContain(String(digits));
+        expect(maskedText).toContain('is taken');
       }),
     );
   });
 
   it('keeps values that explain the error of a called operation', () => {
-    const all = app.operations.map(({ contract }) => contract);
-    const fixtures = all.find(({ operationId }) => operationId === 'createSandboxFixtures');
+    const contracts = app.operations.map(({ contract }) => contract);
+    const fixtures = contracts.find(({ operationId }) => operationId === 'createSandboxFixtures');
     const field = { field: 'address.postalCode', message: 'Quorbat is too long' };
     const error = { code: 'CONFLICT', reason: 'Quorbat is too long', details: { errors: [field] } };
     const reply = {
@@ -211,8 +213,10 @@ describe('maskedError', () => {
       details: { step: 1, operationId: 'createCustomer', error },
     };
     const body = { steps: [{ operationId: 'createCustomer', body: { fullName: 'Quorbat' } }] };
-    const masked = fixtures && maskedError(fixtures, reply, [{}, {}, body], all);
-    expect(masked).toEqual(JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')));
+    const storedError = fixtures && maskedError(fixtures, reply, [{}, {}, body], contracts);
+    expect(storedError).toEqual(
+      JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')),
+    );
   });
 
   it('keeps field names, rules and numbers', () => {

@@ -73,8 +73,8 @@ function collect(
   const types = [type].flat();
   if (format === 'date-time') listed.times.add(name);
   if (types.includes('integer') || types.includes('number')) listed.numeric.add(name);
-  const all = Array.isArray(values) ? values : value === undefined ? [] : [value];
-  const constants = all.filter((each) => !/["\\\p{Cc}]/u.test(String(each)));
+  const listedValues = Array.isArray(values) ? values : value === undefined ? [] : [value];
+  const constants = listedValues.filter((each) => !/["\\\p{Cc}]/u.test(String(each)));
   if (constants.length) {
     const values = listed.values.get(name) ?? new Set();
     for (const each of constants) {
@@ -123,9 +123,9 @@ const listedByContract = new WeakMap<Contract, ListedValues>();
  * Names and values that a contract lists. A contract that calls operations also lists those of
  * `all` contracts, and their ids as values of `operationId`.
  */
-function listedIn(contract: Contract, all: readonly Contract[]): ListedValues {
-  const cached = listedByContract.get(contract);
-  if (cached) return cached;
+function listedIn(contract: Contract, contracts: readonly Contract[]): ListedValues {
+  const cachedValues = listedByContract.get(contract);
+  if (cachedValues) return cachedValues;
   const listed: ListedValues = {
     names: new Set(),
     numeric: new Set(),
@@ -135,18 +135,18 @@ function listedIn(contract: Contract, all: readonly Contract[]): ListedValues {
     rules: new Map(),
   };
   const visitedSchemas = new Set<unknown>();
-  for (const each of contract.callsOperations ? [contract, ...all] : [contract]) {
+  for (const each of contract.callsOperations ? [contract, ...contracts] : [contract]) {
     const { body, query, params, headers, replies } = each;
     for (const schema of [body, query, params, headers, ...Object.values(replies)]) {
       collect(schema, '', listed, visitedSchemas);
     }
   }
   if (contract.callsOperations) {
-    const ids = all.map(({ operationId }) => operationId);
+    const ids = contracts.map(({ operationId }) => operationId);
     listed.values.set('operationId', new Set(ids));
     for (const id of ids) listed.words.add(id);
   }
-  if (!contract.callsOperations || all.length) listedByContract.set(contract, listed);
+  if (!contract.callsOperations || contracts.length) listedByContract.set(contract, listed);
   return listed;
 }
 
@@ -231,9 +231,9 @@ function maskedScalar(value: unknown, rule: FieldRule): string {
 export function maskedBody(
   contract: Contract,
   body: unknown,
-  all: readonly Contract[] = [],
+  contracts: readonly Contract[] = [],
 ): MaskedBody {
-  const listed = listedIn(contract, all);
+  const listed = listedIn(contract, contracts);
   let text = '';
   let remainingBytes = MAX_BODY_BYTES;
   let isTruncated = false;
@@ -273,12 +273,12 @@ export function maskedBody(
   function writeFields(value: object, depth: number): void {
     remainingBytes -= 2;
     let separator = '{';
-    let unknown = 0;
+    let unknownCount = 0;
     for (const name of Object.keys(value)) {
       const inner = (value as Record<string, unknown>)[name];
       if (inner === undefined) continue;
       const rule = ruleOf(name, listed);
-      const fieldHead = rule.head ?? `"${UNKNOWN_NAME} ${++unknown}":`;
+      const fieldHead = rule.head ?? `"${UNKNOWN_NAME} ${++unknownCount}":`;
       if (isTruncated || !reserveBytes(fieldHead.length + 1)) break;
       if (typeof inner === 'object' && inner !== null) {
         text += separator + fieldHead;
@@ -369,9 +369,9 @@ export function maskedError(
   contract: Contract,
   reply: unknown,
   request: readonly unknown[],
-  all: readonly Contract[] = [],
+  contracts: readonly Contract[] = [],
 ): ErrorRecord {
-  const listed = listedIn(contract, all);
+  const listed = listedIn(contract, contracts);
   const { reason, details } = (reply ?? {}) as { reason?: unknown; details?: unknown };
   const texts = privateTexts(listed, request);
   const maskMessage = (text: unknown) =>

@@ -28,13 +28,13 @@ const RECHECK_MS = 100;
 async function awaitRequest(
   ctx: Ctx,
   id: string,
-  closed: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<{ recorded: RecordedRequest | undefined; idleMs: number }> {
   for (let idleMs = 0; ; idleMs += RECHECK_MS) {
-    const recorded = await readRequest(ctx.db, ctx.caller.platformId, id);
+    const recordedRequest = await readRequest(ctx.db, ctx.caller.platformId, id);
     const age = isRequestId(id) ? Math.abs(ctx.effects.now() - timeOfUuid7(id)) : RECORDED_MS;
-    const mayBeRecorded = age < RECORDED_MS && idleMs < RECORDED_MS && !closed?.aborted;
-    if (recorded || !mayBeRecorded) return { recorded, idleMs };
+    const mayBeRecorded = age < RECORDED_MS && idleMs < RECORDED_MS && !signal?.aborted;
+    if (recordedRequest || !mayBeRecorded) return { recorded: recordedRequest, idleMs };
     await sleep(RECHECK_MS);
   }
 }
@@ -53,15 +53,15 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
     return { status: 200, body: { data: rows.map(presentRequest), ...rest } };
   }),
 
-  handle(getRequestById, async (ctx, { params, closed }) => {
+  handle(getRequestById, async (ctx, { params, closed: signal }) => {
     await flushRequests();
-    const { recorded, idleMs } = await awaitRequest(ctx, params.requestId, closed);
-    if (!recorded) {
+    const { recorded: recordedRequest, idleMs } = await awaitRequest(ctx, params.requestId, signal);
+    if (!recordedRequest) {
       throw new Fault(
         'NOT_FOUND',
         'Request not found. Requests are retained for 30 days and belong to one platform.',
       );
     }
-    return { status: 200, body: presentDetails(recorded), idleMs };
+    return { status: 200, body: presentDetails(recordedRequest), idleMs };
   }),
 ];

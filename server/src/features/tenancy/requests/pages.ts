@@ -80,11 +80,11 @@ async function pageIn(
   const [recordedPage, reads] = await Promise.all([ownPage, firstReads(db, platformId, query)]);
   if (reads.length === 0) return recordedPage;
   const sign = sort === 'asc' ? 1 : -1;
-  const all = [...recordedPage.rows, ...reads].sort(
+  const requests = [...recordedPage.rows, ...reads].sort(
     (first, second) => sign * comparePositions(first, second),
   );
-  const rows = all.slice(0, limit);
-  const hasMore = recordedPage.hasMore || all.length > limit;
+  const rows = requests.slice(0, limit);
+  const hasMore = recordedPage.hasMore || requests.length > limit;
   return { rows, hasMore, ...(hasMore ? { nextCursor: cursorOf(rows.at(-1) as RequestRow) } : {}) };
 }
 

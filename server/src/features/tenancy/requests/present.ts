@@ -74,8 +74,8 @@ const classFilter = (statusClass: string): RequestFilter =>
         ),
       };
 
-const replayedFilter = (replayed: boolean): RequestFilter =>
-  replayed ? { column: 'replayed', op: '=', value: true } : { column: 'replayed', op: 'isNull' };
+const replayedFilter = (isReplayed: boolean): RequestFilter =>
+  isReplayed ? { column: 'replayed', op: '=', value: true } : { column: 'replayed', op: 'isNull' };
 
 type ListQuery = Static<(typeof listRequests)['query']>;
 
@@ -89,7 +89,7 @@ export function requestFilters(
   platformId: string | undefined,
   query: RequestSelection,
 ): RequestFilter[] {
-  const { statusClass, replayed, createdAfter, createdBefore } = query;
+  const { statusClass, replayed: isReplayed, createdAfter, createdBefore } = query;
   const bounds = {
     ...(createdAfter === undefined ? {} : { createdAfter }),
     ...(createdBefore === undefined ? {} : { createdBefore }),
@@ -106,7 +106,7 @@ export function requestFilters(
     }),
     ...(query.status === undefined ? [] : [statusFilter(query.status)]),
     ...(statusClass === undefined ? [] : [classFilter(statusClass)]),
-    ...(replayed === undefined ? [] : [replayedFilter(replayed)]),
+    ...(isReplayed === undefined ? [] : [replayedFilter(isReplayed)]),
     ...(timeFilters(bounds) as RequestFilter[]),
   ];
 }

@@ -110,9 +110,9 @@ async function listIds(platformId: string, selection: RequestSelection, sort: 'a
 
 it('are listed in order, once, with every filter', async () => {
   let run = 0;
-  const property = async (all: RequestSpec[]) => {
+  const property = async (specs: RequestSpec[]) => {
     const platformId = `Platform:${++run}`;
-    const requests = all.map((each) => requestOf(each, platformId));
+    const requests = specs.map((each) => requestOf(each, platformId));
     const recorders = [0, 1].map(() =>
       createRequestRecorder({
         connect: () => connectLane(app.databaseUrl),
@@ -120,7 +120,7 @@ it('are listed in order, once, with every filter', async () => {
         log: silentLog,
       }),
     );
-    for (const [index, { process }] of all.entries()) {
+    for (const [index, { process }] of specs.entries()) {
       recorders[process]?.add(requests[index] as CompletedRequest);
       if (index % 20 === 19) await Promise.all(recorders.map((each) => each.flush()));
     }

@@ -132,7 +132,7 @@ const ENTRY_BYTES = ID_BYTES + 4 + 2;
 /** The bytes of one id or of several. */
 export const bytesOfIds = (ids: string): Buffer => Buffer.from(ids.replaceAll('-', ''), 'hex');
 
-function packed({ ids, durations, shapes }: Reads): Buffer {
+function packEntries({ ids, durations, shapes }: Reads): Buffer {
   const idBytes = bytesOfIds(ids);
   const buffer = Buffer.allocUnsafe(durations.length * ENTRY_BYTES);
   for (let index = 0, offset = 0; index < durations.length; index++, offset += ENTRY_BYTES) {
@@ -156,7 +156,7 @@ export const rowOfReads = (reads: Reads): ReadsRow => ({
   last_at: reads.lastAt,
   last_id: reads.lastId,
   shapes: JSON.stringify(reads.shapeValues),
-  entries: packed(reads),
+  entries: packEntries(reads),
   operation_hashes: hashes(reads.shapeValues.map(({ operationId }) => operationId)),
   token_hashes: hashes(reads.shapeValues.map(({ tokenId }) => tokenId)),
 });

@@ -132,13 +132,13 @@ function statementsOf({ requests, bodies, reads }: Batch, mayExist: boolean): Bo
 
 type Contracts = readonly Contract[];
 
-function errorOf(request: CompletedRequest, all: Contracts): string | null {
+function errorOf(request: CompletedRequest, allContracts: Contracts): string | null {
   const { record, contract, params, query, body, reply } = request;
   if (record.status < 400) return null;
-  return JSON.stringify(maskedError(contract, reply, [params, query, body], all));
+  return JSON.stringify(maskedError(contract, reply, [params, query, body], allContracts));
 }
 
-function rowOf(request: CompletedRequest, all: Contracts): RequestRow {
+function rowOf(request: CompletedRequest, allContracts: Contracts): RequestRow {
   const { record } = request;
   return {
     id: record.requestId,
@@ -150,7 +150,7 @@ function rowOf(request: CompletedRequest, all: Contracts): RequestRow {
     status: record.status,
     failed_status: record.status < 400 ? null : record.status,
     error_code: record.errorCode ?? null,
-    error: errorOf(request, all),
+    error: errorOf(request, allContracts),
     duration_us: Math.min(Math.round(record.ms * 1000), 2_147_483_647),
     caller_type: record.callerType,
     token_id: record.tokenId ?? null,
@@ -174,11 +174,11 @@ function keepsBodies({ contract, caller }: CompletedRequest, now: Time): boolean
 /** The masked bodies. The body of an error reply is already part of the record. */
 function bodiesOf(
   { record, contract, body, reply }: CompletedRequest,
-  all: Contracts,
+  allContracts: Contracts,
 ): RequestBodyRow | undefined {
-  const request = body === undefined ? undefined : maskedBody(contract, body, all);
+  const request = body === undefined ? undefined : maskedBody(contract, body, allContracts);
   const hasReply = record.status < 400 && reply !== undefined && reply !== null;
-  const response = hasReply ? maskedBody(contract, reply, all) : undefined;
+  const response = hasReply ? maskedBody(contract, reply, allContracts) : undefined;
   if (!request && !response) return undefined;
   return {
     id: record.requestId,
@@ -303,9 +303,9 @@ export function createRequestRecorder(options: RecorderOptions) {
       addToSharedRow(currentBatch, request.record);
       return true;
     }
-    const all = request.contract.callsOperations ? contracts() : [];
-    const row = rowOf(request, all);
-    const bodies = keepsBodies(request, now()) ? bodiesOf(request, all) : undefined;
+    const allContracts = request.contract.callsOperations ? contracts() : [];
+    const row = rowOf(request, allContracts);
+    const bodies = keepsBodies(request, now()) ? bodiesOf(request, allContracts) : undefined;
     const size = sizeOf(row, bodies);
     if (characters + size > MAX_CHARACTERS) return false;
     addRow(currentBatch.requests, apiRequests, row);

@@ -36,11 +36,11 @@ const lineOf = (response: ApiResponse) =>
 describe('getRequestById', () => {
   it('explains a rejected request', async () => {
     const body = { customerType: 'INDIVIDUAL', region: 'DE', birthDate: 'Quorbat' };
-    const rejected = await app.call('POST', '/customers', body);
-    expect(rejected.status).toBe(400);
-    const record = await recordOf(rejected);
+    const errorResponse = await app.call('POST', '/customers', body);
+    expect(errorResponse.status).toBe(400);
+    const record = await recordOf(errorResponse);
     expect(record).toMatchObject({
-      id: idOf(rejected),
+      id: idOf(errorResponse),
       operationId: 'createCustomer',
       method: 'POST',
       path: '/customers',
@@ -51,9 +51,9 @@ describe('getRequestById', () => {
       replayed: false,
     });
     expect(record.token.id).toMatch(/^Token:/);
-    expect(record.error.reason).toBe(rejected.body.reason);
+    expect(record.error.reason).toBe(errorResponse.body.reason);
     expect(record.error.details.errors.map((each: { field: string }) => each.field)).toEqual(
-      fieldsOf(rejected),
+      fieldsOf(errorResponse),
     );
     expect(record.requestBody).toEqual({
       content: { customerType: 'INDIVIDUAL', region: '[masked]', birthDate: '[masked]' },
@@ -109,9 +109,13 @@ describe('getRequestById', () => {
       status: 403,
       errorCode: 'FORBIDDEN',
     });
-    const unknown = await app.call('GET', '/tokens', undefined, { as: null });
-    expect((await get(`/requests/${idOf(unknown)}`)).status).toBe(404);
-    expect(lineOf(unknown)).toMatchObject({ status: 401, callerType: 'NONE', platformId: '' });
+    const anonymousReply = await app.call('GET', '/tokens', undefined, { as: null });
+    expect((await get(`/requests/${idOf(anonymousReply)}`)).status).toBe(404);
+    expect(lineOf(anonymousReply)).toMatchObject({
+      status: 401,
+      callerType: 'NONE',
+      platformId: '',
+    });
   });
 
   it('waits for a record that another process is about to write', async () => {
@@ -141,9 +145,9 @@ describe('getRequestById', () => {
     limitedApp.effects.set(limitedApp.effects.now() + 10_000);
     const replies = [];
     for (let count = 0; count < 30; count++) replies.push(await limitedApp.call('GET', '/config'));
-    const rejected = replies.filter(({ status }) => status === 429);
-    expect(rejected.length).toBeGreaterThan(20);
-    const id = idOf(rejected[0] as ApiResponse);
+    const limitedReplies = replies.filter(({ status }) => status === 429);
+    expect(limitedReplies.length).toBeGreaterThan(20);
+    const id = idOf(limitedReplies[0] as ApiResponse);
     limitedApp.effects.set(limitedApp.effects.now() + 10_000);
     const record = ok(await limitedApp.call('GET', `/requests/${id}`), 200);
     expect(record).toMatchObject({ status: 429, errorCode: 'RATE_LIMITED', callerType: 'TOKEN' });
@@ -223,8 +227,8 @@ describe('requests that call operations', () => {
   ];
 
   it('are recorded with the fields of these operations', async () => {
-    const created = await app.call('POST', '/sandbox/fixtures', { steps });
-    const { requestBody, responseBody } = await recordOf(created);
+    const createResponse = await app.call('POST', '/sandbox/fixtures', { steps });
+    const { requestBody, responseBody } = await recordOf(createResponse);
     expect(requestBody.content.steps).toEqual([
       {
         name: '[masked]',
@@ -233,7 +237,7 @@ describe('requests that call operations', () => {
       },
     ]);
     expect(responseBody.content.resources['[unknown] 1']).toMatchObject({
-      id: created.body.resources.ada.id,
+      id: createResponse.body.resources.ada.id,
       customerType: 'INDIVIDUAL',
       fullName: '[masked]',
     });
@@ -241,16 +245,18 @@ describe('requests that call operations', () => {
   });
 
   it('are explained by the error of the rejected step', async () => {
-    const unknown = {
+    const unknownStep = {
       operationId: 'getCustomerById',
       params: { customerId: 'Customer:00000000-0000-7000-8000-000000000000' },
     };
-    const failed = await app.call('POST', '/sandbox/fixtures', { steps: [...steps, unknown] });
-    expect(failed.status).toBe(400);
-    const { error } = await recordOf(failed);
-    expect(error.reason).toBe(failed.body.reason);
+    const failedResponse = await app.call('POST', '/sandbox/fixtures', {
+      steps: [...steps, unknownStep],
+    });
+    expect(failedResponse.status).toBe(400);
+    const { error } = await recordOf(failedResponse);
+    expect(error.reason).toBe(failedResponse.body.reason);
     expect(error.reason).toContain('getCustomerById');
-    expect(error.details).toEqual(failed.body.details);
+    expect(error.details).toEqual(failedResponse.body.details);
     const body = { operationId: 'createNothing', body: {} };
     const otherReply = await app.call('POST', '/sandbox/fixtures', { steps: [body] });
     expect((await recordOf(otherReply)).error.details.errors[0].field).toBe('steps.0.operationId');
@@ -303,9 +309,9 @@ describe('listRequests', () => {
       'executeQuote',
       'createQuote',
     ]);
-    const { data: failed } = await list('statusClass=4xx&limit=100');
-    expect(failed.length).toBeGreaterThan(3);
-    for (const each of failed) expect(Math.floor(each.status / 100)).toBe(4);
+    const { data: failedRequests } = await list('statusClass=4xx&limit=100');
+    expect(failedRequests.length).toBeGreaterThan(3);
+    for (const each of failedRequests) expect(Math.floor(each.status / 100)).toBe(4);
     for (const each of (await list('status=404')).data) expect(each.status).toBe(404);
     for (const each of (await list('errorCode=CONFLICT')).data) {
       expect(each.errorCode).toBe('CONFLICT');
@@ -319,8 +325,8 @@ describe('listRequests', () => {
     expect(await listOperations(`tokenId=${encodeURIComponent(token.id)}`)).toEqual([
       'getPlatformConfig',
     ]);
-    const later = new Date(app.effects.now() + 60_000).toISOString();
-    expect(await listOperations(`createdAfter=${later}`)).toEqual([]);
+    const laterTime = new Date(app.effects.now() + 60_000).toISOString();
+    expect(await listOperations(`createdAfter=${laterTime}`)).toEqual([]);
     expect((await list('statusClass=5xx')).data).toEqual([]);
     expect((await list('replayed=false&limit=1')).data).toHaveLength(1);
   });
@@ -337,8 +343,8 @@ describe('listRequests', () => {
         ids.push(...page.data.map((each: { id: string }) => each.id));
         cursor = page.nextCursor ?? '';
       } while (cursor);
-      const sorted = [...new Set(ids)].sort();
-      expect(ids).toEqual(sortOrder === 'asc' ? sorted : sorted.reverse());
+      const sortedIds = [...new Set(ids)].sort();
+      expect(ids).toEqual(sortOrder === 'asc' ? sortedIds : sortedIds.reverse());
       expect(ids.length).toBeGreaterThan(14);
     }
   });

@@ -39,9 +39,9 @@ const invalidCredentials = () =>
 /** Parses `Basic base64(id:secret)`; null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {
   if (!header || header.length > MAX_HEADER) return null;
-  const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
-  if (!encoded) return null;
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const encodedCredentials = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
+  if (!encodedCredentials) return null;
+  const text = Buffer.from(encodedCredentials, 'base64').toString('utf8');
   const colon = text.indexOf(':');
   if (colon < 1 || text.includes('\0')) return null;
   return { id: text.slice(0, colon), secret: text.slice(colon + 1) };

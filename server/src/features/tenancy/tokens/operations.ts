@@ -52,9 +52,11 @@ export async function removeOtherTokens(
 
 export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
   handle(createToken, async (ctx, { body }) => {
-    const missing = body.permissions.filter((each) => !ctx.caller.permissions.includes(each));
-    if (missing.length) {
-      const names = [...new Set(missing)].join(', ');
+    const missingPermissions = body.permissions.filter(
+      (each) => !ctx.caller.permissions.includes(each),
+    );
+    if (missingPermissions.length) {
+      const names = [...new Set(missingPermissions)].join(', ');
       throw new Fault(
         'FORBIDDEN',
         `A token can only grant permissions that it has. Missing: ${names}.`,

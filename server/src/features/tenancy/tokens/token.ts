@@ -79,13 +79,13 @@ export async function createPlatformToken(
   input: Pick<NewToken, 'platformId' | 'name' | 'permissions'>,
 ) {
   const { id, environment } = await platformById(runtime, input.platformId);
-  const created = await operate(runtime, systemCaller(id, environment), (ctx) =>
+  const createdToken = await operate(runtime, systemCaller(id, environment), (ctx) =>
     createTokenFor(ctx, input),
   ).catch((error: unknown) => {
     // The input is valid and conflicts with the tokens of the platform.
     throw error instanceof Fault ? new Fault('CONFLICT', error.message) : error;
   });
-  return { ...summaryOf(created.row), clientSecret: created.clientSecret };
+  return { ...summaryOf(createdToken.row), clientSecret: createdToken.clientSecret };
 }
 
 /** Tokens of one platform, or of all; oldest first and without their secrets. Throws PLATFORM_NOT_FOUND. */

@@ -95,7 +95,7 @@ describe('createToken', () => {
 });
 
 describe('the maximum number of tokens', () => {
-  const rejected = [400, 'INVALID_INPUT'];
+  const invalidInput = [400, 'INVALID_INPUT'];
 
   it('is 100 under concurrency, and deleted tokens do not count', async () => {
     const platform = await app.newPlatform('Many');
@@ -113,7 +113,7 @@ describe('the maximum number of tokens', () => {
     expect(allResponses.filter(({ status }) => status === 201)).toHaveLength(99);
     const rejections = allResponses.filter(({ status }) => status !== 201);
     expect(rejections.map(({ status, body }) => [status, body.code])).toEqual(
-      Array(21).fill(rejected),
+      Array(21).fill(invalidInput),
     );
     expect(rejections[0]?.body.reason).toContain('100 tokens');
     const [first, second] = allResponses as { body: Token }[];
@@ -156,7 +156,7 @@ describe('the maximum number of tokens', () => {
     expect(await getStatusAs(platform)).toBe(200);
     const body = { name: 'x', permissions: ['VIEW'] };
     const response = await app.call('POST', '/tokens', body, { as: platform });
-    expect([response.status, response.body.code]).toEqual(rejected);
+    expect([response.status, response.body.code]).toEqual(invalidInput);
   });
 });
 
@@ -363,12 +363,12 @@ describe('authentication', () => {
         app.call('GET', '/config', undefined, { as: null, headers: { authorization } }),
       ),
     );
-    const unauthorized = await app.call('GET', '/config', undefined, { as: null });
-    for (const { status, body } of [...replies, unauthorized]) {
+    const unauthorizedResponse = await app.call('GET', '/config', undefined, { as: null });
+    for (const { status, body } of [...replies, unauthorizedResponse]) {
       expect(status).toBe(401);
-      expect(body).toEqual(unauthorized.body);
+      expect(body).toEqual(unauthorizedResponse.body);
     }
-    expect(unauthorized.body.code).toBe('UNAUTHORIZED');
+    expect(unauthorizedResponse.body.code).toBe('UNAUTHORIZED');
   });
 
   it('caches a valid credential for two seconds, and an invalid one never', async () => {

@@ -200,13 +200,13 @@ describe('exportInternalAccount', () => {
       { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
       { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
     ]);
-    const stored = await app.runtime.db.query(
+    const storedRows = await app.runtime.db.query(
       'select row_to_json(r)::text as text from wallet_requests r where account_id = $1',
       [id],
     );
-    expect(stored).toHaveLength(2);
+    expect(storedRows).toHaveLength(2);
     const storedTexts =
-      JSON.stringify(stored) + app.log.join('\n') + JSON.stringify(await app.events());
+      JSON.stringify(storedRows) + app.log.join('\n') + JSON.stringify(await app.events());
     expect(storedTexts).not.toContain(phrase);
     expect(storedTexts).not.toContain(bundle.data);
   });

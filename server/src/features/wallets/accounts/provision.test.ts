@@ -109,8 +109,8 @@ describe('existing customers', () => {
   async function deleteWallets() {
     await app.settle();
     const { db } = app.runtime;
-    const empty = await db.query('select id from ledger_accounts where balance = 0', []);
-    const ids = empty.map(({ id }) => id);
+    const emptyAccounts = await db.query('select id from ledger_accounts where balance = 0', []);
+    const ids = emptyAccounts.map(({ id }) => id);
     for (const sql of [
       `delete from ledger_accounts where id in (select id from wallets) and id = any($1)`,
       `delete from internal_accounts where id in (select id from wallets) and id = any($1)`,

@@ -182,8 +182,10 @@ describe('createAuthCredential', () => {
     const sessionPath = `/auth/sessions/${session.session.id}`;
     expect(codeOf(await fixture.call('DELETE', sessionPath))).toEqual(expectedError);
     const clientPublicKey = generateKeys().publicKey;
-    const refreshed = await fixture.call('POST', `${sessionPath}/refresh`, { clientPublicKey });
-    expect(codeOf(refreshed)).toEqual(expectedError);
+    const refreshResponse = await fixture.call('POST', `${sessionPath}/refresh`, {
+      clientPublicKey,
+    });
+    expect(codeOf(refreshResponse)).toEqual(expectedError);
   });
 
   it('rejects known conflicts on both requests', async () => {

@@ -70,8 +70,8 @@ const create = (parts: WalletParts) =>
       // Read first, so that a concurrent addition conflicts with the checks below.
       const isFirst = (await credentialsOf(ctx, wallet.row.id)).length === 0;
       const { type } = body;
-      const registering = kindOf(type).register(ctx, parts, wallet, body, undefined);
-      const { activity, row, bound } = await registering;
+      const registrationResult = kindOf(type).register(ctx, parts, wallet, body, undefined);
+      const { activity, row, bound } = await registrationResult;
       if (!isFirst) {
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
         return { signatureRequest: { wallet, type, payload: activity, bound, signer } };
@@ -174,9 +174,9 @@ const challenge = (parts: WalletParts) =>
 const list = handle(listAuthCredentials, async (ctx, { query }) => {
   const wallet = await requireListedWallet(ctx, query.accountId);
   const rows = wallet ? await credentialsOf(ctx, wallet.row.id) : [];
-  const present = (row: CredentialRow) =>
+  const presentRow = (row: CredentialRow) =>
     presentCredential(ctx, wallet as WalletCredential['wallet'], row);
-  return { status: 200, body: { data: rows.map(present) } };
+  return { status: 200, body: { data: rows.map(presentRow) } };
 });
 
 export const credentialOperations = (parts: WalletParts): Bound<Ctx>[] => [

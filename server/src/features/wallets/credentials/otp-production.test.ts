@@ -127,14 +127,14 @@ describe('a code in production', () => {
     const { credential } = await fixture.createWalletCustomer();
     const { bundle, code } = await sendOtp(credential.id);
     expect(code).toMatch(/^[2-9A-HJKMNP-Z]{12}$/);
-    const raw = mail.received[0]?.raw ?? '';
-    expect(raw).toMatch(
+    const rawMail = mail.received[0]?.raw ?? '';
+    expect(rawMail).toMatch(
       /^From: "Our \\"Bank\\" Bcc: eve@example\.org" <codes@pay\.example\.com>\r$/m,
     );
-    expect(raw).not.toMatch(/^Bcc:/m);
+    expect(rawMail).not.toMatch(/^Bcc:/m);
     expect(mail.received[0]?.to).toHaveLength(1);
-    expect(raw).toContain('Reply-To: help@bank.example.com');
-    expect(raw.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
+    expect(rawMail).toContain('Reply-To: help@bank.example.com');
+    expect(rawMail.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
     // Input as users type it.
     const { response } = await otp.submitCode(credential, bundle, {
       code: ` ${code.toLowerCase()}`,

@@ -59,8 +59,8 @@ describe('verifyAuthCredential', () => {
         const { vault } = app.runtime;
         const custodyKeys = { seal: vault.sealOwn, open: vault.openOwn, derive: vault.derive };
         const { custody } = connectorRegistry(app.effects, { custodyKeys })('sandbox');
-        const pinned = custody?.publicKeys().tokens;
-        expect(await walletCrypto.verifyOtpVerificationToken(payloadToSign, pinned)).toEqual({
+        const pinnedKey = custody?.publicKeys().tokens;
+        expect(await walletCrypto.verifyOtpVerificationToken(payloadToSign, pinnedKey)).toEqual({
           id: expect.stringMatching(/^Otp:/),
           jti: requestId,
           sub: expect.any(String),

@@ -74,14 +74,14 @@ describe('verifyAuthCredential', () => {
     it('ignores unknown fields', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
-      const { userHandle: _none, ...reported } = holder.device.get(challenge);
+      const { userHandle: _none, ...reportedAssertion } = holder.device.get(challenge);
       const headers = {
         'service-wallet-signature': await stampWith(holder.session.privateKey, 'x'),
       };
       const openedResponse = await passkeys.verifyWith(
         holder,
         requestId,
-        { ...reported, userHandle: 'dXNlcg' },
+        { ...reportedAssertion, userHandle: 'dXNlcg' },
         headers,
       );
       expect(openedResponse.status).toBe(200);
@@ -182,7 +182,7 @@ describe('verifyAuthCredential', () => {
       const foreignAuthenticator = authenticator();
       const rejections: [object, string][] = [
         [get(challenge, { type: 'webauthn.create' }), 'does not have the type webauthn.get.'],
-        [get('0'.repeat(64)), 'answers another challenge. Request a new one.'],
+        [get('0'.repeat(64)), 'contains another challenge. Request a new one.'],
         [
           get(challenge, { origin: 'https://evil.com' }),
           'comes from an origin that is not allowed.',
@@ -191,9 +191,9 @@ describe('verifyAuthCredential', () => {
         [get(challenge, { up: false }), 'does not confirm user presence.'],
         [foreignAuthenticator.get(challenge), 'was made with another passkey.'],
       ];
-      for (const [reported, check] of rejections) {
+      for (const [reportedAssertion, check] of rejections) {
         expectUnauthorized(
-          await passkeys.verifyWith(holder, requestId, reported),
+          await passkeys.verifyWith(holder, requestId, reportedAssertion),
           `The assertion ${check}`,
         );
       }
@@ -318,10 +318,10 @@ describe('verifyAuthCredential', () => {
       const headers = { 'request-id': requestedBody.requestId };
       const send = (assertion: object) =>
         productionFixture.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
-      const reported = device.get(requestedBody.challenge);
+      const reportedAssertion = device.get(requestedBody.challenge);
       const reason = 'The signature of the assertion is invalid.';
-      expectUnauthorized(await send({ ...reported, signature: LITERAL }), reason);
-      expect((await send(reported)).status).toBe(200);
+      expectUnauthorized(await send({ ...reportedAssertion, signature: LITERAL }), reason);
+      expect((await send(reportedAssertion)).status).toBe(200);
     });
   });
 });

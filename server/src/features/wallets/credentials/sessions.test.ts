@@ -191,8 +191,12 @@ describe('refreshAuthSession', () => {
       'The Request-Id belongs to another request.',
     ]);
     ok(await fixture.call('POST', refreshOf(firstId), body, headers), 201);
-    const replayed = await fixture.call('POST', refreshOf(firstId), body, headers);
-    expect(errorOf(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
+    const replayedResponse = await fixture.call('POST', refreshOf(firstId), body, headers);
+    expect(errorOf(replayedResponse)).toEqual([
+      401,
+      'UNAUTHORIZED',
+      'The Request-Id was already used.',
+    ]);
   });
 
   it('must be signed by the session itself', async () => {

@@ -125,9 +125,9 @@ const revoke = (parts: WalletParts) =>
 const list = handle(listAuthSessions, async (ctx, { query }) => {
   const wallet = await requireListedWallet(ctx, query.accountId);
   const rows = wallet ? await sessionsOf(ctx, wallet.row.id) : [];
-  const present = async (row: SessionRow) =>
+  const presentRow = async (row: SessionRow) =>
     presentSession(ctx, wallet as Wallet, row, await credentialOf(ctx, row));
-  return { status: 200, body: { data: await Promise.all(rows.map(present)) } };
+  return { status: 200, body: { data: await Promise.all(rows.map(presentRow)) } };
 });
 
 export const sessionOperations = (parts: WalletParts): Bound<Ctx>[] => [

@@ -145,8 +145,8 @@ describe('recovery messages', () => {
 });
 
 describe('a recovery is rejected for', () => {
-  const rejectionOf = async (requested: Promise<unknown>) =>
-    requested.then(
+  const rejectionOf = async (request: Promise<unknown>) =>
+    request.then(
       () => 'started',
       ({ code, message }) => `${code}: ${message}`,
     );

@@ -47,15 +47,15 @@ export async function announceRecovery(
     dueAt: row.due_at,
   });
   // The announcement is obsolete once the recovery is due.
-  const common = {
+  const commonFields = {
     kind: recoveryMessage(notice),
     customer,
     ...text,
     ...(notice === 'STARTED' ? { expiresAt: row.due_at } : {}),
   };
   const { email, phone } = customer;
-  if (email !== null) sendMessage(ctx, { channel: 'EMAIL', to: email, ...common, ...mail });
-  if (phone !== null) sendMessage(ctx, { channel: 'SMS', to: phone, ...common });
+  if (email !== null) sendMessage(ctx, { channel: 'EMAIL', to: email, ...commonFields, ...mail });
+  if (phone !== null) sendMessage(ctx, { channel: 'SMS', to: phone, ...commonFields });
 }
 
 /** Stages the result of a recovery and notifies the contacts. */
@@ -63,7 +63,7 @@ async function closeRecovery(
   ctx: Ctx,
   row: RecoveryRow,
   event: 'finish' | 'cancel',
-  stopped: { cancelled_for?: RecoveryCancelReason; cancelled_by?: string | null } = {},
+  cancellation: { cancelled_for?: RecoveryCancelReason; cancelled_by?: string | null } = {},
 ): Promise<RecoveryRow> {
   const customer = await readCustomer(ctx, row.customer_id);
   // Erased customers have no contacts.
@@ -72,7 +72,7 @@ async function closeRecovery(
   }
   const status = recoveryStates.next(row.status, event);
   const endColumns = { status, contact_digest: null, ended_at: ctx.now };
-  return ctx.update(walletRecoveries, row, { ...endColumns, ...stopped });
+  return ctx.update(walletRecoveries, row, { ...endColumns, ...cancellation });
 }
 
 export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow> =>

@@ -86,7 +86,11 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   // Each case also violates all later checks, so the order is tested.
-  const ORDER: [string, (valid: Record<string, string>) => Record<string, string>, string][] = [
+  const ORDER: [
+    string,
+    (validHeaders: Record<string, string>) => Record<string, string>,
+    string,
+  ][] = [
     ['a Request-Id alone', () => ({ 'request-id': 'junk' }), 'WALLET_SIGNATURE_MISSING'],
     [
       'a Request-Id and an empty signature',
@@ -106,7 +110,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     ],
     [
       'a Request-Id that was never issued',
-      (valid) => ({ ...valid, 'request-id': 'junk' }),
+      (validHeaders) => ({ ...validHeaders, 'request-id': 'junk' }),
       'UNAUTHORIZED',
     ],
   ];

@@ -120,12 +120,12 @@ export function signedOperation<C extends Contract>(
     return { status: 202, body: await issueChallenge(ctx, request, outcome.signatureRequest) };
   }
 
-  async function run(ctx: Ctx, received: Input): Promise<Reply | Rejected> {
-    const input = received as Input<C>;
-    const headers = received.headers as Headers;
-    const { params } = received;
+  async function run(ctx: Ctx, receivedInput: Input): Promise<Reply | Rejected> {
+    const input = receivedInput as Input<C>;
+    const headers = receivedInput.headers as Headers;
+    const { params } = receivedInput;
     // A body that the contract does not define is ignored.
-    const body = contract.body && received.body;
+    const body = contract.body && receivedInput.body;
     const request = {
       operationId,
       resourceId: steps.resourceId?.(input) ?? '',
@@ -137,14 +137,14 @@ export function signedOperation<C extends Contract>(
     }
     const retry = await verifyRetry(ctx, parts, request);
     if ('rejected' in retry) return retry;
-    const deferred = await deferredReply(
+    const deferredResult = await deferredReply(
       ctx,
       parts,
       steps.completion,
       retry,
       stampOf(headers) ?? '',
     );
-    if (deferred) return deferred;
+    if (deferredResult) return deferredResult;
     const outcome = await recheckOnFailure(ctx, request, retry.row.id, () =>
       steps.perform(ctx, input, retry),
     );

@@ -241,8 +241,8 @@ describe('stamps of clients', () => {
       >;
       const key = createPrivateKey({ format: 'jwk', key: p256Jwk(pair) });
       const signature = sign('sha256', Buffer.from(payload), key);
-      const raw = sign('sha256', Buffer.from(payload), { key, dsaEncoding: 'ieee-p1363' });
-      highS[raw[32]! >= 0x80 ? 'yes' : 'no']++;
+      const rawSignature = sign('sha256', Buffer.from(payload), { key, dsaEncoding: 'ieee-p1363' });
+      highS[rawSignature[32]! >= 0x80 ? 'yes' : 'no']++;
       const stamp = read({ publicKey, scheme: SCHEME, signature: signature.toString('hex') });
       expect(verifyStamp(stamp, payload)).toBe(true);
       expect(stamp.key.equals(createPublicKey(key))).toBe(true);
@@ -251,13 +251,13 @@ describe('stamps of clients', () => {
   });
 
   it('with more keys than are cached are valid', () => {
-    const all = Array.from({ length: 1_100 }, () => generateKeys().publicKey);
+    const publicKeys = Array.from({ length: 1_100 }, () => generateKeys().publicKey);
     const readStampOf = (publicKey: string) => read({ ...VECTOR, publicKey });
-    const firstStamp = readStampOf(all[0] as string);
-    for (const publicKey of all) expect(readStampOf(publicKey).publicKey).toBe(publicKey);
-    const secondStamp = readStampOf(all[0] as string);
+    const firstStamp = readStampOf(publicKeys[0] as string);
+    for (const publicKey of publicKeys) expect(readStampOf(publicKey).publicKey).toBe(publicKey);
+    const secondStamp = readStampOf(publicKeys[0] as string);
     expect(secondStamp.key).not.toBe(firstStamp.key);
     expect(secondStamp.key.equals(firstStamp.key)).toBe(true);
-    expect(readStampOf(all[0] as string).key).toBe(secondStamp.key);
+    expect(readStampOf(publicKeys[0] as string).key).toBe(secondStamp.key);
   });
 });

@@ -44,18 +44,19 @@ function membersOf(header: string): { publicKey: string; signature: string } | u
   if (header.length > MAX_LENGTH || !BASE64URL.test(header)) return undefined;
   if (header.replace(/=+$/, '').length % 4 === 1) return undefined;
   const text = Buffer.from(header, 'base64url').toString();
-  let parsed: unknown;
+  let parsedJson: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsedJson = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const { publicKey, scheme, signature } = parsed as Record<string, unknown>;
+  if (typeof parsedJson !== 'object' || parsedJson === null) return undefined;
+  const { publicKey, scheme, signature } = parsedJson as Record<string, unknown>;
   if (typeof publicKey !== 'string' || typeof signature !== 'string') return undefined;
-  if (scheme !== SCHEME || Object.keys(parsed).length !== MEMBER_COUNT) return undefined;
+  if (scheme !== SCHEME || Object.keys(parsedJson).length !== MEMBER_COUNT) return undefined;
   // Valid values contain no spaces or escapes, so a longer text has duplicate members.
-  if (text.replaceAll(/[ \t\r\n]/g, '').length !== JSON.stringify(parsed).length) return undefined;
+  if (text.replaceAll(/[ \t\r\n]/g, '').length !== JSON.stringify(parsedJson).length)
+    return undefined;
   return { publicKey, signature };
 }
 

@@ -41,9 +41,9 @@ export const compressKey = (key: Uint8Array): Buffer =>
 export function tweakedX(key: Uint8Array, tweak: Uint8Array): Buffer | undefined {
   try {
     const { x } = Point.fromBytes(key).toAffine();
-    const even = Point.fromBytes(Buffer.concat([Buffer.of(2), Point.Fp.toBytes(x)]));
-    const tweaked = even.add(Point.BASE.multiply(toBigInt(tweak)));
-    return Buffer.from(tweaked.toBytes(true).subarray(1));
+    const evenPoint = Point.fromBytes(Buffer.concat([Buffer.of(2), Point.Fp.toBytes(x)]));
+    const tweakedPoint = evenPoint.add(Point.BASE.multiply(toBigInt(tweak)));
+    return Buffer.from(tweakedPoint.toBytes(true).subarray(1));
   } catch {
     return undefined;
   }

@@ -78,9 +78,9 @@ describe('provesSolana', () => {
   ])('rejects keys that sign without a secret: %s', (_, key) => {
     const neutral = `01${'00'.repeat(31)}`;
     for (const head of [neutral, key]) {
-      const forged = encode(`${head}${'00'.repeat(32)}`);
+      const forgedSignature = encode(`${head}${'00'.repeat(32)}`);
       for (const message of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
-        expect(provesSolana(encode(key), message, forged)).toBe(false);
+        expect(provesSolana(encode(key), message, forgedSignature)).toBe(false);
       }
     }
   });

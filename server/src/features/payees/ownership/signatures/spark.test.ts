@@ -9,7 +9,7 @@ const wallet = sparkWallet(31n);
 const validSignature = wallet.sign('text');
 
 /** A DER signature from OpenSSL, repeated until `s` is low or high as required. */
-function signDer(message: string, low: boolean): string {
+function signDer(message: string, isLowRequired: boolean): string {
   const curve = createECDH('secp256k1');
   curve.setPrivateKey(Buffer.from('1f'.padStart(64, '0'), 'hex'));
   const point = curve.getPublicKey();
@@ -22,7 +22,7 @@ function signDer(message: string, low: boolean): string {
   for (;;) {
     const signature = sign('sha256', Buffer.from(message), key);
     const s = signature.subarray(4 + signature[3]! + 2);
-    if (isLow(toBigInt(s)) === low) return signature.toString('hex');
+    if (isLow(toBigInt(s)) === isLowRequired) return signature.toString('hex');
   }
 }
 

@@ -230,26 +230,26 @@ export async function applyFundingStatus(
     if (afterMs === undefined) return;
     ctx.later(CHECK_FUNDING_DEBIT, { transactionId: row.id }, ctx.now + afterMs);
   };
-  const awaited = row.funds === 'AWAITED';
+  const isAwaited = row.funds === 'AWAITED';
   switch (progress.state) {
     case 'accepted':
       if (progress.checkAfterMs !== undefined) return checkAgain(progress.checkAfterMs);
-      if (awaited) await awaitRailResult(ctx, row, 'debit');
+      if (isAwaited) await awaitRailResult(ctx, row, 'debit');
       return;
     case 'unknown':
       return checkAgain(progress.checkAfterMs);
     case 'settled':
-      if (awaited) await payWith(ctx, row, debitedOf(row));
+      if (isAwaited) await payWith(ctx, row, debitedOf(row));
       return checkAgain(progress.checkAfterMs);
     case 'returned':
-      if (awaited) await failPayout(ctx, row, progress.reason, true);
+      if (isAwaited) await failPayout(ctx, row, progress.reason, true);
       else if (row.funded_amount !== null) await reverseFunding(ctx, row);
       return;
     case 'failed':
-      if (awaited) await failPayout(ctx, row, progress.reason, true);
+      if (isAwaited) await failPayout(ctx, row, progress.reason, true);
       return;
     case 'cancelled':
-      if (awaited) await failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true);
+      if (isAwaited) await failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true);
       return;
     default:
       return assertNever(progress, 'transfer progress');

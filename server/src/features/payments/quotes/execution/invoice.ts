@@ -28,11 +28,11 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
     throw new Fault('INVALID_RECEIVER', `The invoice expired at ${iso(expiresAt)}.`);
   }
   if (amountMsat === undefined || satoshisOf(amountMsat) === amount) return;
-  const needed = satoshisOf(amountMsat);
+  const neededSatoshis = satoshisOf(amountMsat);
   throw new Fault(
     'INVALID_AMOUNT',
-    `The invoice requires ${needed} satoshis, not ${amount}. Lock this receiving amount.`,
-    { receivingAmount: Number(needed) },
+    `The invoice requires ${neededSatoshis} satoshis, not ${amount}. Lock this receiving amount.`,
+    { receivingAmount: Number(neededSatoshis) },
   );
 }
 

@@ -63,8 +63,8 @@ describe('realtime funding quote', () => {
 
   it('continues when the exact amount arrives', async () => {
     const { quote } = await createPendingQuote();
-    const received = ok(await send(quote.id), 200);
-    expect(received).toMatchObject({
+    const receivedPayment = ok(await send(quote.id), 200);
+    expect(receivedPayment).toMatchObject({
       id: quote.transactionId,
       type: 'OUTGOING',
       status: 'PROCESSING',

@@ -331,9 +331,9 @@ describe('resendQuoteScaCode', () => {
     await app.advance(30_000);
     const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     ok(await resend(app, quote.id), 204);
-    const written = await messagesTo(app, payer.person.id);
-    expect(written.length).toBe(messageCountBefore + 1);
-    expect(written.at(-1)?.text).toContain('100.00 EUR to ');
+    const sentMessages = await messagesTo(app, payer.person.id);
+    expect(sentMessages.length).toBe(messageCountBefore + 1);
+    expect(sentMessages.at(-1)?.text).toContain('100.00 EUR to ');
     expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });

@@ -50,8 +50,8 @@ export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<ScaP
     readOwnPlatform(ctx),
     requireActiveOwner(ctx, payment),
   ]);
-  const needed = needsSca(ctx, platform, customer, currency);
-  return needed ? { customer, platform } : undefined;
+  const isNeeded = needsSca(ctx, platform, customer, currency);
+  return isNeeded ? { customer, platform } : undefined;
 }
 
 /** Throws SCA_SESSION_REQUIRED if the payer must log in first. */
@@ -131,8 +131,8 @@ async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
 export async function describePayment(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const [debited, received] = [debitedOf(payment), receivedOf(payment)];
   const amountText = formatMoney(debited);
-  const converted = `${amountText} as ${formatMoney(received)}`;
-  const money = debited.currency === received.currency ? amountText : converted;
+  const conversionText = `${amountText} as ${formatMoney(received)}`;
+  const money = debited.currency === received.currency ? amountText : conversionText;
   return `${money} to ${await payeeText(ctx, payment)}`;
 }
 

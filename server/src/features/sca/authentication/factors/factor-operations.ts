@@ -126,12 +126,12 @@ async function completeEnrollment(
   factor: Pick<FactorRow, 'id' | 'type'>,
 ): Promise<void> {
   ctx.remove(scaEnrollments, row);
-  const awaiting = {
+  const filter = {
     customer_id: customer.id,
     factor: factor.type,
     enrollment: 'PENDING',
   } as const;
-  for (const reset of await ctx.db.find(scaResets, awaiting)) {
+  for (const reset of await ctx.db.find(scaResets, filter)) {
     ctx.update(scaResets, reset, { enrollment: 'COMPLETED', updated_at: ctx.now });
   }
   recordScaEvent(ctx, customer, 'FACTOR_ENROLLED', { factor: factor.type, subject: factor.id });

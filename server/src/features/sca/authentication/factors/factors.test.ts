@@ -116,12 +116,12 @@ describe('an app', () => {
     expect(url.searchParams.get('secret')).toBe(startedBody.secretBase32Encoded);
     expect(await fixture.readFactors(id)).toEqual([]);
     const code = codeAt(startedBody.secretBase32Encoded, app.effects.now());
-    const enrolled = ok(
+    const enrolledFactor = ok(
       await fixture.confirmEnrollment(id, { type: 'TOTP', secret: startedBody.secret, code }),
       200,
     );
-    expect(enrolled.type).toBe('TOTP');
-    expect(new Set(enrolled.recoveryCodes).size).toBe(10);
+    expect(enrolledFactor.type).toBe('TOTP');
+    expect(new Set(enrolledFactor.recoveryCodes).size).toBe(10);
     expect(await fixture.readFactors(id)).toEqual(['TOTP']);
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'TOTP', row?.id]]);
@@ -307,8 +307,8 @@ describe('a code of an app', () => {
     const { base32 } = await fixture.enrollTotp(id);
     advanceClock(STEP);
     const code = codeAt(base32, app.effects.now());
-    const all = await Promise.all(Array.from({ length: 5 }, () => useCode(id, code)));
-    expect(all.filter(Boolean)).toHaveLength(1);
+    const results = await Promise.all(Array.from({ length: 5 }, () => useCode(id, code)));
+    expect(results.filter(Boolean)).toHaveLength(1);
   });
 
   it('can be a recovery code where these are accepted: each once, in any spelling', async () => {
@@ -316,10 +316,10 @@ describe('a code of an app', () => {
     const { recoveryCodes } = await fixture.enrollTotp(id);
     const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;
     expect(await useCode(id, firstRecoveryCode)).toBe(false);
-    const all = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 4 }, () => useCode(id, firstRecoveryCode, true)),
     );
-    expect(all.filter(Boolean)).toHaveLength(1);
+    expect(results.filter(Boolean)).toHaveLength(1);
     expect(await useCode(id, firstRecoveryCode, true)).toBe(false);
     expect(await useCode(id, secondRecoveryCode.toLowerCase().replaceAll('-', ''), true)).toBe(
       true,

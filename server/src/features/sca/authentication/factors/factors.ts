@@ -100,9 +100,9 @@ export async function verifyTotp(
   }
   if (!recovery) return false;
   const digest = recoveryDigest(ctx.vault, row.id, code);
-  const unused = row.recovery.filter((each) => !constantTimeEqual(each, digest));
-  if (unused.length === row.recovery.length) return false;
-  ctx.update(scaFactors, row, { recovery: unused, updated_at: ctx.now });
+  const unusedCodes = row.recovery.filter((each) => !constantTimeEqual(each, digest));
+  if (unusedCodes.length === row.recovery.length) return false;
+  ctx.update(scaFactors, row, { recovery: unusedCodes, updated_at: ctx.now });
   return true;
 }
 
@@ -142,7 +142,7 @@ export async function verifyAssertion(
     factorOf(ctx, customer.id, 'PASSKEY'),
   ]);
   if (!row) return false;
-  const enrolled = {
+  const enrolledCredential = {
     facts: openFacts<PasskeyFacts>(ctx, customer, 'sca_factors', row),
     signCount: Number(row.sign_count),
   };
@@ -154,7 +154,7 @@ export async function verifyAssertion(
     field,
     isSimulationAllowed: isSandbox(ctx),
   };
-  const signCount = readAssertion({ site: siteOf(platform), ...ceremony }, enrolled);
+  const signCount = readAssertion({ site: siteOf(platform), ...ceremony }, enrolledCredential);
   if (signCount === undefined) return false;
   ctx.update(scaFactors, row, { sign_count: BigInt(signCount), updated_at: ctx.now });
   return true;

@@ -18,8 +18,8 @@ describe('recovery codes', () => {
   it('have the same hash in any spelling, and another hash for another factor', () => {
     const digestOf = (code: string, factorId = 'ScaFactor:1') =>
       recoveryDigest(vault, factorId, code);
-    for (const typed of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
-      expect(digestOf(typed)).toBe(digestOf('ABCD-EFGH-2345'));
+    for (const typedCode of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
+      expect(digestOf(typedCode)).toBe(digestOf('ABCD-EFGH-2345'));
     }
     expect(digestOf('ABCD-EFGH-2346')).not.toBe(digestOf('ABCD-EFGH-2345'));
     expect(digestOf('ABCD-EFGH-2345', 'ScaFactor:2')).not.toBe(digestOf('ABCD-EFGH-2345'));

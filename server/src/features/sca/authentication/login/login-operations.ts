@@ -105,8 +105,8 @@ async function complete(ctx: Ctx, party: ScaParty, body: CompleteRequest) {
   const { customer } = party;
   await checkLock(ctx, customer.id);
   await checkEnrolled(ctx, customer, body.factor, 'factor');
-  const rejected = await proveLogin(ctx, party, body);
-  if (rejected) return rejected;
+  const rejection = await proveLogin(ctx, party, body);
+  if (rejection) return rejection;
   const until = await openSession(ctx, customer.id);
   return { status: 200, body: { status: 'SUCCESS', sessionExpiresAt: iso(until) } } as const;
 }

@@ -70,14 +70,14 @@ async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
   if (row.status !== 'INITIATED' || !liveness) {
     return { status: 200, body: presentReset(row) } as const;
   }
-  const polled = ctx.update(scaResets, row, { polls: row.polls + 1 });
-  const updated = applyLiveness(
+  const polledReset = ctx.update(scaResets, row, { polls: row.polls + 1 });
+  const updatedReset = applyLiveness(
     ctx,
     customer,
-    polled,
-    await liveness.check(checkOf(polled), ctx.now),
+    polledReset,
+    await liveness.check(checkOf(polledReset), ctx.now),
   );
-  return { status: 200, body: presentReset(updated) } as const;
+  return { status: 200, body: presentReset(updatedReset) } as const;
 }
 
 /** Maximum of E.164, including the calling code. */

@@ -323,12 +323,12 @@ describe('a reset', () => {
     const options = { headers: { 'idempotency-key': 'reset-1' } };
     const firstBody = ok(await start(id, 'SMS_OTP', options), 201);
     expect(ok(await start(id, 'SMS_OTP', options), 201)).toEqual(firstBody);
-    const stored = await app.runtime.db.query(
+    const storedRows = await app.runtime.db.query(
       `select row_to_json(r)::text as text from sca_resets r
         union all select reply from idempotency`,
       [],
     );
-    expect(JSON.stringify(stored)).not.toContain(firstBody.livenessAccessToken);
+    expect(JSON.stringify(storedRows)).not.toContain(firstBody.livenessAccessToken);
     expect(app.log.join('')).not.toContain(firstBody.livenessAccessToken);
   });
 });

@@ -93,8 +93,8 @@ async function confirm(
   if (!row || (challengeId ?? row.id) !== row.id) {
     throw invalidField('challengeId', 'has no pending challenge for this action; start a new one');
   }
-  const rejected = await prove(ctx, party, row, { action, proof });
-  if (rejected) return rejected;
+  const rejection = await prove(ctx, party, row, { action, proof });
+  if (rejection) return rejection;
   const isTrusted = kind === 'TRUST';
   setTrust(ctx, account, isTrusted);
   return { status: 200, body: { trusted: isTrusted } } as const;

@@ -118,12 +118,12 @@ async function stageEnrollment(
     user.email === null
       ? { name: identity.name, ...emailColumns(ctx.vault, user.id, identity.email) }
       : {};
-  const enrolled = {
+  const enrollmentColumns = {
     ...enteredColumns,
     enrolled_at: user.enrolled_at ?? ctx.now,
     updated_at: ctx.now,
   };
-  return stage(ctx, ctx.update(operatorUsers, user, enrolled));
+  return stage(ctx, ctx.update(operatorUsers, user, enrollmentColumns));
 }
 
 interface PasskeyEnrollment extends Identity {
@@ -148,11 +148,11 @@ async function enroll(
 ): Promise<SignedIn> {
   const openedLink = await requestedLink(runtime, { browser, operationId }, input.secret);
   const identity = identityOf(runtime, openedLink.user, input);
-  const prepared = await prepare(openedLink, identity);
+  const newMethod = await prepare(openedLink, identity);
   const user = { ...openedLink.user, name: identity.name };
   return openSession(runtime, { user, method, browser, operationId }, async (ctx) =>
     // A concurrent enrollment may have used the link.
-    stageEnrollment(ctx, await openLink(ctx, input.secret), identity, prepared),
+    stageEnrollment(ctx, await openLink(ctx, input.secret), identity, newMethod),
   );
 }
 
@@ -166,11 +166,11 @@ export const enrollPasskey = (
   enroll(runtime, {
     ...{ browser, operationId, input, method: 'PASSKEY' },
     async prepare({ link }) {
-      const verified = verifyRegistration(runtime, browser.site, link.id, input);
+      const registration = verifyRegistration(runtime, browser.site, link.id, input);
       return {
-        challenge: verified.challenge,
+        challenge: registration.challenge,
         async stage(ctx, user) {
-          await addPasskey(ctx, user, input.passkeyName, verified);
+          await addPasskey(ctx, user, input.passkeyName, registration);
           return user;
         },
       };

@@ -148,17 +148,17 @@ export interface PendingSignIn {
 
 /** The identity provider of these settings. Its functions throw SERVICE_UNAVAILABLE. */
 export function identityProvider(effects: Effects, settings: IdentityProviderSettings) {
-  let discovered: Discovered | undefined;
-  let reading: Promise<Discovered> | undefined;
+  let discoveredServer: Discovered | undefined;
+  let pendingDiscovery: Promise<Discovered> | undefined;
 
   async function configuration(): Promise<Configuration> {
-    if (!discovered || discovered.readAt + METADATA_MS <= effects.now()) {
-      reading ??= discover(effects, settings).finally(() => {
-        reading = undefined;
+    if (!discoveredServer || discoveredServer.readAt + METADATA_MS <= effects.now()) {
+      pendingDiscovery ??= discover(effects, settings).finally(() => {
+        pendingDiscovery = undefined;
       });
-      discovered = await reading;
+      discoveredServer = await pendingDiscovery;
     }
-    return discovered.config;
+    return discoveredServer.config;
   }
 
   /** Claims of the ID token. Missing claims are read from the userinfo endpoint. */
@@ -203,10 +203,10 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
     /** The person whom the provider signed in. Throws UNAUTHORIZED. */
     async person(
       callback: URL,
-      pending: Omit<PendingSignIn, 'redirectUri'>,
+      pendingSignIn: Omit<PendingSignIn, 'redirectUri'>,
     ): Promise<ProvidedPerson> {
       const config = await configuration();
-      const { state, nonce, verifier } = pending;
+      const { state, nonce, verifier } = pendingSignIn;
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
       try {
         return personOf(await claimsOf(config, callback, checks), settings);

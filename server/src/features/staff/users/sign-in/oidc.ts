@@ -32,16 +32,16 @@ function requireProvider(provider: IdentityProvider | undefined): IdentityProvid
 export async function oidcOptions(
   runtime: Runtime,
   { site, deviceHash }: Browser,
-  configured: IdentityProvider | undefined,
+  configuredProvider: IdentityProvider | undefined,
 ) {
-  const provider = requireProvider(configured);
+  const provider = requireProvider(configuredProvider);
   const data = {
     nonce: randomText(runtime.effects, ''),
     verifier: randomText(runtime.effects, ''),
   };
   const { challenge, state } = issueChallenge(runtime, 'identity provider', deviceHash, data);
-  const pending = { ...data, redirectUri: redirectUriOf(site), state: challenge };
-  return { state, authorizationUrl: await provider.authorizationUrl(pending) };
+  const pendingSignIn = { ...data, redirectUri: redirectUriOf(site), state: challenge };
+  return { state, authorizationUrl: await provider.authorizationUrl(pendingSignIn) };
 }
 
 /** The address to which the provider returned the browser. Throws INVALID_INPUT. */
@@ -126,11 +126,11 @@ async function removeAccess(
 export async function signInWithOidc(
   runtime: Runtime,
   attempt: SignInAttempt,
-  configured: IdentityProvider | undefined,
+  configuredProvider: IdentityProvider | undefined,
   { state, callbackUrl }: { state: string; callbackUrl: string },
 ): Promise<SignedIn> {
   const { deviceHash, site } = attempt.browser;
-  const provider = requireProvider(configured);
+  const provider = requireProvider(configuredProvider);
   const challenge = openChallenge(runtime, 'identity provider', deviceHash, state);
   const callback = callbackOf(site, challenge, callbackUrl);
   // Used before the exchange, because a provider revokes the tokens of a code that it receives twice.

@@ -124,9 +124,9 @@ export function verifyRegistration(
     clientDataJson,
     attestationObject,
   };
-  const checked = checkAttestation(attestation, challenge.challenge, requirementsOf(site));
-  if ('errors' in checked) throw invalidCredential(checked.errors);
-  const { passkey, signCount } = checked;
+  const result = checkAttestation(attestation, challenge.challenge, requirementsOf(site));
+  if ('errors' in result) throw invalidCredential(result.errors);
+  const { passkey, signCount } = result;
   return { passkey: { ...passkey, transports }, signCount, challenge };
 }
 
@@ -158,14 +158,14 @@ function verifyAssertion(
     ...{ credentialId: credential.id, clientDataJson, authenticatorData, signature },
   };
   if (!row) return undefined;
-  const checked = checkAssertion(assertion, {
+  const result = checkAssertion(assertion, {
     passkey: row.passkey,
     signCount: Number(row.sign_count),
     challenge,
     requirements: requirementsOf(site),
   });
-  if ('errors' in checked || 'failed' in checked) return undefined;
-  return { row, signCount: checked.signCount };
+  if ('errors' in result || 'failed' in result) return undefined;
+  return { row, signCount: result.signCount };
 }
 
 /** Signs in with a passkey. Throws UNAUTHORIZED and INVALID_INPUT, and CONFLICT for a used state. */
@@ -185,8 +185,8 @@ export async function signInWithPasskey(
     throw rejectedFault();
   }
   const { row, signCount } = verifiedAssertion;
-  const verified = { user, method: 'PASSKEY', browser, operationId } as const;
-  return openSession(runtime, verified, async (ctx) => {
+  const verification = { user, method: 'PASSKEY', browser, operationId } as const;
+  return openSession(runtime, verification, async (ctx) => {
     stageUse(ctx, challenge);
     // A concurrent sign-in with this passkey may be complete.
     const current = await ctx.read(operatorPasskeys, row.id);
@@ -212,10 +212,10 @@ export async function addOwnPasskey(
   input: { name: string; state: string; credential: RegisteredCredential },
 ) {
   const user = await recentUser(runtime, operator);
-  const verified = verifyRegistration(runtime, site, `${operator.sessionId}`, input);
+  const verification = verifyRegistration(runtime, site, `${operator.sessionId}`, input);
   return operate(runtime, INSTALLATION, async (ctx) => {
-    stageUse(ctx, verified.challenge);
-    return presentPasskey(await addPasskey(ctx, user, input.name, verified));
+    stageUse(ctx, verification.challenge);
+    return presentPasskey(await addPasskey(ctx, user, input.name, verification));
   });
 }
 

@@ -88,12 +88,12 @@ export function signInRuntime(
  */
 export async function openSession(
   runtime: Runtime,
-  verified: VerifiedSignIn,
+  verifiedSignIn: VerifiedSignIn,
   stage: (ctx: Ctx) => Promise<UserRow>,
 ): Promise<SignedIn> {
-  const { user, method, browser } = verified;
+  const { user, method, browser } = verifiedSignIn;
   const { address, deviceHash, site, newCookies } = browser;
-  return operate(signInRuntime(runtime, verified), INSTALLATION, async (ctx) => {
+  return operate(signInRuntime(runtime, verifiedSignIn), INSTALLATION, async (ctx) => {
     const current = await stage(ctx);
     const secret = randomText(ctx.effects, 'rhi_');
     const row = ctx.insert(operatorSessions, {

@@ -15,7 +15,7 @@ export interface Site {
 export const isSecureSite = (operatorUrl: string | undefined): boolean =>
   operatorUrl?.startsWith('https:') ?? false;
 
-const forbidden = (reason: string): Fault => new Fault('FORBIDDEN', reason);
+const forbiddenFault = (reason: string): Fault => new Fault('FORBIDDEN', reason);
 
 /**
  * The site of a request with this Host header. `operatorUrl` is the configured one. Throws FORBIDDEN
@@ -26,14 +26,14 @@ export function siteOf(operatorUrl: string | undefined, host = ''): Site {
     const { host: expected, hostname, origin, protocol } = new URL(operatorUrl);
     if (protocol === 'https:' || hostname === 'localhost') {
       if (host === expected) return { rpId: hostname, origin, isSecure: protocol === 'https:' };
-      throw forbidden(`Operators sign in at ${origin} only.`);
+      throw forbiddenFault(`Operators sign in at ${origin} only.`);
     }
   }
   const [, port = ''] = /^localhost(:\d{1,5})?$/.exec(host) ?? [];
   if (/^localhost(:|$)/.test(host)) {
     return { rpId: 'localhost', origin: `http://localhost${port}`, isSecure: false };
   }
-  throw forbidden(
+  throw forbiddenFault(
     'Operators sign in over https, or on this machine at http://localhost. Set RAILHEAD_OPERATOR_URL ' +
       'to the https address of this server.',
   );
