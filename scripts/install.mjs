@@ -43,7 +43,7 @@ function readJson(file) {
 }
 
 /**
- * Whether a folder has the packages of its own lock file, with those for development unless `dev` is
+ * Whether a folder has the packages of its lock file, with those for development unless `dev` is
  * false.
  */
 export function hasLockedPackages(folder, { dev: needsDev = true } = {}) {

@@ -10,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     isolate: false,
-    // .ci/run runs it while the tests of whole processes run, so the timeouts are long.
+    // .ci/run runs these tests concurrently with the system tests, so the timeouts are long.
     testTimeout: 60_000,
     hookTimeout: 90_000,
     teardownTimeout: 30_000,

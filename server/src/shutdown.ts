@@ -1,4 +1,4 @@
-// Graceful shutdown: work in progress gets a share of the time, and the process ends within 10 s
+// Graceful shutdown: work in progress gets a share of the time, and the process exits within 10 s
 // even if clients, receivers or providers do not respond. Aborted work was not acknowledged, or is
 // repeated later.
 import type { FastifyInstance } from 'fastify';

@@ -85,7 +85,7 @@ export async function connectCommitter(settings: {
   }
 }
 
-/** The storage of files, and what is written to it. */
+/** The storage of files, and the files in it. */
 export function filePartsOf(
   settings: RetentionOptions & { databaseUrl: string; files: StorageSettings },
   runtime: Runtime,

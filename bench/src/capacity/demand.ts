@@ -1,4 +1,4 @@
-// The flags of `npm run capacity`. All invalid flags are reported at once.
+// The flags of `npm run capacity`. All invalid flags are reported together.
 import { type Demand, type Kind, PAYMENTS } from './model.ts';
 
 export const USAGE = `Usage: npm run capacity -- --payments-per-day N [flags]

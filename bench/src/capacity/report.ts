@@ -69,7 +69,7 @@ export function reportOf(demand: Demand): string {
       `${bytes(result.retained)} for ${retentionDays} days of events and requests`,
     ],
     ['Largest table', `32 TiB, its limit, after ${duration(result.daysUntilFull)}`],
-    ['Clusters', `${count(result.clusters)}: one ends at ${count(first.perSecond)}/s`],
+    ['Clusters', `${count(result.clusters)}: the limit of one is ${count(first.perSecond)}/s`],
     ['', `first limit: ${LIMIT_TEXTS[first.name]}`],
   ];
   const title =

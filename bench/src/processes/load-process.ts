@@ -19,7 +19,7 @@ export interface Load {
   once: boolean;
   authorization: string;
   /**
-   * Requests start at fixed times, whether or not earlier ones have finished, and their latency
+   * Requests start at fixed times, independent of earlier ones, and their latency
    * counts from that time. Absent: each connection sends its next request after a response.
    */
   perSecond?: number | undefined;

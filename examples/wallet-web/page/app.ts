@@ -168,7 +168,7 @@ function closeOffer() {
   at('pay-form').hidden = false;
 }
 
-/** Shows the payment. The holder signs only what was shown. */
+/** Shows the payment before the holder signs it. */
 async function price() {
   offer = await wallet.quote(millionths(field('amount').value));
   at('sending').textContent = `${money(offer.totalSendingAmount, 6)} USDB`;

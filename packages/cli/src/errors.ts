@@ -1,4 +1,4 @@
-// Prints errors for people and for programs: what is wrong, and what to do next.
+// Prints errors for people and for programs, each with its remedy.
 import { CommanderError } from 'commander';
 import { CliError, EXIT, type ExitCode, Finished } from './exit.ts';
 import type { Output } from './output/output.ts';

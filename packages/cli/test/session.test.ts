@@ -17,7 +17,7 @@ const CTRL_C = '\u0003';
 
 interface Terminal {
   readonly pty: IPty;
-  /** Types a line and returns what is printed up to the next prompt. */
+  /** Types a line and returns the output up to the next prompt. */
   enter(line: string): Promise<string>;
   /** Types without Enter and returns the line once it has this text. */
   type(text: string, expected: RegExp): Promise<string>;
@@ -141,7 +141,7 @@ describe('completion', () => {
     skip(!isInstalled('fish'), 'fish is not installed.');
     const { PATH, HOME } = commandHome();
     const options = { env: { PATH, HOME, TERM: 'dumb' }, cwd: HOME };
-    // Prints what the Tab key would offer for a line.
+    // Prints the candidates of the Tab key for a line.
     const completionsOf = async (line: string) => {
       const script = `railhead completion fish | source; complete -C '${line}'`;
       const { stdout } = await execute('fish', ['--no-config', '-c', script], options);
@@ -166,7 +166,7 @@ describe('completion', () => {
 });
 
 describe('long-running commands', () => {
-  it('ends with Ctrl+C', async () => {
+  it('stops on Ctrl+C', async () => {
     const { pty, type, enter } = await terminal(100);
     await type('railhead listen\r', /Signing secret {2}whsec_/);
     await server.client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' });

@@ -137,7 +137,7 @@ export function providerHandler({ keys, calls, now = Date.now }: ProviderHandler
     const path = Object.keys(calls).find((each) => pathname.endsWith(each)) as
       | keyof ProviderCalls
       | undefined;
-    // Each function takes the input of its own path.
+    // Each function takes the input of its path.
     const call = path && (calls[path] as ((input: unknown) => unknown) | undefined);
     const input = parse(request.body);
     if (input === undefined) return response(400, { message: 'The body is not JSON.' });

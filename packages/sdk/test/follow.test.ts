@@ -87,7 +87,7 @@ describe('follow', () => {
 
   it('stops without an error when aborted, and rejects after a permanent failure', async () => {
     const signal = AbortSignal.timeout(200);
-    for await (const _ of client.events.follow({ signal })) throw new Error('nothing happens');
+    for await (const _ of client.events.follow({ signal })) throw new Error('unexpected event');
     const events = client.events.follow({ after: 'nonsense' });
     await expect(takeEvents(events as never, 1)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });

@@ -430,7 +430,7 @@ function webhookOf(contract: WebhookContract, { components, examples }: Document
   };
 }
 
-/** The whole document as plain JSON, an operation, a webhook or a named schema at a step. */
+/** Generates the document as plain JSON, one operation, webhook or named schema at each step. */
 export function* openApiSteps(
   contracts: readonly Contract[],
   webhooks: readonly WebhookContract[],

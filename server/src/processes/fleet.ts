@@ -26,7 +26,7 @@ interface FleetOptions {
 }
 
 export interface Fleet {
-  /** Starts all processes, the first before the others; resolves when all serve requests. */
+  /** Starts all processes, the first one before all others; resolves when all serve requests. */
   start(): Promise<Serving>;
   /**
    * Replaces all processes, one after the other. A call during a replacement starts another replacement

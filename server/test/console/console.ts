@@ -196,7 +196,7 @@ async function openConsole() {
   };
 }
 
-/** As `openForFile`; a failed test reports what all pages show. */
+/** As `openForFile`; a failed test reports the content of all pages. */
 export function consoleForFile(): OpenConsole {
   const opened = openForFile(openConsole);
   afterEach(async ({ task }) => {

@@ -63,7 +63,7 @@ const CHANGES = Object.entries(document.paths).flatMap(([path, operations]) =>
 );
 
 /** Runs in the page: sends each change with its session; returns those that are not rejected. */
-const tryAll = `async (changes) => {
+const SEND_CHANGES = `async (changes) => {
   const base = '/operator/v1';
   const { csrfToken } = await (await fetch(base + '/session')).json();
   const results = [];
@@ -140,7 +140,7 @@ describe.runIf(isTestable)('screens', () => {
     expect(problems).toEqual([]);
   }
 
-  const inLooks = (
+  const withAppearances = (
     appearances: readonly Appearance[],
     routes: readonly string[],
     ids: object = {},
@@ -155,7 +155,7 @@ describe.runIf(isTestable)('screens', () => {
       const lists = ROUTES.filter((route) => !route.endsWith('$id'));
       await walk(
         'fresh',
-        lists.flatMap((route, number) => inLooks(variantsOf(APPEARANCES, number), [route])),
+        lists.flatMap((route, number) => withAppearances(variantsOf(APPEARANCES, number), [route])),
       );
     },
     TIMEOUT_MS,
@@ -167,7 +167,9 @@ describe.runIf(isTestable)('screens', () => {
       ids = await fillInstallation(opened);
       const appearances = APPEARANCES.slice(0, lengthOf(2, APPEARANCES.length));
       const inTurn = (routes: readonly string[]) =>
-        routes.flatMap((route, number) => inLooks(variantsOf(appearances, number), [route], ids));
+        routes.flatMap((route, number) =>
+          withAppearances(variantsOf(appearances, number), [route], ids),
+        );
       await walk('filled', inTurn(ROUTES));
       await selectMain(ann.page);
       await walk('platform', inTurn(OF_PLATFORM));
@@ -190,7 +192,7 @@ describe.runIf(isTestable)('screens', () => {
         if (others.length > 0) offered.push(`${route}: ${others}`);
       }
       expect(offered).toEqual([]);
-      expect(await page.evaluate(`(${tryAll})(${JSON.stringify(CHANGES)})`)).toEqual([]);
+      expect(await page.evaluate(`(${SEND_CHANGES})(${JSON.stringify(CHANGES)})`)).toEqual([]);
       await vera.close();
     },
     TIMEOUT_MS,

@@ -227,7 +227,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'a developer moves the clock of a sandbox platform, and sees a payment return',
+    'a developer moves the clock of a sandbox platform until a payment is returned',
     async () => {
       const id = await payoutTo('008');
       const dora = await opened.operator('Dora Developer', 'developer');
@@ -253,7 +253,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'an administrator adds a user and ends the session of another, who sees it immediately',
+    'an administrator adds a user and revokes the session of another user, whose page shows it immediately',
     async () => {
       const { page } = ann;
       const vera = await opened.operator('Vera Viewer', 'viewer');

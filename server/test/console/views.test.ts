@@ -40,7 +40,7 @@ const endsOfColumns = `[...document.querySelectorAll('.rows thead th')].map(
     element.getBoundingClientRect().right - element.closest('.rows').getBoundingClientRect().right,
 )`;
 
-/** Runs in the page: types a text with short pauses, however slow the machine is. */
+/** Runs in the page: types a text with short pauses, also on a slow machine. */
 const typeInto = `async (text) => {
   const input = document.activeElement;
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');

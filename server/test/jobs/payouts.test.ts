@@ -50,7 +50,7 @@ async function payout() {
   return { ...from, id };
 }
 
-/** The job of a kind for a transaction, as the operator sees it. */
+/** The job of a kind for a transaction, read by the operator's command. */
 async function jobOf(id: string, kind: string) {
   const all: { jobId: string; state: string; about: Record<string, string> }[] =
     await server.runJson(...['jobs', 'list', '--kind', kind, '--limit', '1000']);

@@ -96,7 +96,7 @@ const breaking = (operation: Operation): Operation => ({
   },
 });
 
-/** A server that accepts every credential and fails afterwards, with what it logs. */
+/** A server that accepts every credential and fails afterwards, with its log lines. */
 async function openFailing() {
   let isAdmitted = false;
   const lines: string[] = [];
@@ -167,7 +167,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
 
   it('returns Retry-After for a token over the rate limit', async () => {
     const contract = contractOf(operationId);
-    const tight = limited.operations.find(
+    const rateClassOperation = limited.operations.find(
       (operation) => operation.contract.operationId === operationId,
     );
     const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
@@ -175,8 +175,8 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     const request = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.effects.set(limited.effects.now() + 10_000);
     // An agent has a share of its platform's limit.
-    const atOnce = tight?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
-    for (let spent = 0; spent < atOnce; spent++) {
+    const capacity = rateClassOperation?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
+    for (let spent = 0; spent < capacity; spent++) {
       expect((await request()).status).not.toBe(429);
     }
     const response = await request();
@@ -286,9 +286,11 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
 
 describe('operations with two-step requests', () => {
   it('make no external calls, because the change set of the first step is discarded', () => {
-    const judging = app.operations.filter(({ contract }) => contract.semanticValidation);
-    expect(judging.length).toBeGreaterThan(4);
-    expect(judging.filter(({ contract }) => contract.callsExternal || contract.upload)).toEqual([]);
+    const semanticOperations = app.operations.filter(({ contract }) => contract.semanticValidation);
+    expect(semanticOperations.length).toBeGreaterThan(4);
+    expect(
+      semanticOperations.filter(({ contract }) => contract.callsExternal || contract.upload),
+    ).toEqual([]);
   });
 });
 

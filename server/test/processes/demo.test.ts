@@ -140,8 +140,7 @@ describe('npm run demo, with errors', () => {
     expect(code).toBe(1);
     expect(out).not.toContain('✓');
     expect(err).toBe(
-      '\nThe demonstration failed: A webhook arrived whose x-service-signature does not match the ' +
-        'public key.\n',
+      '\nThe demonstration failed: The x-service-signature of a webhook does not match the public key.\n',
     );
     expect((await config()).webhookEndpoint).toBe(endpoint.url);
   }, 60_000);

@@ -103,7 +103,7 @@ beforeAll(async () => {
   const { person } = await service.createPayer();
   account = (await findInternalAccount(service.app, person.id, 'EUR', service.as)).id;
   bank = bankAccount(service.app, adapter, 'EUR', 50_000_00);
-  // The job requests the statement of the last ended day immediately.
+  // The job requests the statement of the last complete day immediately.
   day = '2026-01-04';
   await reconcile();
   await close();

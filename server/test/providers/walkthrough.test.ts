@@ -90,7 +90,7 @@ afterAll(() => {
     // Also stops adapters that a failed test has left running.
     if (bash?.pid) process.kill(-bash.pid, 'SIGKILL');
   } catch {
-    // All have ended.
+    // All processes have exited.
   }
   control.close();
   rmSync(folder, { recursive: true });

@@ -213,7 +213,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     }
   });
 
-  it('decides existing owners if nothing else is required', async () => {
+  it('decides existing owners if no further data is required', async () => {
     if (!lite) return;
     const as = platformOf(kind);
     const { id } = await fixture.createBusiness(as, 'REG-1002');

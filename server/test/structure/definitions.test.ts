@@ -1,5 +1,5 @@
 // Definitions of events and jobs, and tests of operations. The compiler ensures that only
-// definitions are emitted or staged. The source is checked for the rest: one definition for each
+// definitions are emitted or staged. The source is checked for further rules: one definition for each
 // event type, which one webhook contract documents and which is emitted; one definition for each
 // kind of job, known to the operator; a `describe` with tests for each operation, named by its
 // operationId.

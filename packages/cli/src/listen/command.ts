@@ -46,7 +46,7 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
     eventType,
     dim(eventId),
     ...(attempt > 1 ? [dim('resent')] : []),
-    ...(isRepeated ? [yellow('sent again: the previous run ended while sending it')] : []),
+    ...(isRepeated ? [yellow('sent again: the previous run stopped while sending it')] : []),
   ].join('  ');
   const isGood = result.kind === 'replied' && result.status >= 200 && result.status < 300;
   if (isGood) return line;

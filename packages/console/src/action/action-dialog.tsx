@@ -89,7 +89,7 @@ interface ResultProps {
 const only = (body: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.map((name) => [name, body[name]]));
 
-/** The fields of a reply. Tables are collapsed, unless there is nothing else. */
+/** The fields of a reply. Tables are collapsed, unless all fields are tables. */
 function ReplyFields({ body }: { body: Values }) {
   const entries = Object.entries(body);
   const tables = Object.fromEntries(entries.filter(([, value]) => isTable(value)));

@@ -18,7 +18,7 @@ interface InputProps {
   name: string;
   schema: FieldSchema;
   value: unknown;
-  /** The whole body, for the currency of an amount. */
+  /** The complete body, for the currency of an amount. */
   body: Values;
   isRequired: boolean;
   error: string | undefined;

@@ -1,4 +1,5 @@
-// The menu: groups of pages. The group of the current page is expanded; the state of the others is stored.
+// The menu: groups of pages. The group of the current page is expanded; the state of all other groups is
+// stored.
 import { Collapsible } from '@base-ui/react/collapsible';
 import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';

@@ -1,5 +1,5 @@
 // Files of multipart requests. Blobs and bytes are encoded once, so that a repeated request has the
-// same body; a stream is sent as it is read and cannot be repeated.
+// same body; a stream is sent while it is read and cannot be repeated.
 
 type Bytes = Uint8Array | ArrayBuffer;
 /** A web stream, a Node.js stream, or any other iterable of bytes. */

@@ -93,7 +93,7 @@ describe('createLimiter', () => {
 
   it('limits an agent to a share, which also counts for its platform', () => {
     const { request, headers } = tokenLimiter({ requests: 20 });
-    // A tenth of 20 per second, and twice as many at once.
+    // A tenth of 20 per second, with a burst of twice this number.
     expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...admitted(4), 1]);
     expect(headers()['RateLimit-Limit']).toBe('4');
     expect(repeat(5, () => request('a', false, 'agent 2'))).toEqual([...admitted(4), 1]);

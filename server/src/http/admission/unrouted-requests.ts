@@ -49,7 +49,7 @@ export function createUnroutedRecords(options: UnroutedOptions): RecordUnrouted 
   return async (request, reply, fault, path) => {
     const { authorization } = request.headers;
     if (!record || !isProven?.(authorization)) return;
-    // The token may have been deleted in the meantime.
+    // The token may have been deleted after this process accepted it.
     const caller = await authenticate(authorization).catch(() => undefined);
     if (!caller) return;
     const contract = {

@@ -61,7 +61,7 @@ export function readBody(
       end(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     const onCut = () =>
       end(() =>
-        reject(new Fault('INVALID_INPUT', 'The connection ended before the body was complete.')),
+        reject(new Fault('INVALID_INPUT', 'The connection closed before the body was complete.')),
       );
     if (body.readableEnded) return onEnd();
     if (body.destroyed) return onCut();

@@ -34,11 +34,11 @@ export interface Form {
 
 interface FormOptions {
   contentType: string | undefined;
-  /** Limit of the whole body; a longer one is not read to its end. */
+  /** Limit of the complete body; a longer body is not read completely. */
   maxBytes: number;
   /** Called for each chunk; its promise is awaited. */
   throttle?: ((bytes: number) => Promise<void> | undefined) | undefined;
-  /** A 400 of the file joins the other errors; any other fault rejects the whole request. */
+  /** A 400 of the file joins the other errors; any other fault rejects the request. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
@@ -186,7 +186,7 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
     stored: () => storing,
     /** Aborts a file in progress and waits for storage. */
     async abandon() {
-      current?.destroy(new Error('the body ended early'));
+      current?.destroy(new Error('the body is incomplete'));
       await storing;
     },
   };

@@ -74,7 +74,7 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
     return true;
   };
 
-  /** Closes a connection after its response; `destroy` sends what is written and then closes it. */
+  /** Closes a connection after its response; `destroy` sends written data and then closes it. */
   function close({ socket, request, isReading }: Discarding, destroy: () => void): void {
     if (request.complete || (!isReading() && unread >= MAX_UNREAD)) return void destroy();
     socket.end();

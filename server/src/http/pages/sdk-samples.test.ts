@@ -29,7 +29,7 @@ it('shows a call with the SDK for each operation of the reference', async () => 
   );
 });
 
-it('leaves the published document as it is', async () => {
+it('leaves the published document unchanged', async () => {
   const { body } = await app.app.server.inject('/openapi.json');
   expect(body).not.toContain('x-codeSamples');
   const document = { paths: {} };

@@ -121,8 +121,8 @@ export function cardPayments(app: TestApp) {
   }
 
   /**
-   * A payment from an account with `funds`. Its debits have ended unless the descriptor selects
-   * another outcome.
+   * A payment from an account with `funds`. Its debits are complete unless the descriptor selects another
+   * outcome.
    */
   async function startPayment({
     funds = 1_000,

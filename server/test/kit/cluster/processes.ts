@@ -63,7 +63,7 @@ export function start(command: readonly string[], options: SpawnOptions): ChildP
     cwd,
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' },
     stdio: ['ignore', output, output],
-    // A separate process group does not receive Ctrl-C: this process stops the others in order.
+    // A separate process group does not receive Ctrl-C: this process stops all others in order.
     detached: true,
   });
   fs.closeSync(output);
@@ -117,7 +117,7 @@ export function familyOf(pid: number): number[] {
       const [, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
       parents.set(Number(name), Number(parent));
     } catch {
-      // The process ended in the meantime.
+      // The process has exited.
     }
   }
   const family = [pid];

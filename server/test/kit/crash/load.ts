@@ -180,7 +180,7 @@ interface LoadOptions {
   people: number;
   /** Failed requests are normal at any time: they are repeated until they have a reply. */
   toleratesFailures?: boolean;
-  /** Starts a payment in this interval, whether or not earlier ones have a reply. */
+  /** Interval of payments, which start independent of earlier ones. */
   steadyMs?: number;
   /** Called with each final reply. */
   onReply?(status: number): void;

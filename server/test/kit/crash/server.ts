@@ -61,7 +61,7 @@ export interface DataFolder {
   /** Output of a process since its start. */
   outputOf(child: ChildProcess): { out: string; err: string };
   waitForExit(child: ChildProcess): Promise<Ended>;
-  /** `kill -9` of Node alone, or of Node and every process of PostgreSQL at once. */
+  /** `kill -9` of Node alone, or of Node and every process of PostgreSQL together. */
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for queries. */
   database(): Promise<string>;

@@ -191,7 +191,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     try {
       process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
-      // Every process of the group has ended.
+      // Every process of the group has exited.
     }
   };
   let text = '';

@@ -49,7 +49,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   let providerKeys = keys;
   let requested: string[] = [];
   /** Replies by path that replace the correct ones. */
-  const spoilt = new Map<string, ScriptedReply>();
+  const replacements = new Map<string, ScriptedReply>();
   const server = createServer((request, reply) => {
     const path = request.url as string;
     requested.push(path);
@@ -57,7 +57,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
       '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
       '/keys': json({ keys: providerKeys.map(({ jwk }) => jwk) }),
     };
-    const response = spoilt.get(path) ?? correctReplies[path];
+    const response = replacements.get(path) ?? correctReplies[path];
     if (response) response(reply, request);
     else reply.writeHead(404).end();
   });
@@ -70,11 +70,11 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
       providerKeys = newKeys;
     },
     spoil: (path: string, response: ScriptedReply | object) =>
-      spoilt.set(
+      replacements.set(
         path,
         typeof response === 'function' ? (response as ScriptedReply) : json(response),
       ),
-    restore: () => spoilt.clear(),
+    restore: () => replacements.clear(),
     /** Paths requested since the last call. */
     takeRequests(): string[] {
       const before = requested;

@@ -21,7 +21,7 @@ export interface Receiver {
   /** Waits until `count` requests were received. */
   has(count: number): Promise<void>;
   /** Maximum number of concurrent requests. */
-  readonly mostAtOnce: number;
+  readonly maxConcurrent: number;
   close(): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ function read(headers: http.IncomingHttpHeaders, body: string): Received {
 export async function startReceiver(firstBehavior: Behavior = 200): Promise<Receiver> {
   let behavior = firstBehavior;
   let inFlight = 0;
-  let mostAtOnce = 0;
+  let maxConcurrent = 0;
   const arrivals: Received[] = [];
   const server = http.createServer((request, response) => {
-    mostAtOnce = Math.max(mostAtOnce, ++inFlight);
+    maxConcurrent = Math.max(maxConcurrent, ++inFlight);
     response.on('close', () => inFlight--);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -59,8 +59,8 @@ export async function startReceiver(firstBehavior: Behavior = 200): Promise<Rece
     async has(count) {
       while (arrivals.length < count) await once(server, 'received');
     },
-    get mostAtOnce() {
-      return mostAtOnce;
+    get maxConcurrent() {
+      return maxConcurrent;
     },
     async close() {
       server.closeAllConnections();

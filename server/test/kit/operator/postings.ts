@@ -49,7 +49,7 @@ type SealedRecord = Parameters<typeof changesOfRecord>[1];
 const RECORDS = `select * from operator_audit
   where actor_kind = $1 and changes is not null order by number`;
 
-/** Checks what the verbs of the command have changed, by their audit records. */
+/** Checks the changes of the verbs of the command, by their audit records. */
 export async function checkVerbs(
   runtime: Pick<Runtime, 'db' | 'vault'>,
   problems: Problems,

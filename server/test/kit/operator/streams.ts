@@ -61,10 +61,10 @@ export async function openStream(
     isOpen: () => isOpen,
     data: () => events.filter(({ event }) => event === 'change').map(({ data }) => data),
     /** The first event that meets the condition, as soon as it arrives. */
-    async waitFor(meets: (event: StreamEvent) => boolean): Promise<StreamEvent> {
+    async waitFor(isExpected: (event: StreamEvent) => boolean): Promise<StreamEvent> {
       const started = performance.now();
       for (;;) {
-        const event = events.find(meets);
+        const event = events.find(isExpected);
         if (event) return event;
         if (performance.now() - started > MAX_MS) {
           throw new Error(`not received: ${JSON.stringify(events)}`);

@@ -1,5 +1,5 @@
 // The effects of the simulator: a clock that only the simulator advances, seeded randomness, and a
-// network of receivers inside this process. The server depends on nothing else of the machine, so a
+// network of receivers inside this process. The server has no other dependency on the machine, so a
 // seed reproduces a run.
 import type { Effects, HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { seededChance } from './chance.ts';

@@ -91,7 +91,7 @@ export interface ExternalAccount {
   wallet?: Wallet;
 }
 
-/** A payment as its client sees it. */
+/** A payment with its expected outcome, according to its client. */
 export interface Order {
   id: string;
   /** Source of the funds: a balance, a debit, a deposit; or an incoming payment. */

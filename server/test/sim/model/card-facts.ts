@@ -81,7 +81,7 @@ export function unclearedOf(row: RecordedRow): bigint {
   return direction === 'CREDIT' ? 0n : (confirmed - released + writtenOff - settled) * unitsIn(row);
 }
 
-/** Net cost of a payment to its funding account or what stands in for it. */
+/** Net cost of a payment to its funding account or to the accounts that replace it. */
 export function chargeOf(row: RecordedRow): bigint {
   const { direction, confirmed, released, settled, refunded, recovered } = factsOf(row);
   const cents = direction === 'CREDIT' ? -settled : confirmed - released - (refunded - recovered);
@@ -149,7 +149,7 @@ export function expectedFunds({ pending, closed }: Facts, excepted: boolean): st
   return !closed || pending > 0n ? 'HELD' : 'SETTLED';
 }
 
-/** A wrong debited amount, compared with what is cleared and still authorized. */
+/** A wrong debited amount, compared with the cleared and still authorized amounts. */
 export function conflictProblem(facts: Facts, excepted: boolean): string | undefined {
   const {
     direction,

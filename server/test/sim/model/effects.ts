@@ -192,7 +192,7 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
     );
   const outgoing = row.type === 'OUTGOING';
   const expected = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
-  // Daily usage of a platform or an agent is counted in units of its own currency codes.
+  // Daily usage of a platform or an agent is counted in units of separate currency codes.
   const money = transfers.filter(
     (transfer) => !transfer.currency.startsWith('velocity.') && !isDebitReturn(payment, transfer),
   );

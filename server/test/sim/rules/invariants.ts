@@ -1,5 +1,5 @@
-// The invariants after every step, as data. A rule checks what the step has changed and returns the
-// problems. `recount.ts` checks the whole database.
+// The invariants after every step, as data. A rule checks the changes of a step and returns problems.
+// `recount.ts` checks the whole database.
 import {
   actionTransitionProblem,
   auditProblem,

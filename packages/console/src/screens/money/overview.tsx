@@ -40,7 +40,7 @@ const total = (
 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
-/** `part` of `whole` as a percentage. */
+/** `count` as a percentage of `total`. */
 const share = (count: number, total: number) =>
   total === 0 ? TEXTS.none : percent.format(count / total);
 

@@ -62,7 +62,7 @@ interface Compared {
   changes: readonly Change[];
 }
 
-/** The content of a file and what its import would change. Throws an `ApiError` for an invalid file. */
+/** The content of a file and the changes of its import. Throws an `ApiError` for an invalid file. */
 async function compare(chosen: File): Promise<Compared> {
   let file: Values;
   try {

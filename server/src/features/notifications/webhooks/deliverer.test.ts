@@ -318,7 +318,7 @@ describe('queue', () => {
     );
     receiver.behave((response) => void setTimeout(() => response.end(), 5));
     expect(await outbox.deliverer().runDue()).toBe(300);
-    expect(receiver.mostAtOnce).toBe(8);
+    expect(receiver.maxConcurrent).toBe(8);
   });
 
   it('reaches every platform when one poll cannot read them all', async () => {

@@ -136,7 +136,7 @@ async function deleteAgent(sim: Sim): Promise<string> {
   return agent.client ? 'connected before' : 'deleted';
 }
 
-/** The usage that an agent reads equals what it has spent. */
+/** The usage that an agent reads equals its payments. */
 async function readAgent(sim: Sim): Promise<string> {
   const agent = sim.chance.pick(connectedAgents(sim));
   const { usage, isPaused } = bodyOf(
