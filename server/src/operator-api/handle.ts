@@ -358,7 +358,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
         if (isRecorded && audited.count() === 0) await audited.recordAccess(ownersIn(reply.body));
         return reply;
       } catch (error) {
-        // A read has no effect, and what was committed before the error has its record.
+        // A read has no effect, and changes that were committed before the error have a record.
         if (contract.method === 'GET' || audited.count() > 0) throw error;
         return await replyWithoutChange({ installation, ...provided }, request, raw, error);
       }

@@ -137,8 +137,7 @@ const listDebits = operation({
   path: '/funding-debits',
   tag: TAG,
   summary: 'List funding debits in progress',
-  description:
-    'Returns the funding debits for which the issuer gave no final response, oldest first.',
+  description: 'Returns the funding debits without a final response of the issuer, oldest first.',
   auth: 'operator',
   operatorPermission: 'cards.read',
   oldestFirst: true,

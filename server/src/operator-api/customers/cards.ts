@@ -53,7 +53,7 @@ const Details = named(
     {
       ...Card.properties,
       platformId: text('Platform of the card.'),
-      note: nullable(text('Reason that an operator gave for the closure.')),
+      note: nullable(text('Reason of the operator for the closure.')),
       bindings: Type.Array(
         Type.Object({
           id: text('ID of the funding source.'),

@@ -150,7 +150,7 @@ const end = operation({
   method: 'DELETE',
   path: '/operator-sessions/{operatorSessionId}',
   summary: 'End a session',
-  description: 'Ends a session immediately. A session that has already ended does not change.',
+  description: 'Ends a session immediately. Has no effect on a session that is not active.',
   operatorPermission: 'staff.manage',
   commands: [],
   params: Type.Object({ operatorSessionId: text('ID of the session.') }),

@@ -239,7 +239,7 @@ const importFile = operation({
   summary: 'Import providers and routes',
   description:
     'Adds and changes the providers of a file, and replaces all routes if the file contains routes. The ' +
-    'file is validated as a whole and applied in one commit. A second import of the same file changes ' +
+    'file is validated completely and applied in one commit. A second import of the same file changes ' +
     'nothing. A dry run returns the changes without applying them.',
   commands: ['providers import'],
   body: Type.Object(

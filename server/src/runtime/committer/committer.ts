@@ -167,7 +167,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   let downTimer: NodeJS.Timeout | undefined;
   let whenDrained: (() => void) | undefined;
 
-  // A lane that takes the whole queue leaves no work for the other: Node and PostgreSQL would
+  // If one lane takes the complete queue, no work remains for the other: Node and PostgreSQL
   // alternate.
   const share = () =>
     Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / laneCount)));

@@ -105,7 +105,7 @@ function readAccounts(rows: readonly TextRow[], { books }: LedgerState): void {
   }
 }
 
-/** Statements that lock and read what the postings affect. */
+/** Statements that lock and read the rows that the postings affect. */
 export function postingReads(sets: readonly ChangeSet[]): BatchRead<LedgerState>[] {
   const transfers = sets.flatMap((set) => set.transfers);
   const freezes = sets.flatMap((set) => set.freezes);

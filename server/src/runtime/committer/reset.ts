@@ -1,7 +1,7 @@
-// Removes the rows of a sandbox platform in one transaction, as if they had never existed: rows of
-// all tables except those that features keep, and their transfers with both sides, so that the
-// books of the other platforms still balance. Tables are found in the database: a table with a
-// `platform_id` needs no rule, so a new feature is included automatically.
+// Removes the rows of a sandbox platform in one transaction: rows of all tables except those that
+// features keep, and their transfers with both sides, so that the books of the other platforms still
+// balance. Tables are found in the database: a table with a `platform_id` needs no rule, so a new
+// feature is included automatically.
 import type pg from 'pg';
 import { hasCanceledWait } from '../db/connections/replication.ts';
 import type { Database } from '../db/database.ts';
@@ -56,7 +56,7 @@ const ALLOW_DELETES = statement(
   ['text'],
 );
 
-/** Statements that remove the rows of all tables: first those that belong by another table. */
+/** Statements that remove the rows of all tables: first those of tables without a `platform_id`. */
 function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
   const retained = Object.assign({}, ...rules.map((each) => each.retained)) as Record<
     string,
@@ -115,8 +115,8 @@ async function remove(
     rows.map((row) => row[columnIndex] as string);
   await rowsOf(LOCK_ACCOUNTS, column(changes, 0));
   await rowsOf(ERASE_ACCOUNTS, [...ids]);
-  // Accounts of limits are then zero and remain, because processes cache the accounts that they
-  // have opened.
+  // The accounts of limits then have a zero balance. They remain, because processes cache the
+  // accounts that they have opened.
   await rowsOf(REVERSE_BALANCES, column(changes, 0), column(changes, 1), column(changes, 2));
   return removedCounts;
 }

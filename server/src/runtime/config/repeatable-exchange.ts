@@ -22,7 +22,7 @@ const failure = (code: string, message: string) => Object.assign(new Error(messa
 
 const codeOf = (error: Error) => (error as { code?: string }).code ?? '';
 
-/** undici's code for a connection that ended early is not a system code. */
+/** undici's code for a connection that was closed early is not a system code. */
 const publicError = (error: Error): Error =>
   codeOf(error) === 'UND_ERR_SOCKET' ? failure('ECONNRESET', 'closed without a response') : error;
 

@@ -49,7 +49,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
   const requestTo = (url: string, overrides?: Partial<HttpRequest>) =>
     request(url, { repeatable, ...overrides });
 
-  it('sends the whole request and returns status, headers and body', async () => {
+  it('sends the complete request and returns status, headers and body', async () => {
     const [, url] = await listen(
       http.createServer((request, response) => {
         let body = '';

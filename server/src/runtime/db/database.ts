@@ -52,8 +52,8 @@ export interface Database {
   /** Hand-written SQL: bigint for int8, milliseconds for timestamptz; times are passed as Date. */
   query<R extends object = ResultRow>(text: string, values?: readonly unknown[]): Promise<R[]>;
   /**
-   * Resolves when everything that was read before is on the synchronous replica, if there is one. A row
-   * may exist on the primary only, after a crash or a canceled commit.
+   * Resolves when all rows that were read before are on the synchronous replica, if there is one. A
+   * row may exist on the primary only, after a crash or a canceled commit.
    */
   confirm(): Promise<void>;
   /** Resolves if the database responds. */

@@ -10,7 +10,7 @@ import type { RowOf, Table } from './table.ts';
 
 export interface StepQuery {
   /**
-   * Equality filters of an index whose next columns are (created_at, id).  Without filters the rows of
+   * Equality filters of an index whose next columns are (created_at, id). Without filters the rows of
    * the whole table are read in the order of their ids, which begin with the time.
    */
   scope: readonly Filter[];

@@ -160,7 +160,7 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
   }
   return {
     content: passThrough(),
-    /** Reason why the source ended early, if it did. */
+    /** Reason why the source stopped early, if it did. */
     broken: () => sourceError,
     measured: () => ({ size, sha256: hash.digest('hex'), findings: inspector?.end() }),
   };
@@ -254,7 +254,8 @@ const UNATTACHED = `select id, platform_id from files
   where state = 'UPLOADING' and created_at < $1 order by created_at limit ${BATCH_SIZE}`;
 
 /**
- * Drops uploads that were never attached, because the client or the receiving process has ended.
+ * Drops uploads that were never attached, because the client has disconnected or the receiving
+ * process has exited.
  */
 export function fileSweep(): Sweep {
   let next: Time = 0;

@@ -89,7 +89,7 @@ export async function firstOnClock(
   return rows[0];
 }
 
-// A running job whose lease expired belongs to a process that has ended: it is due immediately.
+// A running job whose lease expired belongs to a process that has exited: it is due immediately.
 const ADOPT = `update jobs set state = 'queued', due_at = $3,
     clock_due_at = case when state = 'running' then $4 else due_at end,
     version = version + case when state = 'running' then 1 else 0 end

@@ -146,7 +146,7 @@ describe('job', () => {
     await workerWith({ kind: 'bad', run }).runDue();
     expect(runs).toBe(0);
     expect(await readJob(id)).toMatchObject({
-      ...{ state: 'dead', last_error: 'the process ended while the job was running' },
+      ...{ state: 'dead', last_error: 'the process exited while the job was running' },
     });
   });
 

@@ -1,7 +1,7 @@
 // Runs jobs that change sets staged. A handler first calls external systems and then returns a
 // function of a context, which stages the result; that change set also removes the job, so a job's
-// effect occurs exactly once however often a crash repeats the run. A claim is a lease: a job whose
-// worker died becomes due again. A job library is not used, because due times follow the clock of
+// effect occurs exactly once even if a crash repeats the run. A claim is a lease: a job whose worker
+// has stopped becomes due again. A job library is not used, because due times follow the clock of
 // `Effects` and jobs are inserted by the committer (docs/decisions/0003).
 
 import type { TObject } from '@sinclair/typebox';
@@ -87,7 +87,7 @@ export interface Worker {
   running(): ReadonlyMap<string, number>;
 }
 
-/** A worker renews the leases of its running jobs; those of a dead worker expire. */
+/** A worker renews the leases of its running jobs; those of a stopped worker expire. */
 export const LEASE_MS = 20_000;
 /** Longer than the deadlines of all outbound calls of one run. */
 const DEADLINE_MS = 120_000;
@@ -157,7 +157,7 @@ export function createWorker(options: WorkerOptions): Worker {
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
     // An attempt whose process exited, including the last one, was not recorded.
     if (job.attempts > (maxAttempts ?? MAX_ATTEMPTS)) {
-      throw new Error('the process ended while the job was running');
+      throw new Error('the process exited while the job was running');
     }
     const result = await within(deadlineMs ?? DEADLINE_MS, run(runtime, job));
     await finish(runtime, job, result);

@@ -1,6 +1,6 @@
-// Writes one JSON line per log event to standard output. Fields are chosen by name, never whole
-// requests or rows, so no secret is logged by accident; texts that may still contain one (external
-// error messages) pass through the redaction below.
+// Writes one JSON line per log event to standard output. Fields are chosen by name; complete requests
+// or rows are never logged, so that no secret is logged by accident. Texts that may still contain one
+// (external error messages) pass through the redaction below.
 import { writeSync } from 'node:fs';
 import type { Effects } from '../../kernel/effects.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -245,7 +245,7 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
 /** Up to this many bytes (PIPE_BUF) a write to a pipe is not mixed with those of other processes. */
 const ATOMIC_BYTES = 4_096;
 
-/** Whole lines together up to the atomic size; a longer line is a separate chunk. */
+/** Complete lines together up to the atomic size; a longer line is a separate chunk. */
 function chunksOf(text: string): string[] {
   if (Buffer.byteLength(text) <= ATOMIC_BYTES) return [text];
   const chunks: string[] = [];

@@ -66,7 +66,7 @@ function makeLinks(native: string): boolean {
     try {
       if (!fs.existsSync(link)) fs.symlinkSync(path.basename(source), link);
     } catch (error) {
-      // Another process may have created the same link in the meantime.
+      // Another process may have created the same link concurrently.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false;
     }
   }

@@ -94,7 +94,7 @@ const FAST = {
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
 };
 
-// "$@" is PostgreSQL. The reader reaches the end of its input when this process is gone; INT is
+// "$@" is PostgreSQL. The reader reaches the end of its input when this process exits; INT is
 // PostgreSQL's fast shutdown, repeated because a shell starts background programs with INT ignored
 // until they set a handler. When PostgreSQL ends first, the shell ends too and passes on its exit
 // code.

@@ -74,7 +74,7 @@ describe('a rotation', () => {
   }, 60_000);
 });
 
-/** Sources that seal under a key of the installation, with the table of what they seal. */
+/** Sources that seal under a key of the installation, with the table of the sealed values. */
 const SEALING: Readonly<Record<string, string>> = {
   'connectors/sandbox/cards/card-numbers.ts': 'cards',
   'connectors/signer/custody.ts': 'wallets otp_targets delegated_keys',
