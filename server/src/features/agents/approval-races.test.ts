@@ -128,9 +128,9 @@ describe('pending actions', () => {
   it('are limited to 500 per agent, and a deletion rejects all of them', async () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT');
     const copyRowsSql = (table: string, id: string, ids: string) =>
-      `insert into ${table} select made.* from ${table} t, generate_series(1, 498) as n,
-        json_populate_record(t, json_build_object(${ids})) as made where t.id = '${id}'`;
-    const numberedIdSql = (kind: string) => `'${kind}:made ' || n`;
+      `insert into ${table} select copy.* from ${table} t, generate_series(1, 498) as n,
+        json_populate_record(t, json_build_object(${ids})) as copy where t.id = '${id}'`;
+    const numberedIdSql = (kind: string) => `'${kind}:copy ' || n`;
     const transactionId = await agent.transactionOf(action.id);
     const { db } = app.runtime;
     await db.query(

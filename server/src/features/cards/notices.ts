@@ -59,7 +59,7 @@ const contradiction = (reason: string): Fault => new Fault('INVALID_INPUT', reas
 /** Throws if the account, as read, cannot pay an amount. */
 async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
   const id = cardAccountOf(row);
-  const [account, holding] = await Promise.all([
+  const [account, ledgerAccount] = await Promise.all([
     readInternalAccount(ctx, id),
     readLedgerAccount(ctx, id),
   ]);
@@ -67,7 +67,8 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
   checkNoShortfall(account);
   requireInternalAccount(ctx, account);
   const requiredAmount = inAccountCurrency(amount, currencyOfAccount(row));
-  if (!holding || isLess(spendableOf(holding), requiredAmount)) throw insufficientFunds();
+  if (!ledgerAccount || isLess(spendableOf(ledgerAccount), requiredAmount))
+    throw insufficientFunds();
 }
 
 /**
@@ -141,10 +142,10 @@ export async function holdAvailable(
   row: CardPaymentRow,
   amount: bigint,
 ): Promise<FurtherDebit> {
-  const holding = await readLedgerAccount(ctx, cardAccountOf(row));
-  if (!holding || (await isClosed(ctx, row))) return NO_FURTHER_DEBIT;
+  const ledgerAccount = await readLedgerAccount(ctx, cardAccountOf(row));
+  if (!ledgerAccount || (await isClosed(ctx, row))) return NO_FURTHER_DEBIT;
   const { amount: unit } = inAccountCurrency(1n, currencyOfAccount(row));
-  const available = spendableOf(holding).amount / unit;
+  const available = spendableOf(ledgerAccount).amount / unit;
   const heldAmount = available < amount ? available : amount;
   if (heldAmount <= 0n) return NO_FURTHER_DEBIT;
   const debit = await furtherFundingDebit(ctx, parts, row, heldAmount);

@@ -36,8 +36,8 @@ async function checkPayeeDiscovery(
   id: string | undefined,
 ): Promise<void> {
   if (id === undefined) return;
-  const { customer_id: madeFor } = await payeeDiscoveryOf(ctx, id);
-  if (madeFor === null || madeFor === agent.customer_id) return;
+  const { customer_id: discoveryCustomerId } = await payeeDiscoveryOf(ctx, id);
+  if (discoveryCustomerId === null || discoveryCustomerId === agent.customer_id) return;
   throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'Lookup not found or expired. Create a new lookup.');
 }
 

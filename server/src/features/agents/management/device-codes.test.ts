@@ -203,13 +203,13 @@ describe('regenerateAgentDeviceCode', () => {
   it('leaves one valid code or a connected agent after concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await createUnconnectedAgent();
-      const [redeemed, ...issued] = await Promise.all([
+      const [redemptionResponse, ...issued] = await Promise.all([
         fixture.redeemCode(deviceCode.code),
         issueAnotherCode(agent.id),
         issueAnotherCode(agent.id),
       ]);
       const codes = issued.filter(({ status }) => status === 201).map(({ body }) => body.code);
-      let connections = redeemed.status === 200 ? 1 : 0;
+      let connections = redemptionResponse.status === 200 ? 1 : 0;
       for (const code of codes) {
         if ((await fixture.redeemCode(code)).status === 200) connections++;
       }

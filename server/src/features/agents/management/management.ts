@@ -77,9 +77,9 @@ async function create(ctx: Ctx, body: Static<(typeof createAgent)['body']>): Pro
 }
 
 function update(ctx: Ctx, row: AgentRow, body: Static<(typeof updateAgent)['body']>): AgentRow {
-  const { name = row.name, isPaused: paused = row.paused } = body;
-  recordAudit(ctx, row, 'CHANGED', { paused, renamed: name !== row.name });
-  return ctx.update(agents, row, { name, paused, updated_at: ctx.now });
+  const { name = row.name, isPaused = row.paused } = body;
+  recordAudit(ctx, row, 'CHANGED', { paused: isPaused, renamed: name !== row.name });
+  return ctx.update(agents, row, { name, paused: isPaused, updated_at: ctx.now });
 }
 
 async function changePolicy(

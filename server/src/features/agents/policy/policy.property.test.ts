@@ -147,18 +147,20 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
         spendingLimits: { ...spendingLimits, [name]: lowerOf(spendingLimits[name], to) },
       }),
   ),
-  ({ accountRestrictions: all }, to) => {
-    const ids = all?.allowedAccountIds ?? ['one', 'two', 'three'];
+  ({ accountRestrictions: restrictions }, to) => {
+    const ids = restrictions?.allowedAccountIds ?? ['one', 'two', 'three'];
     const allowedAccountIds = ids.filter((_, index) => index !== to % 3);
-    return { accountRestrictions: { ...all, allowedAccountIds } };
+    return { accountRestrictions: { ...restrictions, allowedAccountIds } };
   },
-  ({ accountRestrictions: all }, to) => {
-    const accountRules = all?.accountRules?.map(({ perTransactionLimit: limit, ...rule }) => ({
-      ...rule,
-      perTransactionLimit: typeof limit === 'number' ? lowerOf(limit, to) : null,
-      ...(to % 2 ? { executionMode: 'APPROVAL_REQUIRED' as const } : {}),
-    }));
-    return { accountRestrictions: { ...all, accountRules: accountRules ?? [] } };
+  ({ accountRestrictions: restrictions }, to) => {
+    const accountRules = restrictions?.accountRules?.map(
+      ({ perTransactionLimit: limit, ...rule }) => ({
+        ...rule,
+        perTransactionLimit: typeof limit === 'number' ? lowerOf(limit, to) : null,
+        ...(to % 2 ? { executionMode: 'APPROVAL_REQUIRED' as const } : {}),
+      }),
+    );
+    return { accountRestrictions: { ...restrictions, accountRules: accountRules ?? [] } };
   },
   ({ approvalThresholds }, to) => ({
     approvalThresholds: { currency: 'EUR', amount: lowerOf(approvalThresholds?.amount, to) },

@@ -168,7 +168,7 @@ async function postApprovedIn(
   checkCurrency(card, request);
   if (request.kind === 'BALANCE_INQUIRY')
     throw contradiction('The amount of a payment must be above zero.');
-  const [payment, decided] = await Promise.all([
+  const [payment, earlierMessage] = await Promise.all([
     findPaymentOfToken(ctx.db, environment, request.token),
     ctx.read(cardMessages, messageKey(ctx, decidedId)),
   ]);
@@ -179,7 +179,7 @@ async function postApprovedIn(
     throw contradiction(`The payment of this authorization is of ${row.card_authorized}.`);
   }
   // The network reversed the authorization before it reported the approval.
-  const isReversed = decided?.kind === 'AUTHORIZATION_REVERSAL';
+  const isReversed = earlierMessage?.kind === 'AUTHORIZATION_REVERSAL';
   if (isReversed) return { platformId, transactionId: null, isNew: false };
   const isCleared = request.kind.startsWith('FINANCIAL_');
   const row = await openUnapproved(ctx, parts, card, request, isCleared);

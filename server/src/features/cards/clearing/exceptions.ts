@@ -112,15 +112,18 @@ const olderFirst = (a: UnresolvedPayment, b: UnresolvedPayment): number =>
 async function unresolvedOf({ db }: Runtime, { platformId, cursor, limit }: ListInput) {
   const after = startOf(cursor);
   const values = [platformId ?? null, limit + 1, new Date(after.created_at), after.id];
-  const [exceptions, suspended] = await Promise.all([
+  const [exceptions, suspensePayments] = await Promise.all([
     db.query<UnresolvedPayment>(EXCEPTIONS, values),
     findCardPaymentsInSuspense(db, { platformId, after, limit: limit + 1 }),
   ]);
-  const oldest = new Map<string, UnresolvedPayment>();
-  for (const each of [...exceptions, ...suspended].sort(olderFirst)) {
-    if (!oldest.has(each.id)) oldest.set(each.id, each);
+  const oldestById = new Map<string, UnresolvedPayment>();
+  for (const each of [...exceptions, ...suspensePayments].sort(olderFirst)) {
+    if (!oldestById.has(each.id)) oldestById.set(each.id, each);
   }
-  return pageOfRows([...oldest.values()], limit, ({ since, id }) => ({ created_at: since, id }));
+  return pageOfRows([...oldestById.values()], limit, ({ since, id }) => ({
+    created_at: since,
+    id,
+  }));
 }
 
 async function viewOf({ db }: Runtime, { id, since }: UnresolvedPayment, suspense: bigint) {
@@ -150,11 +153,11 @@ async function viewOf({ db }: Runtime, { id, since }: UnresolvedPayment, suspens
 
 /** A page of card payments that need a decision, of a platform or of all, oldest first. */
 export async function listCardExceptions(runtime: Runtime, input: ListInput) {
-  const { data: unresolved, ...rest } = await unresolvedOf(runtime, input);
-  const ids = unresolved.map((each) => each.id);
+  const { data: unresolvedPayments, ...rest } = await unresolvedOf(runtime, input);
+  const ids = unresolvedPayments.map((each) => each.id);
   const suspenseAmounts = await readSuspenseAmounts(runtime.db, ids);
   const data = await Promise.all(
-    unresolved.map((each) => viewOf(runtime, each, suspenseAmounts.get(each.id) ?? 0n)),
+    unresolvedPayments.map((each) => viewOf(runtime, each, suspenseAmounts.get(each.id) ?? 0n)),
   );
   return { data, ...rest };
 }

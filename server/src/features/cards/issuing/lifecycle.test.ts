@@ -33,11 +33,11 @@ const readBindings = (cardId: string) =>
   app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
 
 /** A cardholder with a balance and a wallet in USDB; both can fund a card. */
-async function createHolderWithTwoAccounts(): Promise<Cardholder & { other: string }> {
+async function createHolderWithTwoAccounts(): Promise<Cardholder & { walletId: string }> {
   const holder = await fixture.createCardholder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
-  const otherId = ok(await fixture.call('GET', path), 200).data[0].id as string;
-  return { ...holder, other: otherId };
+  const walletId = ok(await fixture.call('GET', path), 200).data[0].id as string;
+  return { ...holder, walletId };
 }
 
 /** A key of the funding source that links a card to an account, in this status. */
@@ -181,7 +181,7 @@ describe('updateCardById', () => {
 describe('funding sources', () => {
   it('are replaced as a list: common sources are kept, the others are removed with their keys', async () => {
     const holder = await createHolderWithTwoAccounts();
-    const { accountId: balance, other: wallet } = holder;
+    const { accountId: balance, walletId: wallet } = holder;
     const { id } = await fixture.createCard(holder, { fundingSources: [balance, wallet] });
     const [firstBinding, secondBinding] = await readBindings(id);
     const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
@@ -210,7 +210,7 @@ describe('funding sources', () => {
   it('can change together with the state, and while the card is PROCESSING', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { id } = await fixture.createCard(holder);
-    const fundingSources = [holder.other];
+    const fundingSources = [holder.walletId];
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
     const fetchedCard = ok(await fixture.patchCard(id, change), 200);
     expect(fetchedCard).toMatchObject(change);
@@ -244,10 +244,10 @@ describe('funding sources', () => {
 
   it('are removed when the card is closed, and its record still shows them', async () => {
     const holder = await createHolderWithTwoAccounts();
-    const { id } = await fixture.createCard(holder, { fundingSources: [holder.other] });
-    const key = await keyOf(id, holder.other, 'PENDING');
+    const { id } = await fixture.createCard(holder, { fundingSources: [holder.walletId] });
+    const key = await keyOf(id, holder.walletId, 'PENDING');
     const fetchedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
-    expect(fetchedCard.fundingSources).toEqual([holder.other]);
+    expect(fetchedCard.fundingSources).toEqual([holder.walletId]);
     expect((await readBindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);
     expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
   });

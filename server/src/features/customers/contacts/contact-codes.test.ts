@@ -42,8 +42,8 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     const person = await createEuropeanCustomer(app);
     const response = await sendCode(app, person.id, name);
     expect([response.status, response.body]).toEqual([204, '']);
-    const [queued] = await messagesTo(app, person.id);
-    expect(queued).toMatchObject({ status: 'QUEUED', channel, kind: 'CONTACT_CODE' });
+    const [queuedMessage] = await messagesTo(app, person.id);
+    expect(queuedMessage).toMatchObject({ status: 'QUEUED', channel, kind: 'CONTACT_CODE' });
     await app.settle();
     const [storedMessage, furtherMessage] = await messagesTo(app, person.id);
     expect(furtherMessage).toBeUndefined();

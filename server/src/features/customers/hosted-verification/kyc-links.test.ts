@@ -272,12 +272,12 @@ describe('the page of a link', () => {
     });
     const path = `/verifications?customerId=${person.id}`;
     expect((await app.call('GET', path, undefined, as())).body.data).toHaveLength(1);
-    for (const [method, rest] of [
+    for (const [method, subpath] of [
       ['GET', '/state'],
       ['POST', '/submit'],
       ['GET', ''],
     ] as const) {
-      expect((await send(secret, method, rest)).status).toBe(410);
+      expect((await send(secret, method, subpath)).status).toBe(410);
     }
     expect((await send(otherSecret, 'GET', '/state')).body.status).toBe('APPROVED');
     expect((await send(otherSecret, 'POST', '/submit')).status).toBe(409);

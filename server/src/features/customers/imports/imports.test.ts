@@ -30,8 +30,8 @@ describe('uploadCustomersCsv', () => {
       progress: progress(2, 2, 0),
       completedAt: expect.any(String),
     });
-    const [ada] = await harness.findByPlatformId('p-1');
-    expect(ada).toMatchObject({
+    const [individual] = await harness.findByPlatformId('p-1');
+    expect(individual).toMatchObject({
       customerType: 'INDIVIDUAL',
       kycStatus: 'APPROVED',
       fullName: 'Ada Lovelace',
@@ -39,19 +39,19 @@ describe('uploadCustomersCsv', () => {
       umaAddress: `$p-1@${harness.domain}`,
       address: { line1: '1 Main St', city: 'Austin', state: 'TX' },
     });
-    expect((await harness.eventsOf(ada.id)).map((each) => each.type)).toEqual([
+    expect((await harness.eventsOf(individual.id)).map((each) => each.type)).toEqual([
       'CUSTOMER.KYC_APPROVED',
     ]);
     expect(
-      await harness.countRows('internal_accounts where customer_id = $1', [ada.id]),
+      await harness.countRows('internal_accounts where customer_id = $1', [individual.id]),
     ).toBeGreaterThan(0);
-    const [engines] = await harness.findByPlatformId('f-1');
-    expect(engines).toMatchObject({
+    const [business] = await harness.findByPlatformId('f-1');
+    expect(business).toMatchObject({
       customerType: 'BUSINESS',
       businessInfo: { legalName: 'Engines Ltd', country: 'US' },
     });
-    expect(engines.businessInfo).not.toHaveProperty('taxId');
-    expect(engines.businessInfo).not.toHaveProperty('incorporatedOn');
+    expect(business.businessInfo).not.toHaveProperty('taxId');
+    expect(business.businessInfo).not.toHaveProperty('incorporatedOn');
     const events = await harness.eventsOf(body.id);
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
       { type: 'BULK_UPLOAD.COMPLETED', data: body },
@@ -70,9 +70,9 @@ describe('uploadCustomersCsv', () => {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada 001',
     });
-    const [scripted] = await harness.findByPlatformId('p-2');
-    expect(scripted.kycStatus).toBe(response.body.kycStatus);
-    expect(scripted.umaAddress).toBe(`$p-2@${harness.domain}`);
+    const [scriptedCustomer] = await harness.findByPlatformId('p-2');
+    expect(scriptedCustomer.kycStatus).toBe(response.body.kycStatus);
+    expect(scriptedCustomer.umaAddress).toBe(`$p-2@${harness.domain}`);
     expect((await harness.findByPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${harness.domain}`);
   });
 
@@ -98,13 +98,13 @@ describe('uploadCustomersCsv', () => {
       ),
     );
     expect(body.progress).toEqual(progress(3, 3, 0));
-    const [erika] = await harness.findByPlatformId('g-1');
-    expect(erika).toMatchObject({
+    const [germanCustomer] = await harness.findByPlatformId('g-1');
+    expect(germanCustomer).toMatchObject({
       ...{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE', nationality: 'DE' },
       ...{ email: 'erika@example.com', phoneNumber: '+4915123456789' },
       address: { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' },
     });
-    const row = await app.runtime.db.read(customers, erika.id);
+    const row = await app.runtime.db.read(customers, germanCustomer.id);
     expect(row && personalOf(app.runtime.vault, row).identifier).toBe('65 929 970 489');
     expect((await harness.findByPlatformId('g-2'))[0]).not.toHaveProperty('idType');
   });

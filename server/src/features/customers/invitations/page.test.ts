@@ -71,7 +71,7 @@ describe('the page of an invitation', () => {
   it('shows the final status of an invitation without personal data', async () => {
     const expiresAt = new Date(app.effects.now() + 1_000).toISOString();
     const invitationFields = { firstName: 'Bob', amountToSend: 5_00 };
-    const [usedInvitation, expiredInvitation, withdrawn] = [
+    const [usedInvitation, expiredInvitation, canceledInvitation] = [
       await createInvitationOfNewInviter(invitationFields),
       await createInvitationOfNewInviter({ ...invitationFields, expiresAt }),
       await createInvitationOfNewInviter(invitationFields),
@@ -79,12 +79,12 @@ describe('the page of an invitation', () => {
     await app.call('POST', `/invitations/${usedInvitation.code}/claim`, {
       inviteeUma: '$f@x.example',
     });
-    await app.call('POST', `/invitations/${withdrawn.code}/cancel`);
+    await app.call('POST', `/invitations/${canceledInvitation.code}/cancel`);
     await app.advance(1_000);
     for (const [invitation, title] of [
       [usedInvitation, 'This invitation was already used'],
       [expiredInvitation, 'This invitation has expired'],
-      [withdrawn, 'This invitation was canceled'],
+      [canceledInvitation, 'This invitation was canceled'],
     ] as const) {
       const { statusCode, body } = await openPage(invitation.code);
       expect(statusCode).toBe(410);

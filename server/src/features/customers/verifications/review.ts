@@ -217,8 +217,8 @@ export async function decideVerification(
   runtime: Runtime,
   { id, state, findings }: DecisionInput,
 ): Promise<OwnerDecision | CustomerDecision> {
-  const { customer: current } = await subjectOf(readerOf(runtime), id);
-  const platform = await readPlatform(runtime.db, current.platform_id);
+  const { customer: currentCustomer } = await subjectOf(readerOf(runtime), id);
+  const platform = await readPlatform(runtime.db, currentCustomer.platform_id);
   if (!platform) throw notFound('platform');
   const caller = systemCaller(platform.id, platform.environment);
   return operate(runtime, caller, async (ctx): Promise<OwnerDecision | CustomerDecision> => {

@@ -173,12 +173,12 @@ describe('a service', () => {
     const { id: utilityBill } = await harness.addDocument(platform, id, 'UTILITY_BILL');
     service.respondWith({ state: 'approved' });
     await harness.app.advance(2 * MINUTE);
-    const { id: addedLater } = await harness.addDocument(platform, id, 'BANK_STATEMENT');
+    const { id: laterDocumentId } = await harness.addDocument(platform, id, 'BANK_STATEMENT');
     const deleteDocument = (documentId: string) =>
       harness.app.call('DELETE', `/documents/${documentId}`, undefined, { as: platform });
     expect([
       (await deleteDocument(utilityBill)).status,
-      (await deleteDocument(addedLater)).status,
+      (await deleteDocument(laterDocumentId)).status,
     ]).toEqual([409, 204]);
   });
 

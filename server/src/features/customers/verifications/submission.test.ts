@@ -67,11 +67,11 @@ describe('createVerification', () => {
   it('stores the findings encrypted', async () => {
     const { id } = await harness.createPerson(platform, 'Ada Lovelace');
     const verification = ok(await harness.submitVerification(platform, id), 200);
-    const [stored] = await harness.app.runtime.db.query(
+    const [storedRow] = await harness.app.runtime.db.query(
       'select * from verifications where id = $1',
       [verification.id],
     );
-    expect(JSON.stringify(stored)).not.toContain('MISSING');
+    expect(JSON.stringify(storedRow)).not.toContain('MISSING');
     const erase = 'update customers set data_key = null, personal = null where id = $1';
     await harness.app.runtime.db.query(erase, [id]);
     expect(ok(await readResource(`/verifications/${verification.id}`), 200).errors).toEqual([]);

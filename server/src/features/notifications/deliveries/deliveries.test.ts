@@ -297,23 +297,33 @@ describe('resendEvent', () => {
 describe('a paused endpoint', () => {
   it('fails deliveries that it retained for seven days, with the reason', async () => {
     const otherReceiver = await startReceiver();
-    const { id: paused } = ok(
+    const { id: pausedEndpointId } = ok(
       await app.call('POST', '/webhook-endpoints', { url: otherReceiver.url }),
       201,
     );
-    ok(await app.call('PATCH', `/webhook-endpoints/${paused}`, { status: 'PAUSED' }), 200);
+    ok(
+      await app.call('PATCH', `/webhook-endpoints/${pausedEndpointId}`, { status: 'PAUSED' }),
+      200,
+    );
     const { resourceId } = await emitCustomerEvents();
     await app.advance(8 * DAY);
-    const [failed] = await listAll({ resourceId, endpointId: paused, status: 'FAILED' });
-    expect(failed).toMatchObject({
+    const [failedDelivery] = await listAll({
+      resourceId,
+      endpointId: pausedEndpointId,
+      status: 'FAILED',
+    });
+    expect(failedDelivery).toMatchObject({
       attemptCount: 1,
       lastAttempt: { result: 'FAILED', error: 'EXPIRED: the endpoint was paused for seven days' },
     });
-    ok(await app.call('PATCH', `/webhook-endpoints/${paused}`, { status: 'ENABLED' }), 200);
-    ok(await resend(failed?.id as string), 202);
+    ok(
+      await app.call('PATCH', `/webhook-endpoints/${pausedEndpointId}`, { status: 'ENABLED' }),
+      200,
+    );
+    ok(await resend(failedDelivery?.id as string), 202);
     await app.settle();
-    expect((await get(failed?.id as string)).status).toBe('DELIVERED');
-    ok(await app.call('DELETE', `/webhook-endpoints/${paused}`), 204);
+    expect((await get(failedDelivery?.id as string)).status).toBe('DELIVERED');
+    ok(await app.call('DELETE', `/webhook-endpoints/${pausedEndpointId}`), 204);
     await otherReceiver.close();
   });
 });

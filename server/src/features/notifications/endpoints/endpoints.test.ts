@@ -211,15 +211,15 @@ describe('createWebhookEndpoint', () => {
 describe('listWebhookEndpoints', () => {
   it('has the configured endpoint first, and rejects unknown parameters', async () => {
     const { id } = await create({ url: PUBLIC });
-    const [configured, created, ...others] = await list();
-    expect(configured).toMatchObject({
+    const [configuredEndpoint, createdEndpoint, ...others] = await list();
+    expect(configuredEndpoint).toMatchObject({
       id: configuredId(app.platform.id),
       url: firstReceiver.url,
       isConfigured: true,
       keys: [],
     });
-    expect([created.id, others]).toEqual([id, []]);
-    expect(created.url).toBe(PUBLIC);
+    expect([createdEndpoint.id, others]).toEqual([id, []]);
+    expect(createdEndpoint.url).toBe(PUBLIC);
     const { status, body } = await app.call('GET', '/webhook-endpoints?state=PAUSED');
     expect([status, body.details.errors[0].field]).toEqual([400, 'state']);
   });
@@ -335,21 +335,21 @@ describe('deleteWebhookEndpointById', () => {
 
 describe('rotateWebhookEndpointKey', () => {
   it('signs with both keys until the overlap expires', async () => {
-    const { id, secret: before } = await create({ url: receiver.url });
-    const { secret: after, keys } = ok(await rotate(id, { overlapHours: 2 }), 200);
+    const { id, secret: secretBefore } = await create({ url: receiver.url });
+    const { secret: secretAfter, keys } = ok(await rotate(id, { overlapHours: 2 }), 200);
     expect(keys).toHaveLength(2);
     expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + 2 * HOUR).toISOString());
     await emitEvent();
     const arrival = receiver.arrivals[0] as Receiver['arrivals'][number];
     expect(arrival.headers['webhook-signature']?.split(' ')).toEqual([
-      signatureOf(after, arrival),
-      signatureOf(before, arrival),
+      signatureOf(secretAfter, arrival),
+      signatureOf(secretBefore, arrival),
     ]);
     await app.advance(2 * HOUR);
     receiver.arrivals.length = 0;
     await emitEvent();
     const laterArrival = receiver.arrivals[0] as Receiver['arrivals'][number];
-    expect(laterArrival.headers['webhook-signature']).toBe(signatureOf(after, laterArrival));
+    expect(laterArrival.headers['webhook-signature']).toBe(signatureOf(secretAfter, laterArrival));
     expect((await get(id)).keys).toHaveLength(1);
   });
 

@@ -111,10 +111,10 @@ describe('an endpoint whose deliveries are pulled', () => {
       expect(headers['webhook-signature']).toBe(`v1,${hmac.update(text).digest('base64')}`);
     }
     ok(await change({ standardWebhooks: false }), 200);
-    const [plain] = (await pull()).data;
-    expect(Object.keys(plain?.headers ?? {}).filter((each) => each.startsWith('webhook-'))).toEqual(
-      [],
-    );
+    const [plainDelivery] = (await pull()).data;
+    expect(
+      Object.keys(plainDelivery?.headers ?? {}).filter((each) => each.startsWith('webhook-')),
+    ).toEqual([]);
   });
 
   it('receives thin bodies if configured', async () => {

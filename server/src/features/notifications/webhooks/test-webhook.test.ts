@@ -41,17 +41,17 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     const { status, body } = await app.call('POST', path, request);
     expect(status).toBe(200);
     expect(body).toEqual({ url: receiver.url, response_status: 202, response_body: 'thanks' });
-    const [received] = receiver.arrivals;
-    expect(JSON.parse(received?.body ?? '')).toEqual({
+    const [arrival] = receiver.arrivals;
+    expect(JSON.parse(arrival?.body ?? '')).toEqual({
       test: true,
-      id: received?.id,
+      id: arrival?.id,
       type: 'TEST',
       timestamp: new Date(app.effects.now()).toISOString(),
       data: {},
     });
-    expect(received?.headers['x-service-signature']).toBeTruthy();
-    expect(received?.headers['webhook-signature']).toMatch(/^v1a,/);
-    const attempts = await attemptsOf(app.runtime.db, received?.id ?? '');
+    expect(arrival?.headers['x-service-signature']).toBeTruthy();
+    expect(arrival?.headers['webhook-signature']).toMatch(/^v1a,/);
+    const attempts = await attemptsOf(app.runtime.db, arrival?.id ?? '');
     expect(attempts).toMatchObject([{ attempt: 1, status: 202, result: 'delivered' }]);
     await app.settle();
     expect(receiver.arrivals).toHaveLength(1);

@@ -96,15 +96,15 @@ export function jpegReader(): Reader {
   return {
     write,
     end() {
-      const [, high = 0, low = 0, wide = 0, narrow = 0] = frame;
+      const [, heightHigh = 0, heightLow = 0, widthHigh = 0, widthLow = 0] = frame;
       const isComplete = frame.length === FRAME_BYTES;
       return {
         complete: state === 'done',
         readable: state !== 'broken' && (state !== 'done' || isComplete),
         locked: false,
-        width: isComplete ? (wide << 8) | narrow : null,
+        width: isComplete ? (widthHigh << 8) | widthLow : null,
         // Zero: the height is defined after the image data.
-        height: (isComplete && (high << 8) | low) || null,
+        height: (isComplete && (heightHigh << 8) | heightLow) || null,
       };
     },
   };

@@ -42,9 +42,9 @@ function rangeOf(value: string): string | undefined {
     value,
   );
   if (!match) return undefined;
-  const [, unit, bound, from = '', to] = match;
+  const [, unit, comparison, from = '', to] = match;
   const format = UNIT[unit ?? 'RANGE'] as (amount: string) => string;
-  if (bound) return `${bound === 'UNDER_' ? 'Under' : 'Over'} ${format(amountOf(from))}`;
+  if (comparison) return `${comparison === 'UNDER_' ? 'Under' : 'Over'} ${format(amountOf(from))}`;
   return to ? `${format(amountOf(from))} to ${format(amountOf(to))}` : undefined;
 }
 

@@ -99,7 +99,7 @@ function planSteps(): PlannedStep[] {
     step: ownersStep(),
     needs: 'The names and details of the people who own or control the business',
     isNeeded: needsOwners,
-    isAnswered: ({ owners: all }) => all.length > 0,
+    isAnswered: ({ owners: currentOwners }) => currentOwners.length > 0,
   };
   return [
     ...fieldsStepsOf(state).map((definition) => ({
