@@ -144,7 +144,7 @@ describe('a reset of codes by SMS', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
-  it('counts as verified if the platform required no authentication when the number was changed', async () => {
+  it('counts as verified if it was changed while no authentication was required', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
