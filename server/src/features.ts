@@ -37,7 +37,7 @@ import { ownershipFeature } from './features/payees/ownership/index.ts';
 import { receiverFeature } from './features/payees/receivers/index.ts';
 import {
   isCustomerPaying,
-  isPaymentUnderWay,
+  isPaymentInProgress,
   lifecycleFeature,
 } from './features/payments/lifecycle/index.ts';
 import { monitoringFeature } from './features/payments/monitoring/index.ts';
@@ -116,7 +116,7 @@ export interface Resources
 export const accountPorts = {
   customersAfter,
   isCustomerDeleted: async (ctx, id) => (await readCustomer(ctx, id))?.deleted_at != null,
-  isPaymentUnderWay,
+  isPaymentInProgress,
 } satisfies Omit<AccountPorts, 'connectors' | 'openWalletsForAccounts'> &
   Omit<TransitionPorts, 'runtime'>;
 

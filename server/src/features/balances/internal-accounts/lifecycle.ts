@@ -15,27 +15,27 @@ export interface PaymentsOfAccount {
    * Whether a payment from the account, to the account or with a fee for the account is in
    * progress.
    */
-  isPaymentUnderWay(
+  isPaymentInProgress(
     ctx: Ctx,
     account: Pick<InternalAccountRow, 'id' | 'platform_id' | 'customer_id'>,
   ): Promise<boolean>;
 }
 
-/** Throws CONFLICT if a payment of the account is in progress or it has a shortfall. */
+/** Throws CONFLICT if the account has a shortfall or a payment in progress. */
 export async function checkClosable(
   ctx: Ctx,
-  { isPaymentUnderWay }: PaymentsOfAccount,
+  { isPaymentInProgress }: PaymentsOfAccount,
   row: InternalAccountRow,
 ): Promise<void> {
   if (row.owed > 0n) throw new Fault('CONFLICT', 'The account has an outstanding shortfall.');
-  if (await isPaymentUnderWay(ctx, row)) {
+  if (await isPaymentInProgress(ctx, row)) {
     throw new Fault('CONFLICT', 'A payment of the account is in progress.');
   }
 }
 
 const EMPTY_HOLDING: Holding = { balance: 0n, held: 0n };
 
-/** The actor of a manual transition. */
+/** Actor and reason of a manual transition. */
 interface Cause {
   actor: string;
   reason: string | null;
@@ -52,11 +52,11 @@ export function transitionInternalAccount(
   cause?: Cause,
 ): InternalAccountRow {
   const status = internalAccountStates.next(row.status, event);
-  const previous = row.status;
+  const previousStatus = row.status;
   const updatedAccount = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
   if (event === 'close') ctx.freeze(row.id, { empty: true });
-  else if (isOpen(previous) && !isOpen(status)) ctx.freeze(row.id);
-  else if (!isOpen(previous) && isOpen(status)) ctx.unfreeze(row.id);
+  else if (isOpen(previousStatus) && !isOpen(status)) ctx.freeze(row.id);
+  else if (!isOpen(previousStatus) && isOpen(status)) ctx.unfreeze(row.id);
   if (cause) recordAccountAction(ctx, row, { ...cause, action: event });
   const data = presentInternalAccount(updatedAccount, EMPTY_HOLDING);
   ctx.emit(statusUpdated, row.id, data, row.id);

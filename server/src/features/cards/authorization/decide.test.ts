@@ -10,7 +10,7 @@ import {
   transitionInternalAccount,
 } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { isPaymentUnderWay } from '../../payments/lifecycle/under-way.ts';
+import { isPaymentInProgress } from '../../payments/lifecycle/under-way.ts';
 
 const app = testApp();
 const fixture = cardFixture(app);
@@ -282,7 +282,7 @@ describe('a payment with a card', () => {
     expect(deletionResponse.body).toMatchObject(conflict);
     const closure = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, fundedCard.accountId);
-      if (row) await checkClosable(ctx, { isPaymentUnderWay }, row);
+      if (row) await checkClosable(ctx, { isPaymentInProgress }, row);
     });
     await expect(closure).rejects.toMatchObject(conflict);
   });

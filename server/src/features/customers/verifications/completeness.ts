@@ -94,15 +94,15 @@ function isComplete(type: DocumentType, documents: readonly KnownDocument[]): bo
 }
 
 /** Requires one identity document, with both sides of a two-sided document. */
-function identityGaps(holder: string, all: readonly KnownDocument[]): VerificationError[] {
-  const knownDocuments = all.filter((each) => each.holder === holder);
-  const byType = IDENTITY_TYPES.map(
+function identityGaps(holder: string, allDocuments: readonly KnownDocument[]): VerificationError[] {
+  const knownDocuments = allDocuments.filter((each) => each.holder === holder);
+  const documentsByType = IDENTITY_TYPES.map(
     (type) => [type, knownDocuments.filter((each) => each.type === type)] as const,
   );
-  if (byType.some(([type, documents]) => isComplete(type, documents))) return [];
-  const incomplete = byType.flatMap(([, [firstDocument]]) => firstDocument ?? []);
-  if (!incomplete.length) return [errorOf(holder, 'MISSING_IDENTITY_DOCUMENT')];
-  return incomplete.map(({ id, side }) =>
+  if (documentsByType.some(([type, documents]) => isComplete(type, documents))) return [];
+  const incompleteDocuments = documentsByType.flatMap(([, [firstDocument]]) => firstDocument ?? []);
+  if (!incompleteDocuments.length) return [errorOf(holder, 'MISSING_IDENTITY_DOCUMENT')];
+  return incompleteDocuments.map(({ id, side }) =>
     errorOf(id, 'INCOMPLETE_DOCUMENT', {
       reason: `The ${side === 'BACK' ? 'front' : 'back'} of the document is missing.`,
     }),
@@ -111,10 +111,12 @@ function identityGaps(holder: string, all: readonly KnownDocument[]): Verificati
 
 function categoryGaps(
   holder: string,
-  all: readonly KnownDocument[],
+  allDocuments: readonly KnownDocument[],
   categories: readonly FindingType[],
 ): VerificationError[] {
-  const types: readonly string[] = all.filter((each) => each.holder === holder).map((d) => d.type);
+  const types: readonly string[] = allDocuments
+    .filter((each) => each.holder === holder)
+    .map((d) => d.type);
   return categories
     .filter(
       (category) => !findingKind(category).acceptedDocuments?.some((type) => types.includes(type)),

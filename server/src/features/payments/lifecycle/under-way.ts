@@ -15,7 +15,7 @@ const FEES_UNDER_WAY = `select 1 from transactions
   limit 1`;
 
 /** Whether a payment from the internal account, to it or with a fee for it is in progress. */
-export async function isPaymentUnderWay(
+export async function isPaymentInProgress(
   ctx: Ctx,
   account: { id: string; platform_id: string; customer_id: string | null },
 ): Promise<boolean> {
