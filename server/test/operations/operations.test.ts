@@ -167,7 +167,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
 
   it('returns Retry-After for a token over the rate limit', async () => {
     const contract = contractOf(operationId);
-    const rateClassOperation = limited.operations.find(
+    const limitedOperation = limited.operations.find(
       (operation) => operation.contract.operationId === operationId,
     );
     const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
@@ -175,7 +175,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     const request = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.effects.set(limited.effects.now() + 10_000);
     // An agent has a share of its platform's limit.
-    const capacity = rateClassOperation?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
+    const capacity = limitedOperation?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
     for (let spent = 0; spent < capacity; spent++) {
       expect((await request()).status).not.toBe(429);
     }
