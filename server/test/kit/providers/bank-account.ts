@@ -23,7 +23,8 @@ const effectOf = ({ direction, amount, fee = 0 }: Entry) =>
 
 interface Day {
   opening: number;
-  closing: number | undefined;
+  /** Change of the closing balance without an entry. */
+  shift: number;
   statementId: string;
   entries: Entry[];
 }
@@ -44,12 +45,12 @@ export function bankAccount(
   function dayOf(day: string): Day {
     const existing = days.get(day);
     if (existing) return existing;
-    const created = { opening: balance, closing: undefined, statementId: `${day}-1`, entries: [] };
+    const created = { opening: balance, shift: 0, statementId: `${day}-1`, entries: [] };
     days.set(day, created);
     return created;
   }
-  const closingOf = ({ opening: start, closing, entries }: Day) =>
-    closing ?? entries.reduce((sum, entry) => sum + effectOf(entry), start);
+  const closingOf = ({ opening: start, shift, entries }: Day) =>
+    entries.reduce((sum, entry) => sum + effectOf(entry), start + shift);
 
   function book(fields: Partial<Entry> & Pick<Entry, 'direction' | 'amount'>): Entry {
     count += 1;
@@ -91,8 +92,7 @@ export function bankAccount(
     balance: () => balance,
     /** Changes the closing balance of a day without an entry. */
     shift(day: string, amount: number) {
-      const shifted = dayOf(day);
-      shifted.closing = closingOf(shifted) + amount;
+      dayOf(day).shift += amount;
       balance += amount;
     },
     /** Changes the entries of a reported day; its next statement is a corrected one. */
