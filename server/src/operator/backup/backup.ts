@@ -37,7 +37,8 @@ export const BACKUP_HELP = `${USAGE}
                         verify a backup of another PostgreSQL: the command restores into
                         $RESTORED, and the folder contains the programs of its version
 
-  --until TIME          recover to this time, such as 2026-11-28T12:00:00Z; the newest state if absent
+  --until TIME          recover to this time, such as 2026-11-28T12:00:00Z; without it, to the
+                        newest state
   --erasures FILE       verify: also write the list of erasures to this new file
   --work FOLDER         verify: parent of the temporary folder
 `;

@@ -95,10 +95,11 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
         repetitions: chance.integerBelow(3),
       });
     },
-    /** Sends a message immediately, with a valid key. */
-    send(fields: object) {
+    /** Sends a message immediately, with a valid key, and again if the server died. */
+    async send(fields: object) {
       activateKey(true);
-      return adapter.send(BANK, fields);
+      const reply = await adapter.send(BANK, fields);
+      return reply.status === 500 ? adapter.send(BANK, fields) : reply;
     },
     /** Delivers all messages in a random order. */
     async deliverAll(): Promise<void> {

@@ -1,4 +1,4 @@
-// The operations of pulled deliveries. An acknowledgement is one statement for each batch of rows, without a
+// The operations of pulled deliveries. An acknowledgment is one statement for each batch of rows, without a
 // change set, because it is idempotent and a position can follow very many deliveries.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';

@@ -241,10 +241,10 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
      * Reads a batch and starts its deliveries; `after` runs after each delivery. If `throttled`, fewer
      * deliveries are started under load.
      */
-    deliverBatch: (now: Time, after: () => void, isThrottleable: boolean): Promise<ReadBatch> =>
+    deliverBatch: (now: Time, after: () => void, canBeThrottled: boolean): Promise<ReadBatch> =>
       runInTurn(async () => {
         const batch = await reader.readBatch(now, limits.buffered - lanes.total);
-        const isThrottled = isThrottleable && isUnderLoad();
+        const isThrottled = canBeThrottled && isUnderLoad();
         startDeliveries(after, isThrottled ? MAX_PER_ROUND_UNDER_LOAD : Infinity);
         return { ...batch, hasMore: batch.hasMore || (isThrottled && lanes.queued > 0) };
       }),
