@@ -54,7 +54,9 @@ export function bankAccount(
 
   function book(fields: Partial<Entry> & Pick<Entry, 'direction' | 'amount'>): Entry {
     count += 1;
-    const entry = { id: `E${count}`, kind: 'transfer', at: iso(app.effects.now()), ...fields };
+    // Of two identical lines, the one with the later ID is the duplicate.
+    const id = `E${String(count).padStart(6, '0')}`;
+    const entry = { id, kind: 'transfer', at: iso(app.effects.now()), ...fields };
     dayOf(today()).entries.push(entry);
     balance += effectOf(entry);
     return entry;

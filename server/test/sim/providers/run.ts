@@ -76,9 +76,10 @@ function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
 
 /** Adds a signing key of the installation. The bank accepts it immediately. */
 async function rotateKey({ adapter, read, write }: Installation): Promise<void> {
-  const { ownKeys } = await read(`/providers/${BANK}`);
-  if (ownKeys.length > 2) return;
-  adapter.accept((await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 })).ownKeys);
+  const readKeys = async () => (await read(`/providers/${BANK}`)).ownKeys;
+  if ((await readKeys()).length > 2) return;
+  await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
+  adapter.accept(await readKeys());
 }
 
 function prepare(installation: Installation, seed: string) {
