@@ -27,7 +27,7 @@ function install() {
   if (status !== 0) process.exit(1);
 }
 
-/** The output of a program if it fails; undefined if it is not installed. */
+/** The output of a failed program; empty after a success, undefined if the program is not installed. */
 function failureOf(program, args, options = {}) {
   const { error, status, stdout, stderr } = spawnSync(program, args, {
     encoding: 'utf8',
@@ -51,7 +51,7 @@ async function checkDockerfile() {
   report('container/Dockerfile', messages);
 }
 
-/** Values of the example file, which must not be empty. */
+/** A placeholder for each variable of the example file: the compose file rejects empty values. */
 const exampleValues = () =>
   Object.fromEntries(
     [...read('compose', 'example.env').matchAll(/^(\w+)=/gm)].map(([, name]) => [name, 'x']),
@@ -84,7 +84,7 @@ async function checkCompose() {
     absent.map((file) => `${file} does not exist`),
   );
   const env = { ...process.env, ...exampleValues() };
-  // The version of Debian does not support a project name.
+  // The docker-compose of Debian does not support a project name.
   const input = read('compose', 'compose.yaml').replace(/^name: .*$/m, '');
   const args = ['--file', '-', '--project-directory', at('compose'), 'config', '--quiet'];
   checkWith('docker-compose', 'compose/compose.yaml', args, { env, input });

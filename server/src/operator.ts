@@ -153,8 +153,8 @@ function overview(noun?: string): string {
     '',
     columns(noun === undefined ? [...COMMANDS, ...rows] : rows),
     '',
-    'Every verb has --help. The database is selected by DATABASE_URL, or is the embedded',
-    'one of RAILHEAD_DATA_DIR (.railhead); --database-url and --data-dir name them as flags.',
+    'Every verb has --help. DATABASE_URL or --database-url selects the database. Without it, the',
+    'embedded database in RAILHEAD_DATA_DIR or --data-dir (default: .railhead) is used.',
     '',
   ].join('\n');
 }

@@ -32,13 +32,14 @@ export const RemovalQuery = Type.Object(OptionalReason);
 /** Body of a decision that rejects, which always has a reason. */
 export const RejectionBody = Type.Object({ reason: Reason });
 
-const Person = Type.Object(
-  {
-    id: text('ID of the operator.'),
-    name: text('Name of the operator at the time of the action.'),
-  },
-  { description: 'An operator.' },
-);
+const person = (description: string) =>
+  Type.Object(
+    {
+      id: text('ID of the operator.'),
+      name: text('Name of the operator at the time of the action.'),
+    },
+    { description },
+  );
 
 export const APPROVAL = {
   id: text('ID of the approval.'),
@@ -59,9 +60,11 @@ export const APPROVAL = {
     text('ID of the customer whose data changes. Absent if there is none.'),
   ),
   policyId: text('ID of the policy that requires the approval.'),
-  requestedBy: Person,
+  requestedBy: person('Operator who requested the change.'),
   reason: Type.Optional(text('Reason for the request.')),
-  decidedBy: Type.Optional(Person),
+  decidedBy: Type.Optional(
+    person('Operator who approved or rejected the change. Absent until then.'),
+  ),
   decisionReason: Type.Optional(text('Reason for the decision.')),
   expiresAt: time('Time until which the request can be decided.'),
   createdAt: time('Time of the request.'),

@@ -6,8 +6,8 @@ export const ADMINISTRATION_TEXTS = {
   approvals:
     'Changes that need the approval of a second operator. Operators cannot approve their own changes.',
   noApprovals: 'No change has been requested.',
-  asks: 'asks to',
-  asked: 'asked to',
+  pendingRequest: 'asks to',
+  closedRequest: 'asked to',
   of: 'of',
   approvedIt: 'approved it',
   rejectedIt: 'rejected it',

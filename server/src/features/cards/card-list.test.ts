@@ -49,12 +49,10 @@ describe('listCards', () => {
     expect(await listLabels('sortOrder=asc')).toEqual(allLabels.toReversed());
   });
 
-  describe('getCardById', () => {
-    it('returns each card as getCardById does', async () => {
-      const { data, totalCount } = ok(await fixture.call('GET', '/cards'), 200);
-      expect(totalCount).toBe(5);
-      for (const each of data) expect(await fixture.readCard(each.id)).toEqual(each);
-    });
+  it('returns each card as getCardById does', async () => {
+    const { data, totalCount } = ok(await fixture.call('GET', '/cards'), 200);
+    expect(totalCount).toBe(5);
+    for (const each of data) expect(await fixture.readCard(each.id)).toEqual(each);
   });
 
   it('filters by cardholder', async () => {
@@ -62,7 +60,7 @@ describe('listCards', () => {
     expect(await listLabels('cardholderId=unknown')).toEqual([]);
   });
 
-  it('filters by current funding source; a closed card matches no filter', async () => {
+  it('filters by current funding source, closed cards excluded', async () => {
     expect(await listLabels(`accountId=${ada?.accountId}`)).toEqual([
       'pending',
       'frozen',

@@ -58,7 +58,7 @@ const keys = operation({
 });
 
 const RecoveryType = oneOf(['EMAIL_OTP', 'SMS_OTP'], {
-  description: 'The new credential of the wallet.',
+  description: 'Type of the new credential of the wallet.',
 });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -283,7 +283,7 @@ const cancel = operation({
   path: '/wallet-recoveries/{recoveryId}/cancel',
   tag: TAG,
   summary: 'Cancel a pending recovery',
-  description: 'Cancels a recovery that was not executed yet.',
+  description: 'Cancels a recovery that has not been executed.',
   auth: 'operator',
   operatorPermission: 'wallets.manage',
   commands: ['wallet cancel-recovery'],

@@ -1,4 +1,4 @@
-// Events of all platforms, and the deliveries of a platform.
+// Events and webhook deliveries of all platforms or of one.
 import { Type } from '@sinclair/typebox';
 import {
   listWebhookDeliveries,
@@ -140,7 +140,7 @@ const deliveries = operation({
   notFound: 'PLATFORM_NOT_FOUND',
 });
 
-/** The platform of a list, whose index finds the items of a resource. */
+/** The filtered platform, or that of the resource: the index by resource contains the platform. */
 async function platformOf(
   runtime: Runtime,
   operator: Operator,

@@ -230,7 +230,7 @@ export const walletVerbs: readonly Verb[] = [
         value: 'TYPE',
         required: true,
         choices: TYPES,
-        help: 'The new credential of the wallet',
+        help: 'Type of the new credential of the wallet',
       },
       actor: { value: 'NAME', required: true, help: 'Name of the requester' },
       reason: { value: 'TEXT', required: true, help: 'Reason, stored with the recovery' },

@@ -101,7 +101,8 @@ function Request({ approval }: { approval: Approval }) {
   const amount = amountOf(approval) ?? paymentAmount;
   return (
     <p className="lead">
-      <strong>{requestedBy.name}</strong> {status === 'PENDING' ? T.asks : T.asked}{' '}
+      <strong>{requestedBy.name}</strong>{' '}
+      {status === 'PENDING' ? T.pendingRequest : T.closedRequest}{' '}
       <strong>{lowerFirst(operationText(operationId))}</strong>
       {subject && (
         <>

@@ -4,12 +4,12 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type ImportView, MAX_ERRORS } from './contract.ts';
 import { type ImportErrorRow, type ImportRow, importErrors } from './store.ts';
 
-type ImportFields = Pick<ImportErrorRow, 'correlation_id' | 'code' | 'message' | 'details'>;
+type ErrorFields = Pick<ImportErrorRow, 'correlation_id' | 'code' | 'message' | 'details'>;
 
 /** `correlationId` of an error of the complete file. */
 export const FILE_CORRELATION_ID = 'file';
 
-const presentError = ({ correlation_id, code, message, details }: ImportFields) => ({
+const presentError = ({ correlation_id, code, message, details }: ErrorFields) => ({
   correlationId: correlation_id,
   code,
   message,
@@ -24,13 +24,13 @@ export const isFinished = ({ status }: Pick<ImportRow, 'status'>): boolean =>
 export async function importView(
   { db }: Pick<Ctx, 'db'>,
   row: ImportRow,
-  stagedErrors: readonly ImportFields[] = [],
+  stagedErrors: readonly ErrorFields[] = [],
 ): Promise<ImportView> {
   const limit = MAX_ERRORS;
   const options = { orderBy: 'row', limit } as const;
   const storedImportErrors = await db.find(importErrors, { import_id: row.id }, options);
   const { problem } = row;
-  const fileErrors: ImportFields[] = problem
+  const fileErrors: ErrorFields[] = problem
     ? [
         {
           correlation_id: FILE_CORRELATION_ID,

@@ -28,7 +28,7 @@ const SandboxStatusRequest = named(
       resourceId: Type.String({
         maxLength: 100,
         description:
-          'An internal account, an external account, a customer, an incoming payment or a ' +
+          'ID of an internal account, an external account, a customer, an incoming payment or a ' +
           'stablecoin.',
       }),
       status: oneOf(STATUSES, { description: 'New status of the resource.' }),
@@ -36,7 +36,7 @@ const SandboxStatusRequest = named(
         Type.String({
           minLength: 1,
           maxLength: 500,
-          description: 'Reason, stored with the change of an account for the operator.',
+          description: 'Reason, stored with the change of an account or a stablecoin.',
         }),
       ),
     },
@@ -48,7 +48,7 @@ const SandboxResourceStatus = named(
   'SandboxResourceStatus',
   Type.Object(
     {
-      resourceId: Type.String({ description: 'The resource.' }),
+      resourceId: Type.String({ description: 'ID of the resource.' }),
       status: Type.String({ description: 'Status of the resource after the change.' }),
     },
     { description: 'A resource and its status.' },
@@ -67,8 +67,8 @@ export const setSandboxStatus = operation({
     'INACTIVE, ACTIVE. Customers: HOLD, APPROVED, REJECTED. Held incoming payments: ' +
     'COMPLETED (released), FAILED (returned). Stablecoins, for the use by the service: ' +
     'ENABLING (approved), NOT_ENABLED (rejected), DISABLED. The conditions and events are ' +
-    'those of the operator: 409 `CONFLICT` if the current status does not allow the change. ' +
-    'A resource that already has the status does not change.',
+    'those of a decision by the operator. Returns 409 `CONFLICT` if the current status does not ' +
+    'allow the change. A resource that already has the status does not change.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,

@@ -104,11 +104,11 @@ describe('checkUpdate', () => {
 
   it('rejects fees of other currencies, and fixed fees in another currency', () => {
     expect(faultOf({ feeConfigs: [feeConfig('EUR', 10, 0)] }).code).toBe('NOT_IMPLEMENTED');
-    const rowWithForeignFee = {
+    const feeWithForeignFixedFee = {
       ...feeConfig('USD', 10, 5),
       fixedFee: { amount: 5, currency: 'EUR' },
     };
-    expect(faultOf({ feeConfigs: [rowWithForeignFee] }).code).toBe('NOT_IMPLEMENTED');
+    expect(faultOf({ feeConfigs: [feeWithForeignFixedFee] }).code).toBe('NOT_IMPLEMENTED');
   });
 
   it('requires public https endpoints in production', () => {

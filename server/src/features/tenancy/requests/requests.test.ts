@@ -390,18 +390,21 @@ describe('listRequests', () => {
   });
 });
 
-it('is removed by week after 30 days', async () => {
+it('removes recorded requests by week after 30 days', async () => {
   const { db } = app.runtime;
   await createCustomer(app);
   await app.app.runtime.db.ping();
   const { data } = await list('limit=1');
   expect(data).toHaveLength(1);
   await app.advance(38 * 24 * 3_600_000);
-  const places = { created_at: [apiRequests, apiRequestBodies], last_at: [apiRequestReads] };
+  const tablesByColumn = {
+    created_at: [apiRequests, apiRequestBodies],
+    last_at: [apiRequestReads],
+  };
   // The record of the list may be written after the first removal.
   await vi.waitFor(async () => {
     await app.advance(3_600_000);
-    for (const [column, tables] of Object.entries(places)) {
+    for (const [column, tables] of Object.entries(tablesByColumn)) {
       for (const { name } of tables) {
         const expiredRows = await db.query(`select 1 from ${name} where ${column} < $1`, [
           new Date(app.effects.now() - 37 * 24 * 3_600_000),
