@@ -85,7 +85,7 @@ const CUSTOMERS = {
   ),
   UMA_ADDRESS_EXISTS: guide('Another customer has this UMA address.', 'Choose another address.'),
   MISSING_MANDATORY_USER_INFO: guide(
-    'Required data about the sender or the purpose of the payment is missing.',
+    'Required data about the customer or the purpose of the payment is missing.',
     'Add the fields in `details.errors`, and send the request again.',
   ),
   END_USER_TERMS_NOT_ACCEPTED: guide(
@@ -99,8 +99,8 @@ const CUSTOMERS = {
   BULK_UPLOAD_JOB_NOT_FOUND: guide('No import has this ID.', CHECK_ID),
   VERIFICATION_NOT_FOUND: guide('No verification has this ID.', CHECK_ID),
   LINK_ENDED: guide(
-    'The link of the hosted page has expired or was replaced.',
-    'Create a new link with `createCustomerKycLink`.',
+    'The link has expired, was already used or was replaced.',
+    'Request a new link; for a verification page, create it with `createCustomerKycLink`.',
   ),
   INVITATION_NOT_FOUND: guide('No invitation has this code.', 'Check the code.'),
   INVITATION_ALREADY_CLAIMED: guide(

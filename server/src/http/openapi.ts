@@ -43,7 +43,7 @@ const STATUS_TEXT: Record<number, string> = {
   404: 'Resource not found.',
   405: 'The path does not support this HTTP method.',
   409: 'The request conflicts with the current state of the resource.',
-  410: 'The resource was deleted.',
+  410: 'The resource is no longer available.',
   412: 'The counterparty supports no common protocol version.',
   423: 'Locked after too many failed attempts.',
   424: 'A request to the counterparty failed.',

@@ -38,7 +38,7 @@ const RECORD = {
   subject: Type.Optional(text('Resource that was changed or viewed.')),
   platformId: Type.Optional(text('Platform, if the record concerns a single platform.')),
   customerId: Type.Optional(text('Customer, if the record concerns a single customer.')),
-  reason: Type.Optional(text('Reason of the operator.')),
+  reason: Type.Optional(text('Reason stated by the operator.')),
   outcome: text(
     'SUCCEEDED, WAITING_FOR_APPROVAL, or the code of the error with which the request was rejected.',
   ),

@@ -18,7 +18,7 @@ export const SummedPlatform = {
   ),
 };
 
-/** Reason of the operator for the change; part of the audit record. */
+/** The operator's reason for the change; part of the audit record. */
 export const Reason = text('Reason, stored in the audit record. Must not contain personal data.', {
   minLength: 1,
   maxLength: 500,
@@ -51,7 +51,8 @@ export const APPROVAL = {
     description:
       'PENDING: can be decided until `expiresAt`. EXPIRED: was not decided in time. APPROVED: was ' +
       'executed. REJECTED: is not executed. INVALID: can only be rejected, because the requester is ' +
-      'disabled, uses a token that has expired or was revoked, or has lost the permission or the platform.',
+      'disabled, uses a token that has expired or was revoked, or no longer has the permission or access ' +
+      'to the platform.',
   }),
   platformId: Type.Optional(
     text('ID of the platform whose data changes. Absent if there is none.'),

@@ -23,7 +23,7 @@ export const providers = table(
     url: col.text.mut,
     private_address: col.bool.mut,
     status: col.enum<ProviderStatus>().mut,
-    /** Reason of the pause; null while the provider is active, or if the operator stated none. */
+    /** Reason for the pause; null while the provider is active, or if the operator stated none. */
     pause_reason: col.text.null.mut,
     /** SYSTEM: paused automatically. Null while the provider is active. */
     paused_by: col.enum<'OPERATOR' | 'SYSTEM'>().null.mut,

@@ -53,7 +53,7 @@ const Details = named(
     {
       ...Card.properties,
       platformId: text('Platform of the card.'),
-      note: nullable(text('Reason of the operator for the closure.')),
+      note: nullable(text('Reason for the closure, stated by the operator.')),
       bindings: Type.Array(
         Type.Object({
           id: text('ID of the funding source.'),

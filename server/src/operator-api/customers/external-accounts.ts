@@ -1,6 +1,7 @@
 // External accounts: list, history, and the transitions that operators can make.
 import { type Static, Type } from '@sinclair/typebox';
 import {
+  EXTERNAL_ACCOUNT_STATUS_DESCRIPTION,
   externalAccountFeature,
   externalAccountReviews,
   listExternalAccounts,
@@ -14,7 +15,7 @@ import { listInput, OptionalReason, PlatformFilter, RejectionBody } from '../sch
 const TAG = 'External accounts';
 
 const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.transitions);
-const Status = oneOf(STATUSES, { description: 'Status of the account.' });
+const Status = oneOf(STATUSES, { description: EXTERNAL_ACCOUNT_STATUS_DESCRIPTION });
 const Account = named(
   'OperatorExternalAccount',
   Type.Object(
@@ -116,7 +117,7 @@ const review = operation({
   operationId: 'reviewExternalAccount',
   path: '/external-accounts/{accountId}/review',
   summary: 'Put an external account under review',
-  description: 'Sets the status UNDER_REVIEW.',
+  description: 'Sets the status UNDER_REVIEW. The account cannot be used until the review passes.',
   commands: ['external-accounts review'],
 });
 

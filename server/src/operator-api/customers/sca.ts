@@ -178,7 +178,7 @@ const ScaEvent = named(
       subject: nullable(text('Challenge, payment, account or reset.')),
       ipAddress: nullable(text('IP address of the customer; null after an erasure.')),
       actor: nullable(text('Operator who acted.')),
-      reason: nullable(text('Reason of the operator.')),
+      reason: nullable(text('Reason stated by the operator.')),
     },
     { description: 'An event of strong customer authentication.' },
   ),

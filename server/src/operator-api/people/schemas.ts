@@ -77,7 +77,7 @@ export const OperatorSession = named(
       id: text('ID of the session.'),
       operatorUserId: text('ID of the user.'),
       method: oneOf(['PASSKEY', 'PASSWORD', 'IDENTITY_PROVIDER'], {
-        description: 'How the user signed in.',
+        description: 'Sign-in method.',
       }),
       status: oneOf(['ACTIVE', 'EXPIRED', 'ENDED'], {
         description:
@@ -174,6 +174,12 @@ export const PasskeyName = text('Name of the passkey, such as the name of the de
 
 /** Name and address of the first administrator, whose user is created without them. */
 export const Identity = {
-  name: Type.Optional(UserName),
-  email: Type.Optional(Email),
+  name: Type.Optional({
+    ...UserName,
+    description: 'Name of the first administrator. Ignored for other users.',
+  }),
+  email: Type.Optional({
+    ...Email,
+    description: 'E-mail address. Required for the first administrator; ignored for other users.',
+  }),
 };

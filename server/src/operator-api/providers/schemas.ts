@@ -72,7 +72,7 @@ export const ProviderItem = named(
         description: 'PAUSED: the provider receives no new transfers.',
       }),
       pauseReason: nullable(
-        text('Reason of the pause; null while the provider is active, or if none was stated.'),
+        text('Reason for the pause; null while the provider is active, or if none was stated.'),
       ),
       available: Type.Boolean({ description: 'False while calls to the provider fail.' }),
       serves: Type.Array(Type.String(), {
@@ -115,7 +115,7 @@ export const Provider = named(
         }),
       ),
       pauseReason: nullable(
-        text('Reason of the pause; null while the provider is active, or if none was stated.'),
+        text('Reason for the pause; null while the provider is active, or if none was stated.'),
       ),
       statusSince: time('Time of the last pause or resumption, or of the creation.'),
       terms: ProviderTerms,
@@ -302,7 +302,7 @@ export const ProviderHealth = named(
           }),
         ),
         pauseReason: nullable(
-          text('Reason of the pause; null while the provider is active, or if none was stated.'),
+          text('Reason for the pause; null while the provider is active, or if none was stated.'),
         ),
         available: Type.Boolean({
           description: 'False while calls of the responding process to the provider fail.',

@@ -189,8 +189,12 @@ describe('stablecoins end', () => {
   });
 
   it.each([
-    ['EXPIRED', 'failed', 'The mint or burn is EXPIRED.'],
-    ['CREATED', 'completed', 'The mint or burn was never submitted to the provider.'],
+    ['EXPIRED', 'failed', 'The mint or burn is EXPIRED and cannot be recorded as failed.'],
+    [
+      'CREATED',
+      'completed',
+      'The mint or burn was not submitted to the provider. It can only be recorded as failed.',
+    ],
   ] as const)('rejects an impossible result: %s as %s', async (status, as, reason) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
@@ -205,7 +209,9 @@ describe('stablecoins end', () => {
     expect(await run('stablecoins', 'end', id, '--as', 'failed')).toMatchObject({ code: 2 });
     expect(await end(id, 'odd')).toMatchObject({ code: 2 });
     expect((await end(id, 'completed')).code).toBe(0);
-    expect((await end(id, 'failed')).err).toBe('The mint or burn is COMPLETED.\n');
+    expect((await end(id, 'failed')).err).toBe(
+      'The mint or burn is COMPLETED and cannot be recorded as failed.\n',
+    );
     expect(await end(coin.id, 'failed')).toMatchObject({
       code: 1,
       err: 'Mint or burn not found.\n',

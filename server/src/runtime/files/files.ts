@@ -22,8 +22,8 @@ import { openContent, sealContent } from '../security/sealed-stream.ts';
 
 type FileState = 'UPLOADING' | 'KEPT' | 'GONE';
 
-export const fileStates = stateTable<FileState, 'keep' | 'drop'>('File', {
-  UPLOADING: { keep: 'KEPT', drop: 'GONE' },
+export const fileStates = stateTable<FileState, 'attach' | 'drop'>('File', {
+  UPLOADING: { attach: 'KEPT', drop: 'GONE' },
   KEPT: { drop: 'GONE' },
   GONE: {},
 });
@@ -88,7 +88,7 @@ export async function attachFile(ctx: Ctx, upload: UploadedFile): Promise<void> 
     );
   }
   ctx.update(files, row, {
-    state: fileStates.next(row.state, 'keep'),
+    state: fileStates.next(row.state, 'attach'),
     size: BigInt(upload.size),
     sha256: upload.sha256,
   });
@@ -260,7 +260,7 @@ const UNATTACHED = `select id, platform_id from files
 export function fileSweep(): Sweep {
   let next: Time = 0;
   return {
-    name: 'files.unkept',
+    name: 'files.unattached',
     async run(runtime) {
       const now = runtime.effects.now();
       if (now < next) return 0;

@@ -17,7 +17,7 @@ import { idempotencyHeader, randomPassword, type StrongLifecycle } from './secon
 type Fixture = ReturnType<typeof agentFixture>;
 
 /** A customer with a USD balance and an external account. */
-async function holder({ app, as }: StrongLifecycle) {
+async function createHolder({ app, as }: StrongLifecycle) {
   const { id } = await createCustomer(app, { as });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
@@ -37,7 +37,7 @@ function noteCode({ secrets }: StrongLifecycle, name: string, code: string): str
 const codeStatus = (fixture: Fixture, code: string) =>
   fixture.callAsPlatform('GET', `/agents/device-codes/${code}/status`);
 
-/** A connected agent: its id, and its token. */
+/** A connected agent: its ID, its token and its device code. */
 async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId: string) {
   const body = {
     ...{ name: 'Bookkeeper', customerId },
@@ -65,7 +65,7 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
   for (const unknownSecret of [
     unknown,
     unknown.toLowerCase(),
-    lifecycle.secrets.note('no device code', randomPassword()),
+    lifecycle.secrets.note('a malformed device code', randomPassword()),
   ]) {
     expect((await fixture.redeemCode(unknownSecret)).status).toBe(404);
     expect((await codeStatus(fixture, unknownSecret)).status).toBe(404);
@@ -105,7 +105,11 @@ async function rejectInvalidUses(
 }
 
 /** Codes and tokens in unexpected paths, bodies, queries and headers. */
-async function sendInWrongPlaces(fixture: Fixture, send: Act, ...secrets: string[]): Promise<void> {
+async function sendInWrongPlaces(
+  fixture: Fixture,
+  send: Send,
+  ...secrets: string[]
+): Promise<void> {
   for (const secret of secrets) {
     const path = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
@@ -149,7 +153,7 @@ async function sendInWrongPlaces(fixture: Fixture, send: Act, ...secrets: string
   }
 }
 
-type Act = (method: string, path: string, body?: unknown) => Promise<ApiResponse>;
+type Send = (method: string, path: string, body?: unknown) => Promise<ApiResponse>;
 
 /** Connects an agent, makes payments, sends invalid requests, and deletes it. */
 export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void> {
@@ -157,10 +161,10 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
   // Redemptions are rate-limited by address.
   lifecycle.wait();
   const fixture = agentFixture(app, { as });
-  const owner = await holder(lifecycle);
+  const owner = await createHolder(lifecycle);
   const { id, token, code } = await connect(lifecycle, fixture, owner.id);
   const call = fixture.withToken(token);
-  const send: Act = (method, path, body) =>
+  const send: Send = (method, path, body) =>
     call(method, path, body, { headers: idempotencyHeader() });
 
   ok(await send('GET', '/agents/me'), 200);

@@ -227,7 +227,7 @@ export const CardAnswer = named(
       decision: oneOf(['APPROVED', 'DECLINED'], { description: 'The decision.' }),
       approvedAmount: { ...Amount, description: 'Approved amount; 0 for a decline.' },
       currency: CurrencyText,
-      reason: optional(oneOf(DECLINE_REASONS, { description: 'Reason of a decline.' })),
+      reason: optional(oneOf(DECLINE_REASONS, { description: 'Reason for a decline.' })),
       transactionId: optional(shortText('ID of the payment at Railhead.')),
     },
     {

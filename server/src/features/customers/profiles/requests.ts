@@ -60,8 +60,9 @@ const createCommon = {
   ),
   region: optional(
     text(
-      'Country under whose law the customer is served, ISO 3166-1 alpha-2, or EU. It ' +
-        'selects the service where several regions offer one. Cannot be changed.',
+      'Country under whose law the customer is served, ISO 3166-1 alpha-2, or EU. ' +
+        'Determines the available currencies and whether strong customer authentication is ' +
+        'required. Cannot be changed.',
       { pattern: '^[A-Z]{2}$' },
     ),
   ),

@@ -29,16 +29,16 @@ const OwnershipType = named(
   }),
 );
 
+export const EXTERNAL_ACCOUNT_STATUS_DESCRIPTION =
+  'PENDING: the bank account is being checked; it cannot be used. ACTIVE: the ' +
+  'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
+  'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
+  'ownership failed; larger payments are rejected. UNDER_REVIEW: a manual ' +
+  'review is in progress; the account cannot be used. INACTIVE: disabled.';
+
 const ExternalAccountStatus = named(
   'ExternalAccountStatus',
-  oneOf(EXTERNAL_ACCOUNT_STATUSES, {
-    description:
-      'PENDING: the bank account is being checked; it cannot be used. ACTIVE: the ' +
-      'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
-      'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
-      'ownership failed; larger payments are rejected. UNDER_REVIEW: a manual ' +
-      'review is in progress; the account cannot be used. INACTIVE: disabled.',
-  }),
+  oneOf(EXTERNAL_ACCOUNT_STATUSES, { description: EXTERNAL_ACCOUNT_STATUS_DESCRIPTION }),
 );
 
 const BeneficiaryVerificationStatus = named(

@@ -9,6 +9,7 @@ import { externalAccountStates } from './states.ts';
 export {
   createCustomerExternalAccount,
   deleteCustomerExternalAccountById,
+  EXTERNAL_ACCOUNT_STATUS_DESCRIPTION,
   ExternalAccount,
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,

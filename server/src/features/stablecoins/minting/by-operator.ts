@@ -94,15 +94,21 @@ export async function endStablecoinOperation(
   const { id, platform_id } = await operationById(runtime.db, operationId);
   const caller = await callerOf(runtime.db, platform_id);
   const event = EVENTS[outcome];
-  const endedOrder = await operate(runtime, caller, async (ctx) => {
+  const updatedRow = await operate(runtime, caller, async (ctx) => {
     const row = await operationById(ctx, id);
     if (operationStates.targetOf(row.status, event) === undefined) {
-      throw new Fault('CONFLICT', `The mint or burn is ${row.status}.`);
+      throw new Fault(
+        'CONFLICT',
+        `The mint or burn is ${row.status} and cannot be recorded as ${outcome}.`,
+      );
     }
     if (event === 'complete' && row.submitted_at === null) {
-      throw new Fault('CONFLICT', 'The mint or burn was never submitted to the provider.');
+      throw new Fault(
+        'CONFLICT',
+        'The mint or burn was not submitted to the provider. It can only be recorded as failed.',
+      );
     }
     return endByOperator(ctx, row, event, reason);
   });
-  return { ...(await viewOf(runtime, endedOrder)), reason };
+  return { ...(await viewOf(runtime, updatedRow)), reason };
 }
