@@ -1,7 +1,6 @@
 // External accounts: list, history, and the transitions that operators can make.
 import { type Static, Type } from '@sinclair/typebox';
 import {
-  EXTERNAL_ACCOUNT_STATUS_DESCRIPTION,
   externalAccountFeature,
   externalAccountReviews,
   listExternalAccounts,
@@ -15,7 +14,11 @@ import { listInput, OptionalReason, PlatformFilter, RejectionBody } from '../sch
 const TAG = 'External accounts';
 
 const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.transitions);
-const Status = oneOf(STATUSES, { description: EXTERNAL_ACCOUNT_STATUS_DESCRIPTION });
+const Status = oneOf(STATUSES, {
+  description:
+    'PENDING: the bank account is being checked. UNDER_REVIEW: a manual review is in progress. ' +
+    'INACTIVE: disabled. None of these accounts can be used; all others can.',
+});
 const Account = named(
   'OperatorExternalAccount',
   Type.Object(

@@ -29,7 +29,7 @@ const OwnershipType = named(
   }),
 );
 
-export const EXTERNAL_ACCOUNT_STATUS_DESCRIPTION =
+const STATUS_DESCRIPTION =
   'PENDING: the bank account is being checked; it cannot be used. ACTIVE: the ' +
   'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
   'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
@@ -38,7 +38,7 @@ export const EXTERNAL_ACCOUNT_STATUS_DESCRIPTION =
 
 const ExternalAccountStatus = named(
   'ExternalAccountStatus',
-  oneOf(EXTERNAL_ACCOUNT_STATUSES, { description: EXTERNAL_ACCOUNT_STATUS_DESCRIPTION }),
+  oneOf(EXTERNAL_ACCOUNT_STATUSES, { description: STATUS_DESCRIPTION }),
 );
 
 const BeneficiaryVerificationStatus = named(

@@ -9,7 +9,6 @@ import { externalAccountStates } from './states.ts';
 export {
   createCustomerExternalAccount,
   deleteCustomerExternalAccountById,
-  EXTERNAL_ACCOUNT_STATUS_DESCRIPTION,
   ExternalAccount,
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,
