@@ -103,7 +103,7 @@ function configurationFor(origin: string): string {
   const documented = /```yml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   return documented
     .replace('127.0.0.1:4000', new URL(origin).host)
-    .replace('/opt/railhead/deploy/prometheus', RULES)
+    .replace('/opt/railhead/current/deploy/prometheus', RULES)
     .replace('global:', 'global:\n  scrape_interval: 1s\n  evaluation_interval: 1s');
 }
 
