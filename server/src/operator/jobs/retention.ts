@@ -86,7 +86,7 @@ export const retentionVerbs: readonly Verb[] = [
   {
     noun: 'retention',
     verb: 'read',
-    summary: 'Print the lines of an archive as JSON objects, with encrypted content unchanged',
+    summary: 'Print the lines of an archive as JSON, with encrypted content unchanged',
     flags: { archive: { value: 'ARCHIVE', required: true, help: 'ID of the archive' } },
     positional: 'archive',
     run: async ({ retention }, args) => ({
