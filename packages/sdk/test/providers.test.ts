@@ -63,7 +63,7 @@ describe('providerHandler', () => {
     const foreign = { ...call, headers: await signRequest(other, unsigned, Date.now()) };
     expect(await reasonOf(foreign)).toMatch(/does not match/);
     const unknown = await signRequest({ ...other, keyId: 'x' }, unsigned, Date.now());
-    expect(await reasonOf({ ...call, headers: unknown })).toMatch(/not known/);
+    expect(await reasonOf({ ...call, headers: unknown })).toMatch(/unknown/);
   });
 });
 
