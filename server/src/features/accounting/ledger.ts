@@ -157,15 +157,15 @@ interface CurrencyTotal {
   transfers: number;
 }
 
-const totalOf = (countedTotal: CountedTotal): CurrencyTotal => ({
-  currency: countedTotal.currency,
-  accounts: Number(countedTotal.accounts),
-  holds: Number(countedTotal.holds),
-  owned: BigInt(countedTotal.owned),
-  system: BigInt(countedTotal.system),
-  held: BigInt(countedTotal.held),
-  sum: BigInt(countedTotal.sum),
-  transfers: Number(countedTotal.transfers),
+const totalOf = (total: CountedTotal): CurrencyTotal => ({
+  currency: total.currency,
+  accounts: Number(total.accounts),
+  holds: Number(total.holds),
+  owned: BigInt(total.owned),
+  system: BigInt(total.system),
+  held: BigInt(total.held),
+  sum: BigInt(total.sum),
+  transfers: Number(total.transfers),
 });
 
 /** JSON has no bigint. */
@@ -182,8 +182,8 @@ const toNumbers = (total: CurrencyTotal) => ({
  * both as JSON.
  */
 export async function recountLedger({ query }: Pick<Database, 'query'>) {
-  const [countedTotal] = await query<Recount>(VERIFY);
-  const recount = countedTotal as Recount;
+  const [row] = await query<Recount>(VERIFY);
+  const recount = row as Recount;
   const supply = await supplyProblems((text) => query(text));
   const problems = [...problemsOf(recount), ...supply];
   const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));

@@ -76,7 +76,7 @@ async function externalReceiver(
 
 /** Currencies that a customer can receive, starting with the currency of its default UMA account. */
 async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
-  const [external, ownCustomer] = await Promise.all([
+  const [externalAccounts, internalAccounts] = await Promise.all([
     findExternalAccounts(ctx.db, {
       customer_id: customer.id,
       default_uma: true,
@@ -85,7 +85,8 @@ async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<st
     }),
     findInternalAccounts(ctx.db, { customer_id: customer.id, status: 'ACTIVE' }),
   ]);
-  return [...new Set([...external, ...ownCustomer.filter(isBalance)].map((each) => each.currency))];
+  const accounts = [...externalAccounts, ...internalAccounts.filter(isBalance)];
+  return [...new Set(accounts.map((each) => each.currency))];
 }
 
 /** Offers within the settings of the platform, the preferred currency first. */
